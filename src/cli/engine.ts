@@ -43,7 +43,7 @@ export interface Engine extends AsyncDisposable {
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
-  /** For a long file, on the CPU; absent on GPUs. */
+  /** Starts the threads for a long file, on the CPU; absent on GPUs. */
   readonly startPipeline?: () => Promise<Pipeline>;
 }
 

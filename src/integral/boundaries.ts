@@ -13,7 +13,7 @@ interface OpenScheme {
   readonly table: SchemeTable;
   readonly tableBuffer: DeviceBuffer;
   readonly series: DeviceBuffer;
-  /** By slot: Newton's last step; NaN of a boundary that is not solved. */
+  /** The size of Newton's last step by slot; NaN where a boundary is not solved. */
   readonly lastSteps: Float64Array;
 }
 
@@ -25,7 +25,7 @@ interface OpenScheme {
 export class Boundaries implements Disposable {
   readonly #device: Device;
   #capacity = 0;
-  /** By the inputs of a boundary. */
+  /** The slot of each boundary, by its inputs. */
   readonly #slots = new Map<string, number>();
   #model: DeviceBuffer | undefined;
   #schemes: OpenScheme[] = [];

@@ -19,7 +19,7 @@ export interface Group {
   readonly currency: string;
   trades: number;
   value: number;
-  /** Of the trades that have a vega. */
+  /** The sum over the trades that have a vega. */
   vega: number;
   withoutVega: number;
 }

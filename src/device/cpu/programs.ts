@@ -24,7 +24,7 @@ import type { ProgramImage, StoredPrograms } from "./stored.ts";
 const IMPORT_PAGES = 65_536;
 
 interface Known {
-  /** Of the kernel, with the options; undefined where nothing is on disk. */
+  /** The kernel's text with the options; undefined where nothing is on disk. */
   readonly specification: string | undefined;
   /** What tells most programs apart; undefined for one that was read from disk. */
   readonly outline: string | undefined;
@@ -84,7 +84,7 @@ export class Programs {
     return { program: found.program, source, made };
   }
 
-  /** By the text of the kernel and of all that it calls, where programs are on disk: that costs no parsing. */
+  /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
   #ofSpecification(kernel: Kernel, version: string, setting: Setting): { made: boolean; found: Known } {
     if (this.#stored === undefined) return this.#ofIr(setting.source(), setting);
     const specification = `${version} ${this.#memory.shared}\n${specificationText(kernel)}`;

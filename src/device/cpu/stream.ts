@@ -39,7 +39,7 @@ export interface Launch {
   readonly program: Program;
   readonly args: ArrayBuffer;
   readonly count: number;
-  /** Of one core, where the caller knows it. */
+  /** The time that one core needs, where the caller knows it. */
   readonly microsecondsEach: number | undefined;
 }
 

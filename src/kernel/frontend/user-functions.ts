@@ -15,7 +15,7 @@ export type UserFunctions = { readonly [name: string]: (...args: never) => Funct
 /** The same as kernel functions. */
 export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionResult>>>;
 
-/** By what was given, so that kernels of the same functions are known by identity. */
+/** Kernel functions by what was given, so that kernels of the same functions are known by identity. */
 const declared = new WeakMap<object, RealFunction<FunctionResult>>();
 
 /**
