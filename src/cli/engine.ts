@@ -43,7 +43,7 @@ export interface Engine extends AsyncDisposable {
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
-  /** Starts the threads for a long file, on the CPU; absent on GPUs. */
+  /** Starts the threads for a long file; absent where only one thread can use the device, as with WebGPU. */
   readonly startPipeline?: () => Promise<Pipeline>;
 }
 
@@ -67,8 +67,7 @@ export async function openEngine({ backend, device: index, threads, precision }:
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
     explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
-    // A GPU wants larger batches, which one thread prepares.
-    ...(device.backend !== "cpu"
+    ...(device.backend === "webgpu"
       ? {}
       : {
           startPipeline: async () => {

@@ -4,7 +4,7 @@ export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
 /** @internal */
-export { Engine } from "./backend.ts";
+export { Backend } from "./backend.ts";
 /** @internal */
 export { priceBatch } from "./batch.ts";
 /** @internal */

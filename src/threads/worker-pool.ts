@@ -23,6 +23,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
   readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
   #jobs = 0;
+  #ended: Promise<unknown> = Promise.resolve();
   #announce: () => void = () => {};
   readonly #started: Promise<void>;
 
@@ -35,6 +36,11 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   /** Jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
+  }
+
+  /** Resolves when the workers that are gone have ended. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
   }
 
   /** Waits for the first worker to be ready, or until it is sure that none will be. The process stays for as long. */
@@ -138,7 +144,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     const place = this.#workers.indexOf(worker);
     if (place < 0) return;
     this.#workers.splice(place, 1);
-    void worker.thread.terminate();
+    this.#ended = Promise.all([this.#ended, worker.thread.terminate()]);
     for (const resolve of worker.pending.values()) resolve(undefined);
     worker.pending.clear();
     if (this.#workers.length === 0) this.#announce();

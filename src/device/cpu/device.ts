@@ -8,6 +8,7 @@ import type {
   DeviceBuffer,
   DeviceLimits,
   DeviceParts,
+  PartsUser,
   HostArray,
   HostArrays,
 } from "../device.ts";
@@ -66,7 +67,7 @@ export class CpuDevice implements Device {
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
-      const keep = (resource: Disposable): void => this.#keep(resource);
+      const keep = (resource: PartsUser): void => this.#keep(resource);
       this.parts = { count: threads, options: { backend: "cpu", threads: 1 }, keep };
     }
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
