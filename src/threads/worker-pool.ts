@@ -30,7 +30,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   constructor(count: number, start: StartWorker) {
     this.#started = new Promise((resolve) => (this.#announce = resolve));
     for (let i = 0; i < count; i++) this.#start(start);
-    if (this.#workers.length === 0) this.#announce();
+    this.#announceIfStarted();
   }
 
   /** Jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
@@ -43,7 +43,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return this.#ended;
   }
 
-  /** Waits for the first worker to be ready, or until it is sure that none will be. The process stays for as long. */
+  /**
+   * Waits until each worker is ready or gone: jobs given to the first alone would keep the others waiting for the first
+   * answer. The process stays for as long.
+   */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
     await this.#started;
@@ -127,7 +130,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   #hear(worker: PoolWorker<Answer>, message: FromWorker<Answer>): void {
     if (message.kind === "ready") {
       worker.ready = true;
-      this.#announce();
+      this.#announceIfStarted();
     } else this.#settle(worker, message.number)?.(message.kind === "done" ? message.answer : undefined);
   }
 
@@ -147,7 +150,11 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     this.#ended = Promise.all([this.#ended, worker.thread.terminate()]);
     for (const resolve of worker.pending.values()) resolve(undefined);
     worker.pending.clear();
-    if (this.#workers.length === 0) this.#announce();
+    this.#announceIfStarted();
+  }
+
+  #announceIfStarted(): void {
+    if (this.#workers.every(({ ready }) => ready)) this.#announce();
   }
 }
 
