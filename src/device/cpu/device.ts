@@ -20,8 +20,9 @@ import { CpuBuffer } from "./buffer.ts";
 import { checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
 import { CpuKernel } from "./program.ts";
+import type { ProgramImage } from "./program.ts";
 import { type Found, Programs } from "./programs.ts";
-import type { StoredPrograms } from "./stored.ts";
+import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
 export interface CpuDeviceSettings extends StreamSettings {
@@ -29,7 +30,7 @@ export interface CpuDeviceSettings extends StreamSettings {
   /** Vectors interleaved in generated code. */
   readonly vectors: number | undefined;
   /** Programs that other processes have made. */
-  readonly stored?: StoredPrograms | undefined;
+  readonly stored?: StoredPrograms<ProgramImage> | undefined;
 }
 
 export class CpuDevice implements Device {

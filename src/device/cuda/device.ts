@@ -25,7 +25,8 @@ import type { CudaDeviceInfo } from "./list.ts";
 import { Blocks } from "./memory/blocks.ts";
 import { Downloads } from "./memory/downloads.ts";
 import { Uploads } from "./memory/uploads.ts";
-import type { Compiler } from "./program/compiler.ts";
+import type { StoredPrograms } from "../cache/stored.ts";
+import type { Compiler, CudaImage } from "./program/compiler.ts";
 import { CudaKernel } from "./program/program.ts";
 import { Programs } from "./program/programs.ts";
 import { capture, CudaSequence, type LaunchSequence, type Recorded } from "./sequence.ts";
@@ -45,6 +46,7 @@ export interface CudaDeviceSettings {
   readonly exactMemory: boolean;
   /** Devices that share the GPU's memory: this one, and those of other threads in its context. */
   readonly sharers: number;
+  readonly stored: StoredPrograms<CudaImage> | undefined;
 }
 
 /**
@@ -88,7 +90,7 @@ export class CudaDevice implements Device {
   #disposed = false;
 
   /** @internal */
-  constructor(session: Session, compiler: Compiler, { info, exactMemory, sharers }: CudaDeviceSettings) {
+  constructor(session: Session, compiler: Compiler, { info, exactMemory, sharers, stored }: CudaDeviceSettings) {
     this.info = info;
     this.name = `${info.name} (CUDA)`;
     this.limits = limitsOf(info);
@@ -108,7 +110,7 @@ export class CudaDevice implements Device {
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
-    this.#programs = new Programs(session, compiler, {
+    this.#programs = new Programs(session, compiler, stored, {
       name: this.name,
       limits: this.limits,
       assertUsable: () => this.#assertUsable(),

@@ -8,6 +8,8 @@ import { type CudaDeviceInfo, deviceHandle, listDevices } from "./list.ts";
 import { openNvrtc } from "./nvrtc.ts";
 import { Compiler } from "./program/compiler.ts";
 import { targetOf } from "./program/target.ts";
+import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
+import type { CudaImage } from "./program/compiler.ts";
 import { openSession, Session } from "./session.ts";
 
 export type { CudaDevice } from "./device.ts";
@@ -32,6 +34,8 @@ export interface CudaDeviceOptions extends CudaLibraries {
   readonly memory?: "reuse" | "exact";
   /** The context of another thread's device of this GPU, to work in; it must outlive this device. */
   readonly shared?: SharedContext;
+  /** Kernels on disk; by default those of this build of the package. */
+  readonly stored?: StoredPrograms<CudaImage>;
 }
 
 /** @throws DeviceUnavailableError saying what is missing and how to get it */
@@ -46,7 +50,13 @@ export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise
     shared === undefined
       ? openSession(driver, deviceHandle(driver, info.index))
       : new Session(driver, shared.context, { isShared: true });
-  return new CudaDevice(session, compiler, { info, exactMemory: memory === "exact", sharers: shared?.count ?? 1 });
+  const stored = options.stored ?? storedPrograms<CudaImage>("CUDA");
+  return new CudaDevice(session, compiler, {
+    info,
+    exactMemory: memory === "exact",
+    sharers: shared?.count ?? 1,
+    stored,
+  });
 }
 
 /** @throws DeviceUnavailableError */
