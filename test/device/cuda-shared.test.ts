@@ -18,7 +18,7 @@ async function incremented(device: CudaDevice): Promise<Float64Array> {
   using u = device.createBuffer("f64", 1000);
   device.write(u, ramp(1000));
   device.launch(compiled, { u }, { items: 1000 });
-  return device.read(u);
+  return await device.read(u);
 }
 const expected = ramp(1000).map((x) => x + 1);
 
