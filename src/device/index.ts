@@ -13,6 +13,8 @@ export { offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact, uploaded } from "./exact.ts";
 /** @internal */
+export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
+/** @internal */
 export { buildId } from "./cache/build.ts";
 /** @internal */
 export { KernelCache } from "./cache/kernel-cache.ts";
