@@ -11,7 +11,10 @@ import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
-/** The smallest batch, without scenarios, that is worth its launches; where threads share the work they fill a device. */
+/**
+ * The smallest batch, without scenarios, that is worth its launches. Where threads share the work, such batches fill a
+ * device.
+ */
 const SMALL_BATCH = 512;
 /** The largest batch of one thread; of a device that several threads prepare work for, until these have started. */
 const LARGEST_BATCH = { alone: 16_384, shared: 2048 };
@@ -33,9 +36,9 @@ function withScenarios(trades: number, scenarios: Scenarios | undefined): number
 const BATCHES_UNDER_WAY = 2;
 
 /**
- * A run is long once it has taken this many small batches: some 4,000 trades, which cost one core as much as it costs to start
- * two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started sooner, the
- * threads make books of a few thousand trades more expensive, and slower where no core is idle.
+ * A run is long once it has taken this many small batches: some 4,000 trades, which cost one core as much as it costs
+ * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
+ * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
  */
 const LONG_RUN = 8;
 
