@@ -23,12 +23,13 @@ export async function chooseBackend(
   if (work === undefined) return undefined;
   const { cpuSeconds, gpuSeconds, WORTH_A_GPU } = await import("../pricing/index.ts");
   const { availableParallelism } = await import("node:os");
-  const onCpu = cpuSeconds(work, threads ?? availableParallelism());
+  const hostThreads = threads ?? availableParallelism();
+  const onCpu = cpuSeconds(work, hostThreads);
   const cpu = `${said(onCpu)} expected on the CPU`;
   if (onCpu < WORTH_A_GPU) return { backend: "cpu", reason: `${cpu}, less than a GPU takes to start` };
   const [gpu] = await devices("cuda").catch(() => []);
   if (gpu === undefined) return undefined;
-  const onGpu = gpuSeconds(work, availableParallelism(), gpu);
+  const onGpu = gpuSeconds(work, hostThreads, gpu);
   return { backend: onGpu < onCpu ? "auto" : "cpu", reason: `${cpu}, ${said(onGpu)} on ${gpu.name}` };
 }
 
