@@ -167,5 +167,5 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
     `  "timings": ${JSON.stringify(timings)}`,
     "}\n",
   ];
-  await store.write(MANIFEST, new TextEncoder().encode(text.join("\n")));
+  await store.write([{ name: MANIFEST, bytes: new TextEncoder().encode(text.join("\n")) }]);
 }

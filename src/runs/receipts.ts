@@ -65,8 +65,11 @@ export async function writePart(store: Store, manifest: Manifest, priced: Priced
     },
     timing,
   };
-  await store.write(name, bytes);
-  await store.write(receiptName(chunk), new TextEncoder().encode(`${JSON.stringify(receipt)}\n`));
+  const text = new TextEncoder().encode(`${JSON.stringify(receipt)}\n`);
+  await store.write([
+    { name, bytes },
+    { name: receiptName(chunk), bytes: text },
+  ]);
   return receipt;
 }
 
