@@ -26,13 +26,19 @@ const flags = [
   "--use-webgpu-adapter=swiftshader",
 ];
 
-/** A context with a profile of its own, which goes when it is closed. */
-export async function launchChromium(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+/** Takes the GPU away: there is no adapter then. */
+export const WITHOUT_GPU = ["--use-webgpu-adapter=none", "--disable-features=WebGPU"];
+
+/** A context with a profile of its own, which goes when it is closed; `more` are flags of the browser. */
+export async function launchChromium(
+  options: BrowserContextOptions = {},
+  more: readonly string[] = [],
+): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), "feynkac-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: executable,
     headless: true,
-    args: flags,
+    args: [...flags.filter((flag) => !more.some((one) => one.split("=")[0] === flag.split("=")[0])), ...more],
     ...options,
   });
   // The browser writes its last files while it closes.

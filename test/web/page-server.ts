@@ -19,11 +19,11 @@ export interface WebPages {
   close(): Promise<void>;
 }
 
-export async function launchWeb(options: BrowserContextOptions = {}): Promise<WebPages> {
+export async function launchWeb(options: BrowserContextOptions = {}, flags: readonly string[] = []): Promise<WebPages> {
   const folder = await mkdtemp(join(tmpdir(), "feynkac-web-"));
   await build({ configFile, logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
   const server = await serveWeb(folder, 0);
-  const context = await launchChromium({ viewport: { width: 1280, height: 900 }, ...options });
+  const context = await launchChromium({ viewport: { width: 1280, height: 900 }, ...options }, flags);
   return {
     folder,
     address: server.address,
@@ -56,8 +56,9 @@ export async function saved(page: Page, entry: string): Promise<Buffer> {
 }
 
 /** A file as a visitor gives it. */
-export function file(name: string, content: string): { name: string; mimeType: string; buffer: Buffer } {
-  return { name, mimeType: "application/octet-stream", buffer: Buffer.from(content) };
+export function file(name: string, content: string | ArrayBuffer): { name: string; mimeType: string; buffer: Buffer } {
+  const buffer = typeof content === "string" ? Buffer.from(content) : Buffer.from(content);
+  return { name, mimeType: "application/octet-stream", buffer };
 }
 
 /** Waits until a book of so many trades has been priced. */
