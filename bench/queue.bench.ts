@@ -73,21 +73,23 @@ function difference(a: Load, b: Load): Load {
 const TRADES = 10_000_000;
 const WORKERS = 1000;
 
-/** Books of 10 million trades: the time that a trade takes on a core, and how many are in a chunk. */
+/** Books of 10 million trades: the time that a trade takes on a core, how many are in a chunk, and --lock-seconds. */
 const BOOKS = [
-  { name: "15 µs a trade (European)", each: 15e-6, rows: 16_384 },
-  { name: "0.4 ms a trade (American)", each: 4e-4, rows: 2500 },
-  { name: "10 ms a trade (Monte Carlo)", each: 1e-2, rows: 100 },
+  { name: "15 µs (European)", each: 15e-6, rows: 16_384, lock: 30 },
+  { name: "0.4 ms (American)", each: 4e-4, rows: 2500, lock: 30 },
+  { name: "0.4 ms (American)", each: 4e-4, rows: 2500, lock: 5 },
+  { name: "10 ms (Monte Carlo)", each: 1e-2, rows: 100, lock: 30 },
+  { name: "10 ms (Monte Carlo)", each: 1e-2, rows: 1000, lock: 5 },
 ];
 
 function simulateBooks(context: Context, redis: number): void {
-  for (const { name, each, rows } of BOOKS) {
+  for (const { name, each, rows, lock } of BOOKS) {
     const count = Math.ceil(TRADES / rows);
     const times = simulate({
       workers: WORKERS,
       chunks: Array.from({ length: count }, () => each * rows),
       failures: 0.01,
-      lock: 30,
+      lock,
       restart: 2,
       redis,
       storage: 0.04,
@@ -96,14 +98,14 @@ function simulateBooks(context: Context, redis: number): void {
     });
     const share = (part: number): string => `${((100 * part) / (WORKERS * times.seconds)).toFixed(1)} %`;
     context.note(
-      `${name}, ${count} chunks: ${times.seconds.toFixed(1)} s; of the workers' time pricing ${share(times.priced)}, ` +
+      `${name}, ${count} chunks, lock ${lock} s: ${times.seconds.toFixed(1)} s; of the workers' time pricing ${share(times.priced)}, ` +
         `storage ${share(times.stored)}, Redis ${share(times.waited)}, lost ${share(times.lost)}, ` +
         `without work ${share(times.idle)}; Redis busy ${(100 * times.redisBusy).toFixed(1)} %; ${times.failed} failures`,
     );
     context.report({
       device: context.cpu,
       precision: "f64",
-      case: `simulated: ${TRADES.toLocaleString("en-US")} trades of ${name}, ${WORKERS} workers, 1 % failures`,
+      case: `simulated: ${TRADES.toLocaleString("en-US")} trades of ${name}, ${count} chunks, ${WORKERS} workers, lock ${lock} s`,
       figure: times.seconds,
       unit: "s",
       floor: (TRADES * each) / WORKERS,

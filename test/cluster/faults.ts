@@ -30,11 +30,14 @@ export interface FaultsRequest {
   /** Where programs may be written, inside the project. */
   readonly programs: string;
   readonly runs: number;
+  /** No run begins after so many seconds. */
+  readonly seconds?: number;
   readonly seed: number;
   readonly report?: (line: string) => void;
 }
 
 export interface FaultsOutcome {
+  readonly runs: number;
   /** Faults that happened, by kind. */
   readonly happened: Readonly<Record<Fault, number>>;
   /** Runs that did not end with the bytes of a run without faults. */
@@ -49,7 +52,14 @@ const WORKERS = 2;
 const SKEWS = [3_600_000, -3_600_000];
 
 /** Prices one book again and again, each time under random faults. */
-export async function runFaults({ folder, programs, runs, seed, report }: FaultsRequest): Promise<FaultsOutcome> {
+export async function runFaults({
+  folder,
+  programs,
+  runs,
+  seconds = Infinity,
+  seed,
+  report,
+}: FaultsRequest): Promise<FaultsOutcome> {
   const program = bundled('import { runFromShell } from "./src/cli/main.ts";\nawait runFromShell();', programs);
   const book = join(folder, "book.ndjson");
   writeBook(book);
@@ -64,7 +74,9 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
   await using redis = await startRedis();
   await using proxy = await startProxy(redis.port);
   await using workers = new Workers(program, proxy.url);
-  for (let i = 0; i < runs; i++) {
+  const start = performance.now();
+  let i = 0;
+  for (; i < runs && performance.now() - start < 1000 * seconds; i++) {
     const output = join(folder, `run-${i}`);
     mkdirSync(output);
     writeFileSync(join(output, "manifest.json"), pending(plan));
@@ -92,7 +104,7 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
     else rmSync(output, { recursive: true });
     report?.(`run ${i}: ${isRight ? "right" : "WRONG"}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   }
-  return { happened, wrong };
+  return { runs: i, happened, wrong };
 }
 
 const sorted = (hashes: Readonly<Record<string, string>>): [string, string][] =>
