@@ -22,23 +22,22 @@ const flags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader",
 ];
+const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+const NO_GPU = ["--disable-gpu"];
 
-/** Takes the GPU away: there is no adapter then. */
-export const WITHOUT_GPU = ["--use-webgpu-adapter=none", "--disable-features=WebGPU"];
+export interface BrowserOptions extends BrowserContextOptions {
+  /** Whether WebGPU has an adapter; true by default. */
+  readonly gpu?: boolean;
+}
 
-/** A context with a profile of its own, which goes when it is closed; `more` are flags of the browser. */
-export async function launchChromium(
-  options: BrowserContextOptions = {},
-  more: readonly string[] = [],
-): Promise<BrowserContext> {
+/** A context with a profile of its own, which goes when it is closed. */
+export async function launchChromium({ gpu = true, ...options }: BrowserOptions = {}): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), "feynkac-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: executable,
     headless: true,
-    args: [...flags.filter((flag) => !more.some((one) => one.split("=")[0] === flag.split("=")[0])), ...more],
+    args: [...flags, ...(gpu ? GPU : NO_GPU)],
     ...options,
   });
   // The browser writes its last files while it closes.

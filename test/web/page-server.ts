@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build } from "vite";
 import { serveWeb } from "../../src/cli/web-server.ts";
-import { launchChromium } from "../support/chromium.ts";
+import { type BrowserOptions, launchChromium } from "../support/chromium.ts";
 
 const configFile = fileURLToPath(new URL("../../web/vite.config.ts", import.meta.url));
 
@@ -19,11 +19,11 @@ export interface WebPages {
   close(): Promise<void>;
 }
 
-export async function launchWeb(options: BrowserContextOptions = {}, flags: readonly string[] = []): Promise<WebPages> {
+export async function launchWeb(options: BrowserOptions = {}): Promise<WebPages> {
   const folder = await mkdtemp(join(tmpdir(), "feynkac-web-"));
   await build({ configFile, logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
   const server = await serveWeb(folder, 0);
-  const context = await launchChromium({ viewport: { width: 1280, height: 900 }, ...options }, flags);
+  const context = await launchChromium({ viewport: { width: 1280, height: 900 }, ...options });
   return {
     folder,
     address: server.address,

@@ -10,7 +10,7 @@ import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
-import { hasBrowser, WITHOUT_GPU } from "../support/chromium.ts";
+import { hasBrowser } from "../support/chromium.ts";
 import {
   axeViolations,
   file,
@@ -216,16 +216,14 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
       .first()
       .waitFor();
     await priced(other);
-    const crash = await other.context().newPage();
-    // The browser's GPU process ends, and the address itself never loads.
-    await crash.goto("chrome://gpucrash", { timeout: 2000 }).catch(() => undefined);
+    const browser = await other.context().newCDPSession(other);
+    await browser.send("Browser.crashGpuProcess");
     await other.getByText("The device was lost").waitFor();
     await other
       .getByLabel("Open files …")
       .setInputFiles([file("one.json", JSON.stringify({ ...market, trades: [trade("A", 90)] }))]);
     await rowCount(other, 1);
     expect(await other.locator(".device").textContent()).toMatch(/^CPU, .* f64$/);
-    await crash.close();
     await other.close();
   });
 
@@ -238,7 +236,7 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
 });
 
 test.skipIf(!hasBrowser())("without a GPU the page says so, and keeps the CPU", async () => {
-  const web = await launchWeb({}, WITHOUT_GPU);
+  const web = await launchWeb({ gpu: false });
   const page = await web.open();
   await priced(page);
   await page.getByRole("button", { name: /^Device/ }).click();
