@@ -27,14 +27,14 @@ test("a GPU is chosen for what it does faster, and not touched for what is done 
     reason: expect.stringMatching(/^1\.0e\+3 s expected on the CPU, .* s on Emulated GPU$/) as unknown,
   });
   expect(await chosen(work("closed-form", 1000))).toMatchObject({ backend: "cpu" });
-  const isAsked = vi.fn(async () => undefined);
+  const isAsked = vi.fn<() => Promise<undefined>>(async () => undefined);
   expect(await chooseBackend({ ...options, backend: "cuda" }, isAsked)).toBeUndefined();
   expect(isAsked).not.toHaveBeenCalled();
 });
 
 test("without an NVIDIA driver there is nothing to choose, and no trade is looked at", async () => {
   vi.stubEnv("FEYNKAC_CUDA_DRIVER", "");
-  const isAsked = vi.fn(async () => undefined);
+  const isAsked = vi.fn<() => Promise<undefined>>(async () => undefined);
   expect(await chooseBackend(options, isAsked)).toBeUndefined();
   expect(isAsked).not.toHaveBeenCalled();
 });
