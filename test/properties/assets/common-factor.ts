@@ -15,9 +15,9 @@ const LEVELS = 400;
 const NORMAL = ruleOf({ from: -Infinity, to: Infinity, deviation: 1, parts: [{ weight: 1, mean: 0 }] }, 120);
 
 /**
- * The discounted mean of (best − K)⁺, (K − best)⁺ and the same of the worst. With F(k) the probability that the index is
- * below k, a put is ∫₀ᴷ F dk, a call ∫ from K on of 1 − F dk. The integral is one over ln k by Simpson's rule, and F
- * one over the factor.
+ * The discounted mean of (best − K)⁺, (K − best)⁺ and the same of the worst. With F(k) the probability that the index
+ * is below k, a put is ∫₀ᴷ F dk, a call ∫ from K on of 1 − F dk. The integral is one over ln k by Simpson's rule, and
+ * F one over the factor.
  */
 export function rainbowValue(
   { motions, loadings }: CommonFactor,

@@ -4,7 +4,7 @@ import type { Terms } from "../../terms.ts";
 /** Two levels below, meshes and time steps are twice as coarse, at an eighth of the cost on two axes. */
 export const LEVELS_BELOW = 2;
 
-/** The share of the correction by extrapolation that is counted: of smooth solutions, and with dates or early exercise. */
+/** The share of the correction by extrapolation that counts: where solutions are smooth until expiry, and elsewhere. */
 const CORRECTION = { smooth: 0.25, rough: 0.5 } as const;
 
 /**
