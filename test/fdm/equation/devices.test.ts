@@ -99,7 +99,10 @@ describe("batches", () => {
     const { entries } = await solve(problem, counted);
     expect([compilations, launches]).toEqual([1, 1]);
     const [alone] = (
-      await solve({ ...problem, parameters: { K: strikes[123], r: 0.05, sigma: 0.2, T: lives[123] } }, device)
+      await solve<string, string, string>(
+        { ...problem, parameters: { K: strikes[123], r: 0.05, sigma: 0.2, T: lives[123] } },
+        device,
+      )
     ).entries;
     expect([...entries[123].values]).toEqual([...alone.values]);
     expect(entries[123].parameters).toEqual({ K: strikes[123], r: 0.05, sigma: 0.2, T: lives[123] });
