@@ -137,17 +137,21 @@ export const bugs: readonly Bug[] = [
     ["heston.ts", "const isCall = input[5 * items + l] > 0;", "const isCall = true;"],
     ["heston.ts", "const less = { re: zeta.re - 1, im: zeta.im };", "const less = { re: zeta.re + 1, im: zeta.im };"],
   ]),
-  ...beside("montecarlo", "montecarlo/estimates montecarlo/models montecarlo/reference montecarlo/stopping", [
-    ["models/local-volatility.ts", "variances[0] = s * s * dt;", "variances[0] = s * dt;"],
-    ["moments.ts", "(sum * sum) / squares", "sum / squares"],
-    ["estimate.ts", "blocks * perBlock", "blocks"],
-    ["products/barrier.ts", "sign, variances[a])", "sign, variances[0])"],
-    ["products/barrier.ts", "0.5 * (running[R + 2] + discount)", "discount"],
-    ["estimate.ts", "scramblings > 1 ? intervalWidth(scramblings - 1)", "scramblings > 1 ? intervalWidth(Infinity)"],
-    ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
-    ["stopping/upper.ts", ", price.standardError[from + i])", ", 0)"],
-    ["greeks.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
-  ]),
+  ...beside(
+    "montecarlo",
+    "montecarlo/barriers montecarlo/estimates montecarlo/models montecarlo/reference montecarlo/stopping",
+    [
+      ["models/local-volatility.ts", "variances[0] = s * s * dt;", "variances[0] = s * dt;"],
+      ["moments.ts", "(sum * sum) / squares", "sum / squares"],
+      ["estimate.ts", "blocks * perBlock", "blocks"],
+      ["products/barrier.ts", "sign, variances[a])", "sign, variances[0])"],
+      ["products/barrier.ts", "0.5 * (running[R + 2] + discount)", "discount"],
+      ["estimate.ts", "scramblings > 1 ? intervalWidth(scramblings - 1)", "scramblings > 1 ? intervalWidth(Infinity)"],
+      ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
+      ["stopping/upper.ts", ", price.standardError[from + i])", ", 0)"],
+      ["greeks.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
+    ],
+  ),
   ...beside("pipeline", "pipeline/pipeline", [
     ["chunk-pricer.ts", "ids.set(hashOfId(trade.id), 2 * i)", "ids.set(hashOfId(trade.id), 2 * (i >> 1))"],
     ["pipeline.ts", "if (rows > 0) yield", "if (rows > 1) yield"],
@@ -171,21 +175,21 @@ export const bugs: readonly Bug[] = [
       ["explain/totals.ts", "Math.max(Math.abs(held), Math.abs(holds))", "Math.abs(held)"],
     ],
   ),
-  ...beside("pricing/methods/montecarlo", "pricing/montecarlo/book pricing/montecarlo/intervals", [
+  ...beside("pricing/methods/montecarlo", "pricing/montecarlo/known-values", [
     ["product.ts", "return (late * left) / (left + count);", "return left / (left + count);"],
     ["product.ts", "if (count === 0) return late;", "if (count === 0) return 1;"],
     ["montecarlo.ts", "names.length === 1 ? assets[0].gamma", "names.length === 1 ? 2 * assets[0].gamma"],
     ["simulate.ts", "value: Math.max(value[i], now),", "value: value[i],"],
     ["sensitivities.ts", "copies.measure(RHO_OF(pair), -1 / by,", "copies.measure(RHO_OF(pair), 1 / by,"],
   ]),
-  ...beside("pricing/methods/several", "pricing/factors/book pricing/factors/assets", [
+  ...beside("pricing/methods/several", "pricing/factors/known-values", [
     ["parts.ts", "less: rebate }", "less: 0 }"],
     ["sensitivities.ts", "* underlying.spot ** (1 - volatility.beta)", ""],
     ["sensitivities.ts", "theta: terms.rates.values[0] * value", "theta: -terms.rates.values[0] * value"],
     ["sensitivities.ts", "rho: -terms.expiry * value }", "rho: terms.expiry * value }"],
     ["sensitivities.ts", "return 2 * Math.sqrt(varianceOf(volatility))", "return Math.sqrt(varianceOf(volatility))"],
   ]),
-  ...beside("products", "pricing/kinks pricing/formula-payoffs fdm/mesh pricing/barriers", [
+  ...beside("products", "products/payoff", [
     ["payoff.ts", "(0.5 * inside * inside) / (b - a)", "(inside * inside) / (b - a)"],
     ["payoff.ts", 'cash * (right === "call" ? above : 1 - above)', "cash * above"],
     ["payoff.ts", "spot === strike ? 0.5 * cash :", "spot === strike ? cash :"],
@@ -196,7 +200,7 @@ export const bugs: readonly Bug[] = [
     ],
     ["payoff.ts", "const jump = Math.abs(above - below);", "const jump = Math.abs(above + below);"],
   ]),
-  ...beside("quantization", "quantization/normal quantization/search quantization/transitions quantization/stopping", [
+  ...beside("quantization", "quantization/learning quantization/normal quantization/search quantization/transitions", [
     ["normal/plane-cells.ts", "firstMoments[2 * i + 1] -= edge", "firstMoments[2 * i + 1] += edge"],
     ["normal/line.ts", "tail(points[0], 0.5 * (points[0] + points[1]))", "tail(points[0], points[1])"],
     ["normal/lloyd.ts", "1 / (1 + (8 * t) / batches)", "1"],
