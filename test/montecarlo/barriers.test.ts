@@ -1,4 +1,4 @@
-/** Barriers of the path engine against Reiner and Rubinstein (1991): which asset is monitored, when a rebate is paid. */
+/** Barriers of paths against Reiner and Rubinstein (1991): which asset is monitored, when a rebate is paid. */
 import { afterAll, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import {
