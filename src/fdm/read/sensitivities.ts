@@ -41,8 +41,8 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
   wanted.forEach((name: unknown, k) => {
     if (typeof name !== "string" || !names.includes(name))
       throw new SpecError(
-        `sensitivities[${k}]: got ${typeof name === "string" ? `"${name}"` : shownType(name)}, expected one of ` +
-          `${names.join(", ")}`,
+        `sensitivities[${k}]: got ${typeof name === "string" ? `"${name}"` : shownType(name)}, ` +
+          `expected one of ${names.join(", ")}`,
       );
   });
   const part = STEP[problem.precision ?? "f64"];
