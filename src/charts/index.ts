@@ -5,7 +5,7 @@
 import { drawHeatMap } from "./heat-map.ts";
 import { drawPlot } from "./plot.ts";
 import { CHART_STYLE } from "./style.ts";
-import { element } from "./text.ts";
+import { element, label } from "./text.ts";
 import type { Chart, ChartSize } from "./types.ts";
 import { drawWaterfall } from "./waterfall.ts";
 
@@ -24,6 +24,43 @@ export function drawChart(chart: Chart, size: ChartSize): string {
 export function chartFile(chart: Chart, size: ChartSize): string {
   const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
+}
+
+/** What several charts are called together. */
+export interface Sheet {
+  readonly title: string;
+  readonly subtitle: string;
+  /** Rows of charts. */
+  readonly rows: readonly (readonly Chart[])[];
+}
+
+/** Height of a sheet's title, and room for the last ticks, in pixels. */
+const SHEET_HEAD = 56;
+const SHEET_MARGIN = 20;
+
+/** Several charts as one file, each of the given size. */
+export function sheetFile({ title, subtitle, rows }: Sheet, size: ChartSize): string {
+  const width = size.width * Math.max(...rows.map((row) => row.length)) + SHEET_MARGIN;
+  const height = SHEET_HEAD + size.height * rows.length;
+  const charts = rows.flatMap((row, r) =>
+    row.map((chart, c) =>
+      element(
+        "svg",
+        { x: c * size.width, y: SHEET_HEAD + r * size.height, ...size, overflow: "visible" },
+        inside(chart, size),
+      ),
+    ),
+  );
+  const box = { xmlns: "http://www.w3.org/2000/svg", viewBox: `0 0 ${width} ${height}`, width, height };
+  const about = { class: "chart", role: "img", "aria-label": title };
+  return `${element(
+    "svg",
+    { ...box, ...about },
+    `<style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`,
+    label(title, 20, 26, { class: "c-title" }),
+    label(subtitle, 20, 44, { class: "c-label" }),
+    ...charts,
+  )}\n`;
 }
 
 function inside(chart: Chart, size: ChartSize): string {

@@ -8,6 +8,7 @@ import { type OpenEngine, openEngine } from "./engine.ts";
 import { CliError, EXIT, INTERRUPTING, Interruption, type InterruptingSignal, reasonOf } from "./failure.ts";
 import {
   type Flags,
+  GROUP_BY,
   priceOptions,
   withAccuracy,
   withChunks,
@@ -123,11 +124,7 @@ function describePrice(program: Command, { terminal, signal, engine, done }: Con
     .description("price a book: value, Greeks and error estimate of every trade")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet; - reads standard input")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades: asOf, market and scenarios as JSON")
-    .option(
-      "--group-by <names>",
-      "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker",
-      names,
-    )
+    .option("--group-by <names>", GROUP_BY, names)
     .option("--time-per-trade <s>", "seconds that a trade may take before it is refined no further", seconds)
     .option("--sensitivity-errors", "error estimates of the sensitivities, too (not shown by the table)")
     .addHelpText("after", `\nExit status: 0 all trades priced, 1 some were not, ${OTHER_STATUS}`);

@@ -6,6 +6,10 @@ import type { PriceOptions } from "./commands/price.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
+/** Descriptions of options that commands share. */
+export const KEEP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
+export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
+
 export const withDevice = (
   command: Command,
   precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
@@ -45,7 +49,7 @@ export const withFormats = (command: Command): Command =>
     .addOption(
       new Option("--format <name>", "of the results; else the output's name tells, or table").choices(OUTPUT_FORMATS),
     )
-    .option("--keep <columns>", "columns of CSV or Parquet that are no terms of a trade: desk,ticker", names)
+    .option("--keep <columns>", KEEP, names)
     .option(
       "-o, --output <file>",
       "where results go; the file appears when it is complete; FOLDER/ or s3://BUCKET/PREFIX: a run in parts",

@@ -1,6 +1,6 @@
 /** The commands for runs in parts, as the command line describes them. */
 import { type Command, Option } from "commander";
-import { accuracyGoal, portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
+import { accuracyGoal, names, portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
 import type { MergeOptions } from "./commands/merge.ts";
 import type { QueueOptions } from "./commands/queue.ts";
 import type { ServeOptions } from "./commands/serve.ts";
@@ -8,7 +8,17 @@ import type { SubmitOptions } from "./commands/submit.ts";
 import type { VerifyOptions } from "./commands/verify.ts";
 import type { WorkerOptions } from "./commands/worker.ts";
 import type { Context } from "./main.ts";
-import { type Flags, priceOptions, withAccuracy, withChunks, withDevice, withGreeks, withMethod } from "./options.ts";
+import {
+  type Flags,
+  GROUP_BY,
+  KEEP,
+  priceOptions,
+  withAccuracy,
+  withChunks,
+  withDevice,
+  withGreeks,
+  withMethod,
+} from "./options.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 
 export function describeRuns(program: Command, context: Context): void {
@@ -38,6 +48,7 @@ function describeParts(program: Command, { terminal, signal, engine, done }: Con
     .addOption(new Option("--format <name>", "else the output's name tells, or table").choices(OUTPUT_FORMATS))
     .option("-o, --output <file>", "where the results go; the file appears when it is complete")
     .option("--rows <n>", "of the table: all, or how many", tableRows)
+    .option("--group-by <names>", GROUP_BY, names)
     .action(async (run: string, options: MergeOptions) => {
       const { merge } = await import("./commands/merge.ts");
       done(await merge(run, options, terminal, signal));
@@ -57,6 +68,7 @@ function describeSubmit(program: Command, { terminal, signal, done }: Context): 
     .description("price a book in parts by workers, and wait for them")
     .argument("<book>", "BOOK.json, BOOK.ndjson, TRADES.csv or TRADES.parquet, which all workers see; or s3://…")
     .option("--market <file>", "market of an NDJSON, CSV or Parquet file of trades")
+    .option("--keep <columns>", KEEP, names)
     .addOption(
       new Option("--input-format <name>", "of the book; else its name tells").choices([
         "json",

@@ -1,11 +1,15 @@
 import { readFileSync } from "node:fs";
 
-/** The package's version, from its package.json: two folders up, in `src/` and in `dist/` alike. */
+let known: string | undefined;
+
+/** The package's version, from its package.json: two folders up, in `src/` and in `dist/` alike. Read once. */
 export function packageVersion(): string {
-  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
-    version: string;
-  };
-  return version;
+  return (known ??= readVersion());
+}
+
+function readVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** The commit from which the package was built, which its build writes down; undefined in the sources. */

@@ -1,5 +1,6 @@
 /** Nodes, weights and interpolation of a boundary, of several sizes, as one table that kernels read. */
 import { gaussLegendre } from "../linalg/index.ts";
+import { cosPi } from "../elementary.ts";
 
 /** Most nodes that a boundary may have beside the one at expiry, which is known. */
 export const MAX_NODES = 32;
@@ -53,7 +54,7 @@ export interface SchemeTable {
  */
 export function schemeTable(size: SchemeSize): SchemeTable {
   const { nodes: n, points, premium } = size;
-  const x = Array.from({ length: n + 1 }, (_, i) => 0.5 * (1 - Math.cos((i * Math.PI) / n)));
+  const x = Array.from({ length: n + 1 }, (_, i) => 0.5 * (1 - cosPi(i / n)));
   const inner = unitRule(points).map(({ s, weight }) => {
     const v = s * (2 - s);
     return { v, weight: weight * 2 * (1 - s) * 2 * v };
@@ -67,10 +68,13 @@ export function schemeTable(size: SchemeSize): SchemeTable {
     roots.map((_, i) => {
       const node = i + 1;
       const half = (k === 0 || k === n ? 0.5 : 1) * (node === n ? 0.5 : 1);
-      return ((2 * half) / n) * Math.cos((k * Math.PI * (n - node)) / n);
+      return ((2 * half) / n) * cosPi((k * (n - node)) / n);
     }),
   );
-  const outer = unitRule(premium).flatMap(({ s, weight }) => [s ** 4 * (5 - 4 * s), 20 * s ** 3 * (1 - s) * weight]);
+  const outer = unitRule(premium).flatMap(({ s, weight }) => [
+    s * s * s * s * (5 - 4 * s),
+    20 * s * s * s * (1 - s) * weight,
+  ]);
   const parts = [roots, quadrature, interpolation, coefficients, outer];
   const starts = parts.map((_, p) => parts.slice(0, p).reduce((sum, part) => sum + part.length, 0));
   return {

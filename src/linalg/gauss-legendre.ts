@@ -1,4 +1,5 @@
 /** Gauss–Legendre quadrature on the host. */
+import { cosPi } from "../elementary.ts";
 
 /** Nodes and weights on [−1, 1]. */
 export interface Rule {
@@ -25,7 +26,7 @@ function makeRule(n: number): Rule {
   const nodes = new Float64Array(n);
   const weights = new Float64Array(n);
   for (let k = 0; k < n; k++) {
-    let x = Math.cos((Math.PI * (k + 0.75)) / (n + 0.5));
+    let x = cosPi((k + 0.75) / (n + 0.5));
     let slope = 0;
     for (let iteration = 0; iteration < 100; iteration++) {
       const { value, derivative } = legendre(n, x);

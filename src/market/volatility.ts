@@ -1,6 +1,7 @@
 import { SpecError } from "../errors.ts";
 import { constant, fromIntegral, integrate, later, type PiecewiseConstant, shifted } from "./piecewise.ts";
 import { laterSurface, type LocalSurface } from "./surface.ts";
+import { power } from "../elementary.ts";
 
 /**
  * How the underlying diffuses, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
@@ -98,7 +99,7 @@ export const staysZero = (heston: Heston): boolean => varianceOf(heston) === 0 &
 
 /** Today's α, with what is added to the volatility at the spot. */
 export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
-  Math.max(alpha + added * spot ** (1 - beta), 0);
+  Math.max(alpha + added * power(spot, 1 - beta), 0);
 
 /** An implied volatility for time t (years): the total variance is σ²·t. */
 export interface VolatilityNode {

@@ -17,6 +17,7 @@ import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { EXERCISE, PAYOFF, TradeColumns } from "./columns/trade-columns.ts";
 import { withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
+import { power } from "../elementary.ts";
 
 /** The one-factor problems behind the rows of a batch, each made when it is first asked for. */
 export class RowProblems {
@@ -180,7 +181,7 @@ const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "l
 
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
-const LOOKS = Float64Array.from({ length: 513 }, (_, i) => LOOKED_UP_TO ** (i / 256 - 1));
+const LOOKS = Float64Array.from({ length: 513 }, (_, i) => power(LOOKED_UP_TO, i / 256 - 1));
 /** By spot; formulas keep what they are worth there whatever the time. */
 const pricesAround = new LastUsed<number, Float64Array>(256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
@@ -220,7 +221,7 @@ function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diff
       return { kind: "deterministic", sigma: volatility.sigma };
     case "cev": {
       const { sigma, beta, added = 0 } = volatility;
-      return { kind: "local", sigma: (spot) => sigma * spot ** (beta - 1), shift: added };
+      return { kind: "local", sigma: (spot) => sigma * power(spot, beta - 1), shift: added };
     }
     case "displaced": {
       const { sigma, shift, added = 0 } = volatility;

@@ -7,6 +7,7 @@ import {
   varianceOf,
   type Volatility,
 } from "../market/index.ts";
+import { power } from "../elementary.ts";
 
 /** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
 const MAX_RATE = 1;
@@ -35,9 +36,9 @@ function volatilityWarnings(name: string, volatility: Volatility, spot: number):
     case "heston":
       return varianceWarnings(name, volatility);
     case "sabr":
-      return at([alphaOf(volatility, spot) * spot ** (volatility.beta - 1)]);
+      return at([alphaOf(volatility, spot) * power(spot, volatility.beta - 1)]);
     case "cev":
-      return at([volatility.sigma * spot ** (volatility.beta - 1)]);
+      return at([volatility.sigma * power(spot, volatility.beta - 1)]);
     case "displaced":
       return at([(volatility.sigma * (spot + volatility.shift)) / spot]);
     case "gaussianFactors":

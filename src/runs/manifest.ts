@@ -95,7 +95,12 @@ const file = z.object({ place: z.string(), bytes: count, sha256: hash });
 export const manifestSchema = z.object({
   feynkac: z.object({ version: z.string(), commit: z.string().optional() }),
   status: z.enum(["running", "complete"]),
-  book: file.extend({ format: z.enum(["json", "ndjson", "csv", "parquet"]) }),
+  book: file.extend({
+    format: z.enum(["json", "ndjson", "csv", "parquet"]),
+    /** Columns of a table that are kept as tags, and the names of all tags, where the book's columns tell them. */
+    keep: z.array(z.string()).optional(),
+    tags: z.array(z.string()).optional(),
+  }),
   /** The file beside the book, and the hash of what it says; of a book with a market of its own, the hash alone. */
   market: z.object({ place: z.string().optional(), sha256: hash, spots: z.record(z.string(), number) }),
   asOf: z.string(),
@@ -167,5 +172,5 @@ export async function writeManifest(store: Store, manifest: Manifest): Promise<v
     `  "timings": ${JSON.stringify(timings)}`,
     "}\n",
   ];
-  await store.write(MANIFEST, new TextEncoder().encode(text.join("\n")));
+  await store.write([{ name: MANIFEST, bytes: new TextEncoder().encode(text.join("\n")) }]);
 }

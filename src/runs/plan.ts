@@ -9,6 +9,8 @@ export interface BookPlace {
   readonly place: string;
   readonly format: ChunkedFormat;
   readonly market: string | undefined;
+  /** Columns of a table that become tags. */
+  readonly keep?: readonly string[] | undefined;
 }
 
 /** A book that is open, with its files. */
@@ -23,7 +25,7 @@ export interface OpenBook extends AsyncDisposable {
  * Opens a book; `header` as for `openChunkedBook`.
  * @throws BookError an unusable book or market; RunError | StorageError
  */
-export async function openBook({ place, format, market }: BookPlace, header?: unknown): Promise<OpenBook> {
+export async function openBook({ place, format, market, keep = [] }: BookPlace, header?: unknown): Promise<OpenBook> {
   const files: StoredFile[] = [];
   const close = async (): Promise<void> => void (await Promise.all(files.map((file) => file.close())));
   try {
@@ -31,7 +33,7 @@ export async function openBook({ place, format, market }: BookPlace, header?: un
     files.push(file);
     const beside = market === undefined ? undefined : await openFile(market);
     if (beside !== undefined) files.push(beside);
-    const book = await openChunkedBook(file, format, beside, format === "json" ? header : undefined);
+    const book = await openChunkedBook(file, format, beside, { keep, ...(format === "json" ? { header } : {}) });
     return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
@@ -44,7 +46,7 @@ export async function openBook({ place, format, market }: BookPlace, header?: un
  * @throws RunError another book, or another market
  */
 export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
-  const open = await openBook(moved ?? { place: book.place, format: book.format, market: market.place });
+  const open = await openBook(moved ?? { ...book, market: market.place });
   const isOther = open.file.byteLength !== book.bytes;
   if (!isOther && open.marketHash === market.sha256) return open;
   await open[Symbol.asyncDispose]();
@@ -92,12 +94,19 @@ export async function planRun(
   const cases = time.length * spot.length * volatility.length * rate.length;
   const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
-  const { place: name, market } = place;
+  const { place: name, market, keep = [] } = place;
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
     feynkac: packageName(),
     status: "running",
-    book: { place: fullName(name), bytes: file.byteLength, sha256, format: place.format },
+    book: {
+      place: fullName(name),
+      bytes: file.byteLength,
+      sha256,
+      format: place.format,
+      ...(keep.length === 0 ? {} : { keep }),
+      ...(book.tags === undefined ? {} : { tags: book.tags }),
+    },
     market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash, spots: spotsOf(book) },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),

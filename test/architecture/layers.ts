@@ -22,7 +22,7 @@ export const layers: readonly (readonly string[])[] = [
   ["device"],
   ["kernel"],
   ["charts", "threads"],
-  ["all-of.ts", "errors.ts", "last-used.ts", "turns.ts"],
+  ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts", "turns.ts"],
 ];
 
 /**

@@ -20,7 +20,7 @@ afterAll(() => {
 
 const RUNS = counted("FEYNKAC_FAULTS", 4, 10);
 
-// `npm run check:faults` makes 200 runs.
+// `npm run bench -- faults` makes 200 runs.
 test.skipIf(skipped)(
   "runs under random faults end with the bytes of a run without",
   async () => {

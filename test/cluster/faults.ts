@@ -2,7 +2,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { submitRun, waitForRun } from "../../src/cluster/index.ts";
+import { connectionOf, submitRun, waitForRun } from "../../src/cluster/index.ts";
+import { PREFIX } from "../../src/cluster/connect.ts";
+import { CHUNK, type RunJob, TRIES } from "../../src/cluster/jobs.ts";
 import { openStore, needManifest } from "../../src/runs/index.ts";
 import { hashesOf, random, runOrKill } from "../runs/killed.ts";
 import { bundled } from "../support/program.ts";
@@ -13,9 +15,12 @@ export const FAULTS = [
   "kill a worker",
   "stop a worker for a while",
   "start Redis again",
+  "kill Redis",
+  "stop Redis for a while",
   "cut the network",
   "fill the disk",
   "damage a part",
+  "two workers on one chunk",
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -25,11 +30,14 @@ export interface FaultsRequest {
   /** Where programs may be written, inside the project. */
   readonly programs: string;
   readonly runs: number;
+  /** No run begins after so many seconds. */
+  readonly seconds?: number;
   readonly seed: number;
   readonly report?: (line: string) => void;
 }
 
 export interface FaultsOutcome {
+  readonly runs: number;
   /** Faults that happened, by kind. */
   readonly happened: Readonly<Record<Fault, number>>;
   /** Runs that did not end with the bytes of a run without faults. */
@@ -44,7 +52,14 @@ const WORKERS = 2;
 const SKEWS = [3_600_000, -3_600_000];
 
 /** Prices one book again and again, each time under random faults. */
-export async function runFaults({ folder, programs, runs, seed, report }: FaultsRequest): Promise<FaultsOutcome> {
+export async function runFaults({
+  folder,
+  programs,
+  runs,
+  seconds = Infinity,
+  seed,
+  report,
+}: FaultsRequest): Promise<FaultsOutcome> {
   const program = bundled('import { runFromShell } from "./src/cli/main.ts";\nawait runFromShell();', programs);
   const book = join(folder, "book.ndjson");
   writeBook(book);
@@ -59,7 +74,9 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
   await using redis = await startRedis();
   await using proxy = await startProxy(redis.port);
   await using workers = new Workers(program, proxy.url);
-  for (let i = 0; i < runs; i++) {
+  const start = performance.now();
+  let i = 0;
+  for (; i < runs && performance.now() - start < 1000 * seconds; i++) {
     const output = join(folder, `run-${i}`);
     mkdirSync(output);
     writeFileSync(join(output, "manifest.json"), pending(plan));
@@ -78,7 +95,7 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
       const fault = FAULTS[Math.floor(next() * FAULTS.length)];
       if (state.isComplete) break;
       happened[fault]++;
-      await cause(fault, { output, redis, proxy, workers, next });
+      await cause(fault, { output, redis, proxy, workers, next, entry });
     }
     await complete;
     const found = hashesOf(output);
@@ -87,7 +104,7 @@ export async function runFaults({ folder, programs, runs, seed, report }: Faults
     else rmSync(output, { recursive: true });
     report?.(`run ${i}: ${isRight ? "right" : "WRONG"}, ${((performance.now() - began) / 1000).toFixed(1)} s`);
   }
-  return { happened, wrong };
+  return { runs: i, happened, wrong };
 }
 
 const sorted = (hashes: Readonly<Record<string, string>>): [string, string][] =>
@@ -101,9 +118,11 @@ interface Scene {
   readonly proxy: Awaited<ReturnType<typeof startProxy>>;
   readonly workers: Workers;
   readonly next: () => number;
+  readonly entry: Awaited<ReturnType<typeof submitRun>>;
 }
 
-async function cause(fault: Fault, { output, redis, proxy, workers, next }: Scene): Promise<void> {
+async function cause(fault: Fault, scene: Scene): Promise<void> {
+  const { output, redis, proxy, workers, next } = scene;
   switch (fault) {
     case "kill a worker":
       return workers.kill(Math.floor(next() * WORKERS));
@@ -111,12 +130,18 @@ async function cause(fault: Fault, { output, redis, proxy, workers, next }: Scen
       return workers.stop(Math.floor(next() * WORKERS), 1000 + next() * 3000);
     case "start Redis again":
       return redis.restart(next() * 1000);
+    case "kill Redis":
+      return redis.restart(next() * 1000, "SIGKILL");
+    case "stop Redis for a while":
+      return redis.pause(1000 + next() * 3000);
     case "cut the network":
       return proxy.cut(next() * 2000);
     case "fill the disk":
       return fillDisk(output, next() * 1500);
     case "damage a part":
       return damage(output, next);
+    case "two workers on one chunk":
+      return priceTwice(scene);
     default:
       return fault satisfies never;
   }
@@ -141,6 +166,23 @@ async function damage(output: string, next: () => number): Promise<void> {
   const parts = join(output, "parts");
   const receipts = existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith(".json")) : [];
   if (receipts.length > 0) rmSync(join(parts, receipts[Math.floor(next() * receipts.length)]), { force: true });
+}
+
+/** Two more jobs of one chunk go first, so that both workers take it at the same time. */
+async function priceTwice({ redis, entry, next }: Scene): Promise<void> {
+  const { Queue } = await import("bullmq");
+  const queue = new Queue(entry.queue, { connection: connectionOf(redis.url), prefix: PREFIX });
+  queue.on("error", () => undefined);
+  try {
+    const run = await queue.getJob(entry.run);
+    const chunk = Math.floor(next() * entry.chunks);
+    const again = { ...(run?.data as RunJob), window: entry.chunks, chunk };
+    const jobs = await Promise.all([0, 1].map(() => queue.add(CHUNK, again, { priority: 1, attempts: TRIES })));
+    const isOver = async (job: (typeof jobs)[number]) => ["completed", "failed"].includes(await job.getState());
+    while (!(await Promise.all(jobs.map(isOver))).every(Boolean)) await sleep(50);
+  } finally {
+    await queue.close();
+  }
 }
 
 /** Workers that are always there, whatever is done to them. */

@@ -19,20 +19,30 @@ export interface RedisServer extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   /** Ends it, and starts it again after so many milliseconds, with what it had. */
-  restart(pause: number): Promise<void>;
+  restart(pause: number, signal?: "SIGTERM" | "SIGKILL"): Promise<void>;
+  /** It answers nobody for so many milliseconds, and keeps its connections. */
+  pause(milliseconds: number): Promise<void>;
 }
 
-export async function startRedis(): Promise<RedisServer> {
+/** How soon what is said is on the disk: before it is answered, or within a second, as servers do by default. */
+export type Fsync = "always" | "everysec";
+
+export async function startRedis(fsync: Fsync = "always"): Promise<RedisServer> {
   const folder = mkdtempSync(join(tmpdir(), "feynkac-redis-"));
   const port = await freePort();
-  let server = await start(port, folder);
+  let server = await start(port, folder, fsync);
   return {
     port,
     url: `redis://127.0.0.1:${port}`,
-    restart: async (pause) => {
-      await end(server);
+    restart: async (pause, signal) => {
+      await end(server, signal);
       await new Promise((resolve) => setTimeout(resolve, pause));
-      server = await start(port, folder);
+      server = await start(port, folder, fsync);
+    },
+    pause: async (milliseconds) => {
+      server.kill("SIGSTOP");
+      await new Promise((resolve) => setTimeout(resolve, milliseconds));
+      server.kill("SIGCONT");
     },
     [Symbol.asyncDispose]: async () => {
       await end(server);
@@ -41,10 +51,9 @@ export async function startRedis(): Promise<RedisServer> {
   };
 }
 
-/** Nothing said is lost: each command is on the disk before it is answered. */
-async function start(port: number, folder: string): Promise<ChildProcess> {
+async function start(port: number, folder: string, fsync: Fsync): Promise<ChildProcess> {
   const options = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", ""];
-  const server = spawn("redis-server", [...options, "--appendonly", "yes", "--appendfsync", "always"]);
+  const server = spawn("redis-server", [...options, "--appendonly", "yes", "--appendfsync", fsync]);
   await new Promise<void>((resolve, reject) => {
     let output = "";
     server.stdout.on("data", (part: Buffer) => {
@@ -57,10 +66,10 @@ async function start(port: number, folder: string): Promise<ChildProcess> {
   return server;
 }
 
-async function end(server: ChildProcess): Promise<void> {
+async function end(server: ChildProcess, signal: "SIGTERM" | "SIGKILL" = "SIGTERM"): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = new Promise((resolve) => server.once("exit", resolve));
-  server.kill("SIGTERM");
+  server.kill(signal);
   await ended;
 }
 

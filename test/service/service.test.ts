@@ -14,6 +14,7 @@ import { Prices } from "../../src/service/prices.ts";
 import { type Service, startService } from "../../src/service/index.ts";
 import { feynkac } from "../cli/in-process.ts";
 import { random } from "../runs/killed.ts";
+import { sendMalformed } from "./malformed.ts";
 
 const header = {
   asOf: "2026-11-20T16:00:00Z",
@@ -185,17 +186,17 @@ describe("POST /price", () => {
   });
 
   test("malformed requests are the client's fault, and leave the service as it was", async () => {
-    const next = random(3);
-    const whole = JSON.stringify({ ...header, trades: [trade("A")] });
-    const statuses = new Set<number>();
-    for (let i = 0; i < 400; i++) {
-      const at = Math.floor(next() * whole.length);
-      const junk = String.fromCharCode(32 + Math.floor(next() * 90));
-      const body = whole.slice(0, at) + (next() < 0.5 ? junk : "") + whole.slice(at + Math.floor(next() * 4));
-      statuses.add((await ask("/price", body)).status);
-    }
-    expect([...statuses].filter((status) => status >= 500)).toEqual([]);
-    expect((await ask("/price", whole)).status).toBe(200);
+    const right = {
+      "/price": { ...header, trades: [trade("A")], options: { greeks: "none" } },
+      "/explain": { before: { ...header, trades: [dated("A")] }, after: later, options: { method: "taylor" } },
+      "/market": header,
+    };
+    const target = { url: service.url, right, next: random(3) };
+    const statuses = new Set<number | undefined>();
+    for (let i = 0; i < 400; i++) statuses.add(await sendMalformed(target));
+    expect([...statuses].filter((status) => status !== undefined && !(status < 500))).toEqual([]);
+    expect(statuses).toContain(400);
+    expect((await ask("/price", right["/price"])).status).toBe(200);
   });
 });
 

@@ -22,17 +22,22 @@ const flags = [
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--enable-unsafe-webgpu",
-  "--use-webgpu-adapter=swiftshader",
 ];
+const GPU = ["--enable-unsafe-webgpu", "--use-webgpu-adapter=swiftshader"];
+const NO_GPU = ["--disable-gpu"];
+
+export interface BrowserOptions extends BrowserContextOptions {
+  /** Whether WebGPU has an adapter; true by default. */
+  readonly gpu?: boolean;
+}
 
 /** A context with a profile of its own, which goes when it is closed. */
-export async function launchChromium(options: BrowserContextOptions = {}): Promise<BrowserContext> {
+export async function launchChromium({ gpu = true, ...options }: BrowserOptions = {}): Promise<BrowserContext> {
   const profile = await mkdtemp(join(tmpdir(), "feynkac-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: executable,
     headless: true,
-    args: flags,
+    args: [...flags, ...(gpu ? GPU : NO_GPU)],
     ...options,
   });
   // The browser writes its last files while it closes.

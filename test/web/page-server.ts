@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { build } from "vite";
 import { serveWeb } from "../../src/cli/web-server.ts";
-import { launchChromium } from "../support/chromium.ts";
+import { type BrowserOptions, launchChromium } from "../support/chromium.ts";
 
 const configFile = fileURLToPath(new URL("../../web/vite.config.ts", import.meta.url));
 
@@ -19,7 +19,7 @@ export interface WebPages {
   close(): Promise<void>;
 }
 
-export async function launchWeb(options: BrowserContextOptions = {}): Promise<WebPages> {
+export async function launchWeb(options: BrowserOptions = {}): Promise<WebPages> {
   const folder = await mkdtemp(join(tmpdir(), "feynkac-web-"));
   await build({ configFile, logLevel: "error", build: { outDir: folder, emptyOutDir: true } });
   const server = await serveWeb(folder, 0);
@@ -56,8 +56,9 @@ export async function saved(page: Page, entry: string): Promise<Buffer> {
 }
 
 /** A file as a visitor gives it. */
-export function file(name: string, content: string): { name: string; mimeType: string; buffer: Buffer } {
-  return { name, mimeType: "application/octet-stream", buffer: Buffer.from(content) };
+export function file(name: string, content: string | ArrayBuffer): { name: string; mimeType: string; buffer: Buffer } {
+  const buffer = typeof content === "string" ? Buffer.from(content) : Buffer.from(content);
+  return { name, mimeType: "application/octet-stream", buffer };
 }
 
 /** Waits until a book of so many trades has been priced. */

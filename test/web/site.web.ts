@@ -7,6 +7,7 @@ import { buildSite } from "../../scripts/site/build.ts";
 import { PRODUCTS } from "../../scripts/site/products.ts";
 import { type RunningServer, serveWeb } from "../../src/cli/web-server.ts";
 import { hasBrowser, launchChromium } from "../support/chromium.ts";
+import { axeViolations } from "./page-server.ts";
 
 describe.skipIf(!hasBrowser())("the site", () => {
   let folder: string;
@@ -61,6 +62,13 @@ describe.skipIf(!hasBrowser())("the site", () => {
       .getByRole("link", { name: /Lookback option/ })
       .first()
       .waitFor();
+    await page.close();
+  });
+
+  test.each(["index.html", "products/american.html", "book.html"])("axe finds nothing in %s", async (path) => {
+    const page = await browser.newPage();
+    await page.goto(`${server.address}${path}`);
+    expect(await axeViolations(page)).toEqual([]);
     await page.close();
   });
 });

@@ -4,6 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { parquetReadObjects } from "hyparquet";
+import { compressors } from "hyparquet-compressors";
+import { parquetWriteBuffer } from "hyparquet-writer";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { openDevice, priceBook, readBook } from "../../src/index.ts";
@@ -54,13 +57,31 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     const expected = await priceBook(book, { device });
     const report = JSON.parse((await saved(other, "Results as JSON")).toString()) as typeof expected;
     const all = JSON.parse(JSON.stringify(expected.results)) as typeof expected.results;
-    // Powers are the browser's own (LIMITATIONS.md), and the mesh of a CEV volatility is made with one.
-    const isPower = (i: number): boolean => {
-      const parsed = book.trades[i];
-      return parsed.ok && parsed.trade.volatility.kind === "cev";
-    };
-    expect(report.results.filter((_, i) => !isPower(i))).toEqual(all.filter((_, i) => !isPower(i)));
-    for (const [i, { value }] of all.entries()) expect(report.results[i].value).toBeCloseTo(value ?? Number.NaN, 9);
+    expect(report.results).toEqual(all);
+    await other.close();
+  });
+
+  test("opens Parquet with its market, and saves the results as Parquet", async () => {
+    const other = await web.open();
+    await priced(other);
+    const trades = parquetWriteBuffer({
+      columnData: [
+        { name: "id", data: ["A", "B", "C"] },
+        { name: "underlying", data: ["ACME", "ACME", "ACME"] },
+        { name: "payoff", data: ["put", "call", "put"] },
+        { name: "strike", data: [90, 95, 110] },
+        { name: "expiry", data: [1, 1, 2] },
+      ],
+    });
+    const files = [file("trades.parquet", trades), file("market.json", JSON.stringify(market))];
+    await other.getByLabel("Open files …").setInputFiles(files);
+    await rowCount(other, 3);
+    const report = JSON.parse((await saved(other, "Results as JSON")).toString()) as { results: { value: number }[] };
+    const bytes = await saved(other, "Results as Parquet");
+    const table = await parquetReadObjects({ file: new Uint8Array(bytes).buffer, compressors });
+    expect(table.map(({ id, value }) => [id, value])).toEqual(
+      ["A", "B", "C"].map((id, i) => [id, report.results[i].value]),
+    );
     await other.close();
   });
 
@@ -172,7 +193,7 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     plain.close();
   });
 
-  test("prices on a GPU; without one, says what is missing", async () => {
+  test("prices on a GPU", async () => {
     const other = await web.open();
     await priced(other);
     await other.getByRole("button", { name: /^Device/ }).click();
@@ -185,10 +206,43 @@ describe.skipIf(!hasBrowser())("a visitor", () => {
     await other.close();
   });
 
+  test("goes on with the CPU when the GPU is lost", async () => {
+    const other = await web.open();
+    await priced(other);
+    await other.getByRole("button", { name: /^Device/ }).click();
+    await other.getByRole("menuitemradio", { name: /GPU, single/ }).click();
+    await other
+      .getByText(/WebGPU.*f32/)
+      .first()
+      .waitFor();
+    await priced(other);
+    const browser = await other.context().newCDPSession(other);
+    await browser.send("Browser.crashGpuProcess");
+    await other.getByText("The device was lost").waitFor();
+    await other
+      .getByLabel("Open files …")
+      .setInputFiles([file("one.json", JSON.stringify({ ...market, trades: [trade("A", 90)] }))]);
+    await rowCount(other, 1);
+    expect(await other.locator(".device").textContent()).toMatch(/^CPU, .* f64$/);
+    await other.close();
+  });
+
   test.each(["Book", "Pictures", "Explain", "Playground"])("axe finds nothing in %s, light and dark", async (view) => {
     const other = await web.open(`#view=${view}`);
     await priced(other);
     expect(await axeViolations(other)).toEqual([]);
     await other.close();
   });
+});
+
+test.skipIf(!hasBrowser())("without a GPU the page says so, and keeps the CPU", async () => {
+  const web = await launchWeb({ gpu: false });
+  const page = await web.open();
+  await priced(page);
+  await page.getByRole("button", { name: /^Device/ }).click();
+  await page.getByRole("menuitemradio", { name: /GPU, single/ }).click();
+  await page.getByText("WebGPU cannot be used here").waitFor();
+  expect(await page.locator(".problem").innerText()).toMatch(/no adapter|navigator\.gpu/);
+  expect(await page.locator(".device").textContent()).toMatch(/^CPU, .* f64$/);
+  await web.close();
 });

@@ -1,4 +1,5 @@
 import { BookError } from "../../errors.ts";
+import type { TableOptions } from "../columns.ts";
 import { readMarketFile } from "../header.ts";
 import { parseJson } from "../json.ts";
 import type { RandomAccess } from "../parquet.ts";
@@ -10,19 +11,30 @@ import { type Beside, openCsv, openNdjson } from "./text-book.ts";
 
 export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
 
+export interface ChunkedBookOptions extends TableOptions {
+  /**
+   * What is no trade in a JSON book (`ChunkedBook.header`), where somebody else has read it already: then chunks need
+   * `bytes`, and the others are not read.
+   */
+  readonly header?: unknown;
+}
+
 /**
  * Opens a book to be read in parts.
- * @param header what is no trade in a JSON book (`ChunkedBook.header`), where somebody else has read it already: then
- *   chunks need `bytes`, and the others are not read
  * @throws BookError an unusable book or market
  */
 export async function openChunkedBook(
   file: RandomAccess,
   format: ChunkedFormat,
   market: RandomAccess | undefined,
-  header?: unknown,
+  { header, ...table }: ChunkedBookOptions = {},
 ): Promise<ChunkedBook> {
   const beside = market && (await readBeside(market));
+  if (format !== "csv" && format !== "parquet" && (table.keep ?? []).length > 0)
+    throw new BookError(
+      "",
+      'only columns of CSV or Parquet can be kept; in JSON a trade has "tags": { "desk": "Paris" }',
+    );
   switch (format) {
     case "json":
       if (beside !== undefined) throw new BookError("market", "a JSON book has its own; no other can stand beside it");
@@ -30,9 +42,9 @@ export async function openChunkedBook(
     case "ndjson":
       return openNdjson(file, beside);
     case "csv":
-      return openCsv(file, needed(beside));
+      return openCsv(file, needed(beside), table);
     case "parquet":
-      return openParquet(file, needed(beside));
+      return openParquet(file, needed(beside), table);
     default:
       return format satisfies never;
   }

@@ -1,5 +1,5 @@
 /** A Parquet table whose rows are read part by part. */
-import { idOf, tagNames } from "../columns.ts";
+import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { contextOf } from "../header.ts";
 import { openTable, type RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
@@ -7,8 +7,12 @@ import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type Sc
 import type { Beside } from "./text-book.ts";
 
 /** @throws BookError as `readParquet` */
-export async function openParquet(file: RandomAccess, { header, written }: Beside): Promise<ChunkedBook> {
-  const table = await openTable(file, header);
+export async function openParquet(
+  file: RandomAccess,
+  { header, written }: Beside,
+  options?: TableOptions,
+): Promise<ChunkedBook> {
+  const table = await openTable(file, header, options);
   return {
     ...contextOf(header),
     header: written,

@@ -1,6 +1,6 @@
 /** NDJSON and CSV whose lines are read part by part. */
 import { BookError } from "../../errors.ts";
-import { idOf, tagNames } from "../columns.ts";
+import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { csvColumns, readCsvRow } from "../csv.ts";
 import { readCells } from "../csv-rows.ts";
 import { type BookHeader, contextOf } from "../header.ts";
@@ -50,9 +50,13 @@ export interface Beside {
 }
 
 /** @throws BookError as `readCsv` */
-export async function openCsv(file: RandomAccess, { header, written }: Beside): Promise<ChunkedBook> {
+export async function openCsv(
+  file: RandomAccess,
+  { header, written }: Beside,
+  options?: TableOptions,
+): Promise<ChunkedBook> {
   const first = await firstLine(byteLines(file));
-  const columns = csvColumns(first && readCells(first));
+  const columns = csvColumns(first && readCells(first), options);
   const reader: LineReader = {
     id: (line) => {
       const { cells } = readCells(line);

@@ -2,12 +2,13 @@ import { Totals } from "../../book/index.ts";
 import { EXIT } from "../failure.ts";
 import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
-import { formatOf } from "./price.ts";
+import { checkGroups, formatOf } from "./price.ts";
 
 export interface MergeOptions {
   readonly format?: OutputFormat;
   readonly output?: string;
   readonly rows?: TableRows;
+  readonly groupBy?: readonly string[];
 }
 
 /**
@@ -17,12 +18,13 @@ export interface MergeOptions {
  */
 export async function merge(
   url: string,
-  { format: asked, output: path, rows }: MergeOptions,
+  { format: asked, output: path, rows, groupBy }: MergeOptions,
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<number> {
   const runs = await import("../../runs/index.ts");
   const format = outputFormat(asked, path, terminal.stdout);
+  checkGroups(groupBy, format);
   const store = await runs.openStore(url);
   const manifest = await runs.needManifest(store);
   if (manifest.status !== "complete")
@@ -32,14 +34,16 @@ export async function merge(
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const writer = formatOf(format, { rows }, output);
-    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags: undefined }));
-    const totals = new Totals();
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags: manifest.book.tags }));
+    const totals = new Totals({ groupBy });
     for await (const part of runs.readParts(store, manifest)) {
       signal.throwIfAborted();
       runs.addRows(totals, part);
       await output.write(writer.rows(part.map(({ result }) => ({ trade: undefined, result }))));
     }
-    await output.write(writer.end({ priced: totals.priced, failed: totals.failed, totals: totals.totals }));
+    const { priced, failed, groups } = totals;
+    const end = { priced, failed, totals: totals.totals, ...(groupBy === undefined ? {} : { groups }) };
+    await output.write(writer.end(end));
   } catch (error) {
     await output.discard();
     throw error;

@@ -87,14 +87,17 @@ export async function planned(
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
 /** @throws CliError standard input; a name that does not tell the format */
-export function bookPlace(path: string, options: Pick<PriceOptions, "inputFormat" | "market">): Runs.BookPlace {
-  const { inputFormat, market } = options;
+export function bookPlace(
+  path: string,
+  options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,
+): Runs.BookPlace {
+  const { inputFormat, market, keep } = options;
   if (path === "-" || market === "-")
     throw new CliError("a run in parts reads its book more than once: give a file instead of standard input");
   const format = inputFormat ?? formatOfName(path);
   if (format === undefined)
     throw new CliError(`no format is known by the name of ${path}; say it: --input-format ndjson`);
-  return { place: path, format, market };
+  return { place: path, format, market, keep };
 }
 
 /** How a book is cut for these options. */
@@ -133,7 +136,7 @@ function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortS
 async function checkSame(
   runs: typeof Runs,
   manifest: Runs.Manifest,
-  { options }: Runs.PlanRequest,
+  { options, book: { keep = [] } }: Runs.PlanRequest,
   book: Runs.OpenBook,
 ): Promise<void> {
   runs.checkVersion(manifest, runs.packageName());
@@ -144,5 +147,10 @@ async function checkSame(
         `--resume: the run was begun with ${name} ${manifest.options[name] ?? "as by default"}, ` +
           `got ${options[name] ?? "none"}; give the same options`,
       );
+  const kept = manifest.book.keep ?? [];
+  if (kept.join() !== keep.join())
+    throw new CliError(
+      `--resume: the run was begun with --keep ${kept.join() || "of nothing"}, got ${keep.join() || "none"}`,
+    );
   await runs.checkBook(manifest, book);
 }

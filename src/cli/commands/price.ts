@@ -54,17 +54,17 @@ export async function price(
   openEngine: OpenEngine,
 ): Promise<number> {
   if (isRunFolder(options.output)) {
-    if (options.keep !== undefined)
-      throw new CliError('--keep: a run in parts takes tags from columns whose names begin with "tag.", as tag.desk');
-    if (options.groupBy !== undefined) throw new CliError("--group-by: not of a run in parts");
+    if (options.groupBy !== undefined)
+      throw new CliError(
+        "--group-by: a run in parts is grouped when it is merged: feynkac merge FOLDER/ --group-by desk",
+      );
     const { priceInParts } = await import("./price-run.ts");
     return priceInParts(path, options.output, options, { terminal, signal, openEngine });
   }
   if (options.resume === true) throw new CliError("--resume continues a run in parts: --output FOLDER/");
   const { market: marketPath, inputFormat, keep } = options;
   const format = outputFormat(options.format, options.output, terminal.stdout);
-  if (options.groupBy !== undefined && format !== "table" && format !== "json")
-    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
+  checkGroups(options.groupBy, format);
   const place = longFile(path, format, options);
   if (place !== undefined) {
     await using engine = await openEngine(options);
@@ -91,6 +91,12 @@ export async function price(
   } finally {
     input.close();
   }
+}
+
+/** @throws CliError groups in a format that has no totals */
+export function checkGroups(groupBy: readonly string[] | undefined, format: OutputFormat): void {
+  if (groupBy !== undefined && format !== "table" && format !== "json")
+    throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
 }
 
 interface Run {

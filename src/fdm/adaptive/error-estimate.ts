@@ -1,5 +1,6 @@
 import type { Precision } from "../../kernel/index.ts";
 import type { ErrorModel } from "./error-model.ts";
+import { power } from "../../elementary.ts";
 
 /**
  * Extrapolated values with what is known of their errors, as typed arrays. A row is a problem at one resolution after
@@ -148,7 +149,7 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
   const isFirst = of.nodesBefore[row] === 0;
   const coarse = Math.max(1, 113 / of.nodes[row]) ** 2;
   // Finer in time than the first, less of the leading error is left than the part that holds there.
-  const finer = isFirst ? 1 : (of.stepsBefore[row] / of.steps[row]) ** (model.time.order - 2);
+  const finer = isFirst ? 1 : power(of.stepsBefore[row] / of.steps[row], model.time.order - 2);
   // Where drift dominates on the coarse mesh there is no expansion in h² to assess by.
   const sure = of.drift[slot] > 1 ? 1 : model.space.sure * coarse;
   const left = sure * inSpace + model.time.sure * finer * inTime + Math.min(total, (total * total) / model.beyond);
@@ -156,7 +157,7 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
   const refinement = of.refinement(row);
   if (refinement < MIN_REFINEMENT) return (Math.hypot(left, noise) + FLOOR) * spot;
   // Two solutions may agree by chance, all the more where their errors are not smooth.
-  const moved = Math.abs(of.value[slot] - of.valueBefore[slot]) / (refinement ** 2.5 - 1);
+  const moved = Math.abs(of.value[slot] - of.valueBefore[slot]) / (refinement * refinement * Math.sqrt(refinement) - 1);
   return Math.hypot(Math.max((model.min * left + FLOOR) * spot, moved), noise * spot);
 }
 

@@ -1,5 +1,6 @@
 import type { Resolution } from "../execute/grid.ts";
 import type { ErrorModel } from "./error-model.ts";
+import { power } from "../../elementary.ts";
 
 /** Nodes of a mesh, 4k + 1, and time steps, even: few, and a factor of √2 apart, so that many trades have the same. */
 const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097];
@@ -46,7 +47,7 @@ export function nextResolution(
 ): Resolution {
   const min = nearly ? 1.4 : 2;
   const finer = ({ part, order }: ErrorModel["space"], error: number): number =>
-    Math.max(min, ((part * error) / (0.5 * accuracy)) ** (1 / order));
+    Math.max(min, power((part * error) / (0.5 * accuracy), 1 / order));
   return {
     nodes: rung(
       NODES,

@@ -197,7 +197,7 @@ export class Launch {
       table,
       row,
       (instance) => instance.variance as Float64Array,
-      (spot) => spot ** -2,
+      (spot) => 1 / (spot * spot),
     );
   }
 

@@ -3,6 +3,7 @@ import type { Grid } from "../execute/grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../problem/one-factor.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
+import { power } from "../../elementary.ts";
 
 /** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
 export const REACH = 5;
@@ -359,7 +360,7 @@ export function isRough(problem: OneFactorProblem): boolean {
   const highest = Math.max(spots[0], ...payoff.kinks) * reach;
   const times = diffusion.kind === "local" ? [0] : [0.1, 0.3, 0.5, 0.7, 0.9].map((part) => part * expiry);
   for (let i = 0; i <= LOOKS; i++) {
-    const price = lowest * (highest / lowest) ** (i / LOOKS);
+    const price = lowest * power(highest / lowest, i / LOOKS);
     if (times.some((time) => volatilityAt(diffusion, price, time) < min)) return true;
   }
   return false;

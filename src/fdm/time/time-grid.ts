@@ -247,7 +247,8 @@ function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): bo
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;
   const bends = bendsOnly(spec, segment);
-  const share = (length / spec.expiry) ** (bends ? 0.75 : 0.5);
+  const root = Math.sqrt(length / spec.expiry);
+  const share = bends ? root * Math.sqrt(root) : root;
   const unit = spec.unit ?? Math.max(bends ? 1 : 2, Math.round(spec.steps / 12));
   return Math.max(unit, unit * Math.round((spec.steps * share) / unit));
 }

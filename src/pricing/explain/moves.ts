@@ -12,6 +12,7 @@ import {
 } from "../../market/index.ts";
 import { tradeProblem } from "../trade-problem.ts";
 import type { MarketMoves } from "./types.ts";
+import { power } from "../../elementary.ts";
 
 /** Moves below this are rounding. */
 const NEGLIGIBLE = 1e-12;
@@ -79,7 +80,7 @@ function volatilityMove(rolled: Trade, after: Trade): number {
 export function volatilityToday(trade: Trade, spot: number): number {
   const { volatility } = trade;
   if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));
-  if (volatility.kind === "sabr") return alphaOf(volatility, spot) * spot ** (volatility.beta - 1);
+  if (volatility.kind === "sabr") return alphaOf(volatility, spot) * power(spot, volatility.beta - 1);
   return volatilityAt(tradeProblem(trade, undefined).diffusion, spot, 0);
 }
 

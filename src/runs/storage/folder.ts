@@ -1,6 +1,6 @@
 /** Runs in a folder of this machine, or of a file system that machines share. */
 import { closeSync, openSync, read } from "node:fs";
-import { mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
@@ -10,7 +10,7 @@ import type { Store, StoredFile } from "./store.ts";
 export const UNFINISHED = ".tmp";
 
 /** Counts this process's files, so that two of them never have one name. */
-let files = 0;
+let counted = 0;
 
 export function folderStore(path: string): Store {
   return {
@@ -23,11 +23,11 @@ export function folderStore(path: string): Store {
         throw failed("read", join(path, name), cause);
       }
     },
-    write: async (name, bytes) => {
+    write: async (written) => {
       try {
-        await writeWhole(join(path, name), bytes);
+        await writeWhole(written.map(({ name, bytes }) => ({ path: join(path, name), bytes })));
       } catch (cause) {
-        throw failed("write", join(path, name), cause);
+        throw failed("write", written.map(({ name }) => join(path, name)).join(" and "), cause);
       }
     },
     remove: async (name) => {
@@ -48,25 +48,53 @@ export function folderStore(path: string): Store {
   };
 }
 
-/** Writes beside, makes sure that the disk has it, and renames: a power cut leaves the old file or the new one. */
-async function writeWhole(path: string, bytes: Uint8Array): Promise<void> {
-  const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  const temporary = join(folder, `.${basename(path)}.${process.pid}.${files++}${UNFINISHED}`);
+interface WholeFile {
+  readonly path: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Writes beside, makes sure that the disk has all of it, and renames in turn: a power cut leaves the old file or the
+ * new one. The disk is asked once for the new names of a folder, because it is what a small part takes most of its
+ * time for; a receipt whose part has been lost does not count.
+ */
+async function writeWhole(files: readonly WholeFile[]): Promise<void> {
+  const written = files.map((file) => ({ ...file, temporary: temporaryOf(file.path) }));
   try {
-    const file = await open(temporary, "wx");
-    try {
-      await file.writeFile(bytes);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
+    // All of them have ended before any is removed.
+    const all = await Promise.allSettled(written.map(({ temporary, bytes }) => writeSynced(temporary, bytes)));
+    for (const one of all) if (one.status === "rejected") throw one.reason;
+    for (const { temporary, path } of written) await rename(temporary, path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    await Promise.all(written.map(({ temporary }) => rm(temporary, { force: true }).catch(() => undefined)));
     throw error;
   }
-  await syncFolder(folder);
+  for (const folder of new Set(files.map(({ path }) => dirname(path)))) await syncFolder(folder);
+}
+
+function temporaryOf(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}.${counted++}${UNFINISHED}`);
+}
+
+async function writeSynced(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await openNew(path);
+  try {
+    await file.writeFile(bytes);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** Opens a new file; its folder is made when it is missing. */
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "wx");
+  } catch (cause) {
+    if (!isMissing(cause)) throw cause;
+    await mkdir(dirname(path), { recursive: true });
+    return open(path, "wx");
+  }
 }
 
 /** Makes sure that the disk has the new name, too. Windows cannot open folders, and need not. */

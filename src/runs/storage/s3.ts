@@ -54,9 +54,11 @@ export async function s3Store(url: string): Promise<Store> {
         throw failed("read", `${url}/${name}`, cause);
       }
     },
-    write: async (name, bytes) => {
-      const request = { Bucket: bucket, Key: keyOf(name), Body: bytes, ContentLength: bytes.length };
-      await tried("write", `${url}/${name}`, () => client.send(new sdk.PutObjectCommand(request)));
+    write: async (files) => {
+      for (const { name, bytes } of files) {
+        const request = { Bucket: bucket, Key: keyOf(name), Body: bytes, ContentLength: bytes.length };
+        await tried("write", `${url}/${name}`, () => client.send(new sdk.PutObjectCommand(request)));
+      }
     },
     remove: async (name) => {
       const request = { Bucket: bucket, Key: keyOf(name) };

@@ -1,5 +1,11 @@
 import type { RandomAccess } from "../../book/index.ts";
 
+/** A file that is to be written. */
+export interface NewFile {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
 /** A folder of files, or of objects, each of which appears whole or not at all. */
 export interface Store {
   /** Its name, without secrets. */
@@ -7,10 +13,11 @@ export interface Store {
   /** A file's bytes; undefined where there is none. @throws StorageError */
   read(name: string): Promise<Uint8Array | undefined>;
   /**
-   * Writes a file, or replaces it: whoever reads it finds all of the new bytes, or all of the old.
+   * Writes files, or replaces them: whoever reads one finds all of the new bytes, or all of the old, and a file is
+   * never there without those before it in the list.
    * @throws StorageError
    */
-  write(name: string, bytes: Uint8Array): Promise<void>;
+  write(files: readonly NewFile[]): Promise<void>;
   /** Does nothing where there is no such file. @throws StorageError */
   remove(name: string): Promise<void>;
   /** Names of the files in a folder of it; none where there is no such folder. @throws StorageError */

@@ -12,6 +12,7 @@ import {
   type Volatility,
 } from "../../../market/index.ts";
 import type { Asset, Terms } from "../../terms.ts";
+import { power } from "../../../elementary.ts";
 
 /** An axis in numbers. */
 export interface Range {
@@ -133,7 +134,7 @@ export function totalVariance(volatility: Volatility, spot: number, expiry: numb
       return mean + 0.5 * deviation * decayed(volatility.kappa, expiry);
     }
     case "sabr": {
-      const atSpot = alphaOf(volatility, spot) * spot ** (volatility.beta - 1);
+      const atSpot = alphaOf(volatility, spot) * power(spot, volatility.beta - 1);
       return atSpot * atSpot * expiry * Math.exp(Math.min(volatility.nu * volatility.nu * expiry, 2));
     }
     case "gaussianFactors":
@@ -162,7 +163,7 @@ function sigmaOf(
   const { added = 0 } = volatility;
   switch (volatility.kind) {
     case "cev":
-      return (spot) => volatility.sigma * spot ** (volatility.beta - 1) + added;
+      return (spot) => volatility.sigma * power(spot, volatility.beta - 1) + added;
     case "displaced":
       return (spot) => (volatility.sigma * (spot + volatility.shift)) / spot + added;
     case "surface":

@@ -8,6 +8,7 @@ import { combined, sigmaOf } from "./in-time.ts";
 import { payoffAt } from "./payoff.ts";
 import type { Bump, Terms } from "../../terms.ts";
 import { Parameters } from "./text.ts";
+import { power } from "../../../elementary.ts";
 
 /** Moves of volatilities, rates and correlations: errors of the difference are of second order in them. */
 const VOLATILITY = 2e-3;
@@ -195,7 +196,7 @@ function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives, slopes
   if (volatility.kind === "heston") return 2 * Math.sqrt(varianceOf(volatility)) * first[`v${suffix}`];
   if (volatility.kind === "sabr")
     return alphaOf(volatility, underlying.spot) > 0
-      ? first[`a${suffix}`] * underlying.spot ** (1 - volatility.beta)
+      ? first[`a${suffix}`] * power(underlying.spot, 1 - volatility.beta)
       : 0;
   return slope(slopes, (bump) => bump.kind === "volatility" && bump.asset === i);
 }
