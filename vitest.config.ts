@@ -1,6 +1,7 @@
+import { readdirSync, readFileSync } from "node:fs";
 import type { TestSpecification } from "vitest/node";
 import { BaseSequencer } from "vitest/node";
-import { defineConfig } from "vitest/config";
+import { defineConfig, type TestProjectInlineConfiguration } from "vitest/config";
 import { COMPILED, compiledSources } from "./test/support/compiled.ts";
 import { sources } from "./test/support/sources.ts";
 
@@ -17,25 +18,49 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-export default defineConfig(({ mode }) => ({
-  // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
-  resolve: { alias: [...sources] },
+/**
+ * Tests that open GPUs, start processes or change what a process has once have a process to themselves, a second of a
+ * core each. The others share two, and what these have loaded.
+ */
+const OWN = {
+  path: /^test\/(bench|browser|cli|cluster|device|examples|pipeline|runs|service|site|web)\//,
+  text: /openTestDevices|open(WebGpu|Cuda|Emulated)|create(WebGpu|Cuda)|buildCuda|child_process|worker_threads|vi\.(mock|stub)|process\.(env|on|argv)/,
+} as const;
+const files = readdirSync(new URL("test", import.meta.url), { recursive: true, encoding: "utf8" })
+  .filter((path) => path.endsWith(".test.ts"))
+  .map((path) => `test/${path}`);
+const isOwn = (path: string): boolean =>
+  OWN.path.test(path) || OWN.text.test(readFileSync(new URL(path, import.meta.url), "utf8"));
+
+export default defineConfig(({ mode }) => {
   // `vitest` alone stays, and runs the tests again whose sources change: it must know these.
-  plugins: process.argv.includes("run") ? [compiledSources()] : [],
-  test: {
+  const isRun = process.argv.includes("run");
+  const common = {
+    // Examples and user programs import the package by its name: here they get its sources, not what was built of others.
+    resolve: { alias: [...sources] },
+    plugins: isRun ? [compiledSources()] : [],
+  };
+  const test: TestProjectInlineConfiguration["test"] = {
     // Processes, not threads: the WebGPU addon is native and the CPU device starts worker threads of its own.
     pool: "forks",
     // `vitest run --mode all`: see test/support/extent.ts.
     env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
-    // Each test file may start a worker a core, so more processes would only compete.
-    maxWorkers: 2,
     server: { deps: { external: [COMPILED] } },
-    sequence: { sequencer: LongestFirst },
-    include: ["test/**/*.test.ts"],
-    reporters: ["default", "./test/support/slowest.ts"],
-    teardownTimeout: 10_000,
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
     testTimeout: 60_000,
     hookTimeout: 60_000,
-  },
-}));
+  };
+  return {
+    test: {
+      // Each test file may start a worker a core, so more processes would only compete.
+      maxWorkers: 2,
+      sequence: { sequencer: LongestFirst },
+      reporters: ["default", "./test/support/slowest.ts"],
+      teardownTimeout: 10_000,
+      projects: [
+        { ...common, test: { ...test, name: "own", include: files.filter(isOwn) } },
+        { ...common, test: { ...test, name: "shared", isolate: false, include: files.filter((path) => !isOwn(path)) } },
+      ],
+    },
+  };
+});

@@ -25,7 +25,13 @@ export type {
   StateFunction,
 } from "./problem/equation.ts";
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
-export type { AxesDerivatives, AxesEntrySolution, AxesPoint, AxesSolution } from "./read/axes-solution.ts";
+export type {
+  AxesDerivatives,
+  AxesEntrySolution,
+  AxesPoint,
+  AxesSolution,
+  EquationPoint,
+} from "./read/axes-solution.ts";
 export { solve, type SolutionOn, type SolveOptions } from "./solve.ts";
 export type { SolveProgress } from "./execute/pace.ts";
 

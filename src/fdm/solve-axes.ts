@@ -7,6 +7,7 @@ import { Pace, type PaceOptions } from "./execute/pace.ts";
 import type { AxesModel } from "./problem/axes-model.ts";
 import { parametersOf } from "./problem/quantity.ts";
 import { axesReportOf } from "./read/axes-report.ts";
+import { thetaOf } from "./read/theta.ts";
 import { type AxesContents, AxesEntrySolution, type AxesSolution, type GridValues } from "./read/axes-solution.ts";
 
 /** Solves a problem on two or three axes. @throws as `solve` does */
@@ -33,6 +34,7 @@ export async function solveOnAxes(
     fine: { nodes: [], values: new Float64Array(0) },
     companions: [],
     exercised: undefined,
+    theta: () => Number.NaN,
     rounding: () => ({ relative: 0, absolute: 0 }),
   });
   const contents = errors.map((error, index) => failed(index, error));
@@ -51,6 +53,7 @@ export async function solveOnAxes(
         corrects: companions[k].corrects,
       })),
       exercised: fine.exercised,
+      theta: thetaOf(model, model.batch.entries[index], UNIT_ROUNDOFF[precision]),
       rounding: () => roundingOf(fine, UNIT_ROUNDOFF[precision]),
     };
   });

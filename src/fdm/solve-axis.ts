@@ -24,6 +24,7 @@ import {
   type Solution,
 } from "./read/equation-solution.ts";
 import { type Report, reportOf } from "./read/report.ts";
+import { thetaOf } from "./read/theta.ts";
 
 /** Solves a problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
@@ -81,6 +82,8 @@ function failed(model: Model, index: number, error: SpecError | undefined): Entr
     fine: nothing,
     companions: [],
     exerciseBoundary: undefined,
+    axis: model.axisName,
+    theta: () => Number.NaN,
     rounding: { relative: 0, absolute: 0 },
   };
 }
@@ -107,6 +110,8 @@ function contentsOf(
       return { nodes: mesh.values, values, order, corrects };
     }),
     exerciseBoundary: model.exercise === undefined ? undefined : boundaryOf(fine),
+    axis: model.axisName,
+    theta: thetaOf(model, model.batch.entries[index], unit),
     rounding: roundingOf(fine, unit),
   };
 }

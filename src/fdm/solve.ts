@@ -9,6 +9,7 @@ import { placed } from "./problem/place.ts";
 import { axesOf } from "./problem/settings.ts";
 import type { AxesSolution } from "./read/axes-solution.ts";
 import type { Solution } from "./read/equation-solution.ts";
+import { movedProblem } from "./read/sensitivities.ts";
 import { solveOnAxes } from "./solve-axes.ts";
 import { solveOnAxis } from "./solve-axis.ts";
 
@@ -88,11 +89,18 @@ function solverOf(
   options: PaceOptions,
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
-  if (axesOf(problem).length === 1) {
-    const model = modelOf(problem);
-    return async (device, wanted) =>
-      solveOnAxis(device, model, await offeredPrecision(device, wanted), options, called);
+  const isOne = axesOf(problem).length === 1;
+  const { problem: whole, apart } = movedProblem(problem);
+  if (isOne) {
+    const model = modelOf(whole);
+    return async (device, wanted) => {
+      const solution = await solveOnAxis(device, model, await offeredPrecision(device, wanted), options, called);
+      return { ...solution, entries: apart(solution.entries) };
+    };
   }
-  const model = axesModelOf(problem);
-  return async (device, wanted) => solveOnAxes(device, model, await offeredPrecision(device, wanted), options, called);
+  const model = axesModelOf(whole);
+  return async (device, wanted) => {
+    const solution = await solveOnAxes(device, model, await offeredPrecision(device, wanted), options, called);
+    return { ...solution, entries: apart(solution.entries) };
+  };
 }

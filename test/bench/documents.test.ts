@@ -49,10 +49,6 @@ describe("figures in the documents", () => {
       /\d[\d,.]*(e\d+)? ?((million|k|M) )?(options|trades|node-steps|rows|systems)(\/s| a second)|\d ?[GT]B\/s|\d ?(ns|µs)\b|\d+(\.\d+)? ?(×(?! ?\d)|times as fast|times faster)/g;
     expect(byHand(read(file)).match(speed) ?? []).toEqual([]);
   });
-
-  it("README.md has 120 lines at most", () => {
-    expect(read("README.md").split("\n").length - 1).toBeLessThanOrEqual(120);
-  });
 });
 
 describe("a quotation", () => {

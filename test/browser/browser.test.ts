@@ -11,7 +11,7 @@ import { hasBrowser } from "../support/chromium.ts";
 import { type Browser, launchBrowser } from "./browser.ts";
 
 /** Node runs all of them on the same software adapter: here it is the browser that counts. */
-const EVERY = everything ? 1 : 5;
+const EVERY = everything ? 1 : 10;
 
 describe.skipIf(!hasBrowser())("in Chromium", () => {
   let browser: Browser;

@@ -7,9 +7,6 @@ import { describe, expect, it } from "vitest";
 const root = join(import.meta.dirname, "../..");
 const LINE_LENGTH = 120;
 
-/** Folders of TypeScript whose comments are held to the line length: ["bench", "scripts", "src", "test"] for all. */
-const COMMENTED: readonly string[] = ["bench", "scripts", "test/documents"];
-
 /** Lines that may be longer, by how they begin: none today. */
 const LONG_LINES: readonly string[] = [];
 
@@ -41,10 +38,6 @@ function prose(text: string): (readonly [number, string])[] {
     return !isFence && !fenced;
   });
 }
-
-/** Lines that begin a comment, go on with one, or end with one. */
-const comments = (text: string): (readonly [number, string])[] =>
-  numbered(text).filter(([, line]) => /^\s*(\/\*\*?|\*|\/\/)/.test(line) || /[;,{(]\s\/\/ [^"'`]*$/.test(line));
 
 /** What is not said in this project's documents, and what is said instead. */
 const OLD_WORDS: readonly (readonly [RegExp, string])[] = [
@@ -88,12 +81,5 @@ describe("documents", () => {
       OLD_WORDS.filter(([word]) => word.test(words(line))).map(([, better]) => `${number}: ${line} (${better})`),
     );
     expect(found).toEqual([]);
-  });
-});
-
-describe("comments", () => {
-  const sources = tracked(...COMMENTED.map((folder) => `${folder}/*.ts`));
-  it.each(sources)("%s: no line is longer than 120 characters", (file) => {
-    expect(tooLong(comments(read(file)))).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import type { Precision } from "../../src/kernel/index.ts";
 import { windowOf } from "../../src/fdm/read/window.ts";
 import { lessCash } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
-import { dealt } from "../support/extent.ts";
+import { dealt, everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import { european, kernels, problems, settings, withSetting } from "./knock-in-cases.ts";
@@ -81,7 +81,7 @@ describe("without early exercise it is the knocked-in value less what is lacking
   });
 });
 
-const devices = await openTestDevices({ emulatedDouble: true });
+const devices = await openTestDevices({ emulatedDouble: everything });
 afterAll(() => disposeAll(devices));
 
 /** WebGPU compiles for seconds: each kernel in one precision, by turns. */

@@ -11,7 +11,7 @@ import type { Precision } from "../../src/kernel/index.ts";
 import { constant } from "../../src/market/index.ts";
 import { vanillaPayoff } from "../../src/products/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
-import { counted, dealt } from "../support/extent.ts";
+import { counted, dealt, everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { isSlow } from "../device-report/check.ts";
 import { problems as knockIns } from "./knock-in-cases.ts";
@@ -52,16 +52,19 @@ const devices = await openTestDevices();
 afterAll(() => disposeAll(devices));
 
 /**
- * All of them; where a kernel takes a second to compile, or is the same machine code as on the device before, those
- * that show as much; and in one precision where it takes that second: CUDA's f64, WebGPU's f32.
+ * Those that show as much as all of them: every one of these on one thread; a part of them on the other devices, where
+ * a kernel takes a second to compile, or is the same machine code as on the device before; and in one precision where
+ * it takes that second: CUDA's f64, WebGPU's f32. One thread has all problems in `npm run test:all`.
  */
 function runsOn(device: Device): readonly Run[] {
   const precisions = isSlow({ device }) ? device.precisions.slice(0, 1) : device.precisions;
   const all = everyRun(problems, precisions);
-  if (!isSlow({ device }) && device !== devices[1].device) return all;
-  // Those that need one: the CPU's three threads and CUDA have a third each, WebGPU, which compiles longest, a sixth.
+  const isFirst = device === devices[0].device;
+  if (isFirst && everything) return all;
+  const chosen = covering(all, movableRuns(precisions));
+  // The CPU's three threads and CUDA have a sixth each, WebGPU, which compiles longest, a twelfth.
   const hand = devices.findIndex((one) => one.device === device) - 1;
-  return dealt(covering(all, movableRuns(precisions)), hand, device.backend === "webgpu" ? 6 : 3);
+  return isFirst ? chosen : dealt(chosen, hand, device.backend === "webgpu" ? 12 : 6);
 }
 
 /** "barriers on any nodes" solves these on every device. */
@@ -164,9 +167,9 @@ describe("barriers on any nodes", () => {
     }
   });
 
-  it.each(Object.entries(movable))("%s, in the interpreter", async (_, problem) => {
+  it.each(Object.entries(movable))("%s, in the interpreter", async (name, problem) => {
     const device = new InterpreterDevice({ subgroupSize: 32 });
-    for (const split of ["subgroup", "workgroup"] as const)
+    for (const split of dealt(["subgroup", "workgroup"] as const, Object.keys(movable).indexOf(name), 2))
       expect(await differenceOfEnds(device, "f64", problem, small, everyEnds(33, 8), split)).toBeLessThan(
         TOLERANCE.f64,
       );
@@ -176,7 +179,8 @@ describe("barriers on any nodes", () => {
     const hand = devices.findIndex((one) => one.device === device);
     it.for(dealt(Object.entries(movable), hand, devices.length))("%s", async ([name, problem], { skip }) => {
       if (device === undefined) return skip(missing);
-      const here = everySplit.filter(
+      // The teams of one size in both precisions.
+      const here = dealt(everySplit, hand, 2).filter(
         ({ precision, split }) =>
           device.precisions.includes(precision) && teamCapacity(device, precision, small.nodes, split) !== undefined,
       );
@@ -232,7 +236,7 @@ describe("two splits of any problem", () => {
         // A node that is exercised again, on the coarse mesh of 33, see `isShrinking`.
         expect(one).toBeLessThan(projected ? Math.max(tolerance, 1e-8) : tolerance);
       }),
-      { numRuns: counted("FEYNKAC_SPLITS", 50, 150), seed: 20_261_121 },
+      { numRuns: counted("FEYNKAC_SPLITS", 25, 150), seed: 20_261_121 },
     );
     console.log(`any problem, ${precision}: ${worst.toExponential(1)}`);
   });
@@ -287,8 +291,9 @@ describe("two options in a subgroup", () => {
   const interpreter = new InterpreterDevice({ subgroupSize: 32 });
 
   it.each(Object.entries(strangers))("know nothing of each other: %s", async (name, both) => {
-    for (const device of [interpreter, devices[3].device])
-      for (const precision of ["f64", "f32"] as const) {
+    const turn = Object.keys(strangers).indexOf(name);
+    for (const [hand, device] of [interpreter, devices[3].device].entries())
+      for (const precision of dealt(["f64", "f32"] as const, turn + hand, 2)) {
         if (device === undefined || !isSolvedBy("half-subgroup", device, precision, both[0], size)) continue;
         const worst = await differenceBeside(device, precision, both, size);
         console.log(`${device.name} ${precision} ${name}, beside another: ${worst.toExponential(1)}`);

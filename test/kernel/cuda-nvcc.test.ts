@@ -50,14 +50,14 @@ async function compiled(kernelsOf: (precision: Real) => readonly KernelIR[]): Pr
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
   test("every conformance kernel", async () => {
     await compiled((precision) =>
-      dealt(cases, PRECISIONS.indexOf(precision), 2 * PRECISIONS.length)
+      dealt(cases, PRECISIONS.indexOf(precision), 4 * PRECISIONS.length)
         .filter(({ precisions }) => precisions?.includes(precision) ?? true)
         .map(({ kernel }) => lower(kernel, precision)),
     );
   }, 300_000);
 
   test("generated kernels", async () => {
-    const runs = counted("FEYNKAC_PROGRAMS", 8, 40);
+    const runs = counted("FEYNKAC_PROGRAMS", 4, 40);
     const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
     const kernels = fc.sample(programs("anything"), { numRuns: runs, seed }).map(({ source }) => generated(source));
     await compiled((precision) => kernels.map((kernel) => lower(kernel, precision)));

@@ -2,9 +2,10 @@ import { afterAll, describe, expect, test } from "vitest";
 import { DisposedError, NotPositiveDefiniteError, ShapeError, SpecError } from "../../src/errors.ts";
 import { Cholesky, choleskySpec, DeviceArray, matmul } from "../../src/linalg/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { everything } from "../support/extent.ts";
 import { randomMatrix, rounded, unitRoundoff } from "./dense-reference.ts";
 
-const devices = await openTestDevices({ emulatedDouble: true });
+const devices = await openTestDevices({ emulatedDouble: everything });
 afterAll(() => {
   for (const { device } of devices) expect(device?.liveBuffers ?? 0).toBe(0);
   disposeAll(devices);

@@ -4,10 +4,10 @@ import { DeviceUnavailableError, DisposedError, ShapeError, SpecError } from "..
 import type { Precision } from "../../src/kernel/index.ts";
 import { DeviceArray, Matmul, matmul, matmulSpec, type MatmulSpec } from "../../src/linalg/index.ts";
 import { disposeAll, openTestDevices, type TestDevice } from "../support/devices.ts";
-import { dealt } from "../support/extent.ts";
+import { dealt, everything } from "../support/extent.ts";
 import { type Matrix, product, randomMatrix, transposed, worstOf } from "./dense-reference.ts";
 
-const devices = await openTestDevices({ emulatedDouble: true });
+const devices = await openTestDevices({ emulatedDouble: everything });
 afterAll(() => {
   for (const { device } of devices) expect(device?.liveBuffers ?? 0).toBe(0);
   disposeAll(devices);

@@ -17,12 +17,13 @@ import {
   stencilMatrix,
 } from "../../src/linalg/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { matrixOf, norm, residualOf, solved, systemNamed, systems } from "./krylov-support.ts";
 import { devicePairs, uploaded } from "./sparse-support.ts";
 
 const devices = [
-  ...(await openTestDevices({ emulatedDouble: true })),
+  ...(await openTestDevices({ emulatedDouble: everything })),
   { label: "interpreter", device: new InterpreterDevice(), missing: "" },
 ];
 afterAll(() => {

@@ -18,12 +18,13 @@ import {
 } from "../../src/linalg/index.ts";
 import { ilu } from "../../src/linalg/krylov/ilu.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { norm, residualOf, solved, systemNamed, systems } from "./krylov-support.ts";
 import { devicePairs, uploaded } from "./sparse-support.ts";
 
 const devices = [
-  ...(await openTestDevices({ emulatedDouble: true })),
+  ...(await openTestDevices({ emulatedDouble: everything })),
   { label: "interpreter", device: new InterpreterDevice(), missing: "" },
 ];
 afterAll(() => {

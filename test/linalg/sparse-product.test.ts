@@ -17,12 +17,12 @@ import {
 } from "../../src/linalg/index.ts";
 import { slotFormat, slotsKernel } from "../../src/linalg/sparse/slots.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
-import { dealt } from "../support/extent.ts";
+import { dealt, everything } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { devicePairs, matrices, matrixOf, uploaded, vector, worstProduct } from "./sparse-support.ts";
 
 const devices = [
-  ...(await openTestDevices({ emulatedDouble: true })),
+  ...(await openTestDevices({ emulatedDouble: everything })),
   { label: "interpreter", device: new InterpreterDevice(), missing: "" },
 ];
 afterAll(() => {

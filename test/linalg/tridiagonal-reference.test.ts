@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type Algorithm, solveTridiagonal, tridiagonalSpec } from "../../src/linalg/tridiagonal/index.ts";
 import { offeredPrecision } from "../../src/device/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { everything } from "../support/extent.ts";
 import { readFixture } from "../support/fixtures.ts";
 import {
   backwardError,
@@ -110,7 +111,7 @@ const relative = (x: ArrayLike<number>, expected: ArrayLike<number>): number => 
   return Math.max(...Array.from(expected, (value, i) => Math.abs(x[i] - value))) / size;
 };
 
-const devices = await openTestDevices({ emulatedDouble: true });
+const devices = await openTestDevices({ emulatedDouble: everything });
 afterAll(() => disposeAll(devices));
 
 test("the recipes give the right-hand sides of the file", () => {

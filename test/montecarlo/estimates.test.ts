@@ -19,6 +19,7 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../src/montecarlo/index.ts";
+import { bumpedVariants, bumpsOf } from "../../src/montecarlo/greeks.ts";
 import { normalCdf } from "../support/normal.ts";
 import { equalDates, expectWithin } from "./support.ts";
 
@@ -70,6 +71,25 @@ describe("Greeks", () => {
     await expect(run({ ...base, product: digital, greekMethod: "pathwise", greeks: ["delta"] })).rejects.toThrow(
       /payoff jumps/,
     );
+  });
+
+  test("by likelihood ratio are the same alone as together", async () => {
+    const settings = { ...base, greekMethod: "likelihood-ratio" } as const;
+    const together = await run({ ...settings, greeks: ["delta", "gamma", "vega"] });
+    for (const name of ["gamma", "vega"])
+      expect((await run({ ...settings, greeks: [name] })).greeks[name].value).toEqual(together.greeks[name].value);
+  });
+
+  test("volatilities by step are shifted by a part of the smallest", () => {
+    const model = blackScholes({ spot: 100, volatility: { byStep: [0.4, 0.1] } });
+    const bumps = bumpsOf(model, call, ["vega"], "bump");
+    const paths = { model, product: call, control: undefined, dates: [0.5, 1] };
+    const shifted = bumpedVariants(paths, bumps, "bump").model.slice(1, 3);
+    const steps = shifted.map(({ [bumps[0].parameter]: one }) => (one as { byStep: number[] }).byStep.map(Number));
+    for (const [k, sign] of [1, -1].entries()) {
+      expect(steps[k][0]).toBeCloseTo(0.4 + sign * 1e-3, 12);
+      expect(steps[k][1]).toBeCloseTo(0.1 + sign * 1e-3, 12);
+    }
   });
 
   test("of several assets, and of any parameter", async () => {
@@ -190,6 +210,13 @@ describe("variance reduction", () => {
     for (const paths of [2 ** 11, 2 ** 17]) errors.push((await run({ ...settings, paths })).standardError[0]);
     // 64 times the paths: 8 by the root; the scatter of 32 scramblings is good to 13 %.
     expect(errors[0] / errors[1]).toBeGreaterThan(14);
+  });
+
+  test("an interval of 32 scramblings is Student's with 31 degrees of freedom", async () => {
+    const { halfWidth, standardError } = await run({ ...base, sampling: "sobol", scramblings: 32 });
+    expect(halfWidth[0] / standardError[0]).toBeCloseTo(2.0395, 3);
+    const random = await run(base);
+    expect(random.halfWidth[0] / random.standardError[0]).toBeCloseTo(1.96, 3);
   });
 
   test("one step and many give the same law, with Sobol' points through the bridge", async () => {

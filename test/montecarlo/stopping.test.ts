@@ -57,6 +57,8 @@ describe("several assets", () => {
     expectLower(estimates, expected.price, 0.005 * expected.price);
     if (estimates.upper === undefined) return;
     const { value, standardError } = estimates.upper;
+    // What the price does not know the bound does not know either.
+    expect(standardError[0]).toBeGreaterThan(estimates.standardError[0]);
     expect(value[0]).toBeGreaterThan(expected.price - 3 * standardError[0]);
     expect(value[0]).toBeLessThan(expected.price + 3 * standardError[0] + 0.01 * expected.price);
     expect(value[0]).toBeGreaterThan(estimates.value[0]);

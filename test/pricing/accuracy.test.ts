@@ -10,6 +10,7 @@ import { quantLibTrades } from "./quantlib-cases.ts";
 import { tradeProblems } from "../../src/pricing/trade-problem.ts";
 import { priced, type ReferenceTrade, referenceTrades, trade } from "./reference.ts";
 import { NOT_FOR_MESHES } from "./reference-errors.ts";
+import { dealt } from "../support/extent.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -63,11 +64,14 @@ async function shares(cases: readonly ReferenceTrade[], accuracy: number, method
 
 describe.each(["auto", "fdm"] as const)("accuracy asked for, method %s", (method) => {
   const cases = covered.filter((one) => method === "auto" || one.trade.id !== NOT_FOR_MESHES);
-  it.each([1e-5, 1e-6, 1e-7])("%f is met by at least 98 %, and estimates say so", async (accuracy) => {
-    const { met, honest } = await shares(cases, accuracy, method);
-    expect(met).toBeGreaterThanOrEqual(0.98);
-    expect(honest).toBeGreaterThanOrEqual(0.95);
-  });
+  it.each(dealt([1e-5, 1e-6, 1e-7], method === "auto" ? 0 : 1, 2))(
+    "%f is met by at least 98 %, and estimates say so",
+    async (accuracy) => {
+      const { met, honest } = await shares(cases, accuracy, method);
+      expect(met).toBeGreaterThanOrEqual(0.98);
+      expect(honest).toBeGreaterThanOrEqual(0.95);
+    },
+  );
 });
 
 /** The reference cases by what is special about them, as their names begin. */

@@ -475,3 +475,12 @@ describe("what cannot be explained", () => {
     );
   });
 });
+
+it("the error of a position that has grown counts for all of it", async () => {
+  const { results, totals } = await explain(
+    { trades: [option({ quantity: 1 })] },
+    { spot: 101, trades: [option({ quantity: 3 })] },
+  );
+  expect(results[0].errorEstimate).toBeGreaterThan(0);
+  expect(totals[0].errorEstimate).toBe(3 * results[0].errorEstimate!);
+});

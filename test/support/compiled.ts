@@ -22,12 +22,13 @@ const PROGRAMS: readonly string[] = ["pricing/workers/worker.ts", "pipeline/pipe
 
 /** Has each import of a file of `src` find the compiled one. */
 export function compiledSources(): Plugin {
+  let compiling: Promise<string> | undefined;
   let folder = "";
   return {
     name: "compiled sources",
     enforce: "pre",
     async buildStart() {
-      folder ||= await compile();
+      folder = await (compiling ??= compile());
     },
     resolveId(id, importer) {
       if (!id.endsWith(".ts") || (!id.startsWith(".") && !id.startsWith("/"))) return undefined;

@@ -234,6 +234,11 @@ export interface EquationProblem<
    */
   readonly errorEstimate?: boolean;
   /**
+   * Parameters whose derivatives are wanted at points of the solution: each entry is solved twice more for each of
+   * them, in the same launch.
+   */
+  readonly sensitivities?: readonly NoInfer<P>[];
+  /**
    * Where drift dominates diffusion between nodes: "fitted" (the default on one axis) raises diffusion until the matrix
    * is an M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" (the
    * default on several axes) leaves it.

@@ -27,6 +27,7 @@ const PROBLEM_KEYS = [
   "grading",
   "extrapolate",
   "errorEstimate",
+  "sensitivities",
   "convection",
   "precision",
 ] as const;

@@ -5,6 +5,8 @@ import { isObject, knownKeys, shownType } from "../problem/checks.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
 import { SAFETY } from "./equation-solution.ts";
 import { stencilOf } from "./fornberg.ts";
+import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
+import type { Theta } from "./theta.ts";
 
 /** A value and its derivatives at a point of several axes. */
 export interface AxesDerivatives<A extends string = string> {
@@ -21,6 +23,14 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
   readonly corrections: readonly AxesDerivatives<A>[];
   /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
+}
+
+/** The solution of an equation that you write. */
+export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
+  /** ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  readonly theta: number;
+  /** Derivatives by the parameters in the problem's `sensitivities`. */
+  readonly sensitivities: Readonly<Record<string, number>>;
 }
 
 /** V on a grid: node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
@@ -43,6 +53,8 @@ export interface AxesContents {
   readonly fine: GridValues;
   readonly companions: readonly GridCompanion[];
   readonly exercised: Uint8Array | undefined;
+  readonly theta: Theta;
+  readonly moved?: readonly Moved<AxesEntrySolution>[];
   /** Of `fine`; made where an estimate is read. */
   readonly rounding: () => { readonly relative: number; readonly absolute: number };
 }
@@ -82,6 +94,11 @@ export class AxesEntrySolution<A extends string = string> {
     this.#contents = contents;
   }
 
+  /** @internal */
+  beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
+    return new AxesEntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
+  }
+
   /** Values of each axis, ascending. */
   get nodes(): Readonly<Record<A, Float64Array>> {
     const { axes, fine } = this.#solved();
@@ -104,8 +121,8 @@ export class AxesEntrySolution<A extends string = string> {
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
-  at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): AxesPoint<A> {
-    const { axes, fine, companions } = this.#solved();
+  at(point: Readonly<Record<A, number>>, { order = 4 }: { readonly order?: 2 | 4 } = {}): EquationPoint<A> {
+    const { axes, fine, companions, theta, moved = [] } = this.#solved();
     isObject("at", point, `the values of ${axes.join(", ")}`);
     knownKeys("at", point, axes);
     const x = axes.map((name, k) => {
@@ -129,8 +146,11 @@ export class AxesEntrySolution<A extends string = string> {
       if (companion.corrects) moves.forEach((move, k) => (found[k] += move));
       return named<A>(axes, wanted, moves);
     });
+    const derivatives = named<A>(axes, wanted, found);
     return {
-      ...named<A>(axes, wanted, found),
+      ...derivatives,
+      theta: theta(x, { V: derivatives.value, ...derivatives.first, ...derivatives.second, source: 1 }),
+      sensitivities: derivativesBy(moved, derivatives.value, (entry) => entry.at(point, { order }).value),
       corrections,
       errorEstimate: companions.length === 0 ? undefined : estimate,
     };

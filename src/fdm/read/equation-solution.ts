@@ -3,6 +3,8 @@ import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
 import { differentiate } from "./fornberg.ts";
+import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
+import type { Theta } from "./theta.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
 
 /** The solution at a point of the axis. */
@@ -12,6 +14,10 @@ export interface PointSolution {
   readonly first: number;
   /** ∂²V/∂S². */
   readonly second: number;
+  /** ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  readonly theta: number;
+  /** Derivatives by the parameters in the problem's `sensitivities`. */
+  readonly sensitivities: Readonly<Record<string, number>>;
   /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
@@ -46,6 +52,10 @@ export interface EntryContents {
   readonly fine: MeshValues;
   readonly companions: readonly Companion[];
   readonly exerciseBoundary: ExerciseBoundary | undefined;
+  /** The name of the axis. */
+  readonly axis: string;
+  readonly theta: Theta;
+  readonly moved?: readonly Moved<EntrySolution>[];
   /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
   readonly rounding: { readonly relative: number; readonly absolute: number };
 }
@@ -87,6 +97,11 @@ export class EntrySolution {
     this.#contents = contents;
   }
 
+  /** @internal */
+  beside(moved: readonly Moved<EntrySolution>[]): EntrySolution {
+    return new EntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
+  }
+
   /** Values of the axis, ascending. */
   get nodes(): Float64Array {
     return this.#solved().fine.nodes;
@@ -113,7 +128,7 @@ export class EntrySolution {
    * @throws SpecError if S is outside the axis; this entry's `error`.
    */
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
-    const { fine, companions, rounding } = this.#solved();
+    const { fine, companions, rounding, axis, theta, moved = [] } = this.#solved();
     const { nodes } = fine;
     if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
     if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
@@ -127,10 +142,13 @@ export class EntrySolution {
       estimate += (corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
       if (corrects) corrections.forEach((correction, k) => (read[k] += correction));
     }
+    const derivatives = { V: read[0], [axis]: read[1], [axis + axis]: read[2], source: 1 };
     return {
       value: read[0],
       first: read[1],
       second: read[2],
+      theta: theta([S], derivatives),
+      sensitivities: derivativesBy(moved, read[0], (entry) => entry.at(S, { order }).value),
       errorEstimate: companions.length === 0 ? undefined : estimate,
     };
   }

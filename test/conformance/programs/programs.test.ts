@@ -7,7 +7,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { Device } from "../../../src/device/device.ts";
 import type { Kernel } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
-import { counted } from "../../support/extent.ts";
+import { counted, everything } from "../../support/extent.ts";
 import { runAsJavaScript } from "../../support/javascript.ts";
 import { arraysOf } from "../case.ts";
 import { differences } from "../compare.ts";
@@ -18,7 +18,7 @@ import { type Program, programs } from "./generate.ts";
 const runs = counted("FEYNKAC_PROGRAMS", 60, 300);
 const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
 
-const devices = await openTestDevices({ emulatedDouble: true });
+const devices = await openTestDevices({ emulatedDouble: everything });
 afterAll(() => disposeAll(devices));
 
 /** The text as the function it is. Only tests do this: kernels themselves never need `eval`. */

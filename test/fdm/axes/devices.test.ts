@@ -8,6 +8,8 @@ import { dealt } from "../../support/extent.ts";
 import { InterpreterDevice } from "../../support/interpreter-device.ts";
 import { difference, problems, shared, solveAxes, tolerance } from "./device-cases.ts";
 
+const PRECISIONS = ["f64", "f32"] as const;
+
 const reference = createCpuDevice({ threads: 1 });
 const devices = await openTestDevices();
 afterAll(() => {
@@ -24,14 +26,14 @@ async function compare(name: string, device: Device, precision: Precision): Prom
 }
 
 describe.each(devices)("$label", ({ device, label, missing }) => {
-  // One thread solves all in both precisions; the others, and what slow devices compile, have a part each.
+  // One thread solves all in one precision or the other; the others, and what slow devices compile, have a part each.
   const isFirst = label === devices[0].label;
-  const hand = devices.findIndex((one) => one.label === label) - 1;
-  for (const precision of ["f64", "f32"] as const)
+  const hand = devices.findIndex((one) => one.label === label);
+  for (const precision of PRECISIONS)
     for (const name of dealt(
       [...Object.keys(problems), ...Object.keys(shared)],
-      isFirst ? 0 : hand + (precision === "f32" ? 1 : 0),
-      isFirst ? 1 : 3,
+      isFirst ? PRECISIONS.indexOf(precision) : 2 * hand + PRECISIONS.indexOf(precision),
+      isFirst ? 2 : 6,
     )) {
       if (device !== undefined && !device.precisions.includes(precision)) continue;
       test.skipIf(device === undefined)(`${name}, ${precision}${device === undefined ? ` (${missing})` : ""}`, () =>

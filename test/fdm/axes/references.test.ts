@@ -5,6 +5,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { solveAxes } from "./device-cases.ts";
 import { assets, type Contract, type Finesse, heston, type Problem } from "./problems.ts";
+import { dealt, everything } from "../../support/extent.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => {
@@ -62,7 +63,8 @@ const HESTON_FINESSE: Record<string, Finesse> = {
 };
 
 describe("Heston", () => {
-  for (const given of load("heston")) {
+  // The book has the others, in test/pricing/factors/reference.
+  for (const given of dealt(load("heston"), 1, 2)) {
     const { id, product, params: p, expected } = given;
     const points: readonly [number, number][] = p.points ?? (p.spots ?? [p.spot]).map((s: number) => [s, p.v0]);
     const prices = expected.prices ?? [expected.price!];
@@ -121,7 +123,7 @@ const OTHERWISE: Record<string, string> = {
 const FINER: Record<string, readonly number[]> = { "AMM-O-01": [161], "AMM-O-02": [161] };
 
 describe("assets", () => {
-  const cases = [...load("multi-asset-european"), ...load("american-multi-asset")];
+  const cases = dealt([...load("multi-asset-european"), ...load("american-multi-asset")], 1, 2);
   for (const given of cases) {
     const { id, product, params: p, expected } = given;
     const count: number = p.spots?.length ?? p.n_assets;
@@ -162,6 +164,6 @@ test("the estimates cover 95 % of the errors", () => {
   const covered = estimates.filter(({ error, estimate }) => error <= estimate);
   const missed = estimates.filter(({ error, estimate }) => error > estimate);
   console.log(`${covered.length} of ${estimates.length}; not ${missed.map(({ id }) => id).join(", ")}`);
-  expect(estimates.length).toBeGreaterThan(40);
+  expect(estimates.length).toBeGreaterThan(everything ? 40 : 20);
   expect(covered.length / estimates.length).toBeGreaterThanOrEqual(0.95);
 });

@@ -38,9 +38,9 @@ async function compare(problem: AnyProblem, device: Device, precision: Precision
 
 describe.each(TEAMS)("a %s, in the interpreter with its checks", (split) => {
   const hand = TEAMS.indexOf(split);
-  test.each(Object.entries(problems))("%s", async (name, problem) => {
-    // Every problem by every team, in one precision or the other.
-    const turn = Object.keys(problems).indexOf(name) + hand;
+  // Every problem by one team or the other; each team in both precisions.
+  test.each(dealt(Object.entries(problems), hand, 2))("%s", async (name, problem) => {
+    const turn = Object.keys(problems).indexOf(name) >> 1;
     for (const precision of dealt(["f64", "f32"] as const, turn, 2))
       await compare(problem, interpreter, precision, split);
   });
@@ -54,7 +54,9 @@ describe.each(devices)("$label", ({ device, missing }) => {
   for (const split of TEAMS.filter((each) => isOffered(device, each)))
     for (const precision of ["f64", "f32"] as const) {
       if (!device.precisions.includes(precision)) continue;
-      const names = device.backend === "cpu" ? Object.keys(problems) : few;
+      // Each problem in one precision or the other; of the few one by each team.
+      const hand = TEAMS.indexOf(split) + (precision === "f32" ? 1 : 0);
+      const names = dealt(device.backend === "cpu" ? Object.keys(problems) : few, hand, 2);
       test.each(names)(`${split}, ${precision}: %s`, { timeout: 120_000 }, async (name) => {
         await compare(problems[name], device, precision, split);
       });

@@ -1,0 +1,104 @@
+import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
+import { isList, shownType } from "../problem/checks.ts";
+import type { AnyProblem } from "../problem/equation.ts";
+import { batchOf, type ParameterValues } from "../problem/quantity.ts";
+
+/** An entry solved again with a parameter moved to either side. */
+export interface Moved<Entry> {
+  readonly name: string;
+  readonly step: number;
+  readonly up: Entry;
+  readonly down: Entry;
+}
+
+/** What is read of an entry. */
+interface Failing {
+  readonly error: SpecError | undefined;
+}
+
+/**
+ * The move of a parameter, relative to it: the difference is wrong by its square, and by what rounding leaves of the
+ * value over it.
+ */
+const STEP: Readonly<Record<Precision, number>> = { f64: 1e-3, f32x2: 1e-3, f32: 1e-2 };
+
+/** A problem with more entries: behind the user's own, those of each sensitivity. */
+export interface MovedProblem {
+  readonly problem: AnyProblem;
+  /** The user's own entries, each with those that are moved. */
+  readonly apart: <E extends Failing & { beside(moved: readonly Moved<E>[]): E }>(
+    entries: readonly E[],
+  ) => readonly E[];
+}
+
+/** @throws SpecError sensitivities to what is no parameter */
+export function movedProblem(problem: AnyProblem): MovedProblem {
+  const { sensitivities: wanted = [], parameters = {} } = problem;
+  isList("sensitivities", wanted, "names of parameters");
+  if (wanted.length === 0) return { problem, apart: (entries) => entries };
+  const { names, entries } = batchOf(parameters);
+  wanted.forEach((name: unknown, k) => {
+    if (typeof name !== "string" || !names.includes(name))
+      throw new SpecError(
+        `sensitivities[${k}]: got ${typeof name === "string" ? `"${name}"` : shownType(name)}, ` +
+          `expected one of ${names.join(", ")}`,
+      );
+  });
+  const part = STEP[problem.precision ?? "f64"];
+  const stepOf = (value: number): number => part * (Math.abs(value) || 1);
+  const moves = entries.flatMap((entry) =>
+    wanted.flatMap((name) => {
+      const k = names.indexOf(name);
+      const step = stepOf(entry[k]);
+      return [step, -step].map((by): ParameterValues => entry.with(k, entry[k] + by));
+    }),
+  );
+  const all = [...entries, ...moves];
+  return {
+    problem: { ...problem, parameters: Object.fromEntries(names.map((name, k) => [name, all.map((one) => one[k])])) },
+    apart: (solved) =>
+      solved.slice(0, entries.length).map((entry, l) =>
+        entry.beside(
+          wanted.map((name, j) => {
+            const at = entries.length + 2 * (l * wanted.length + j);
+            return { name, step: stepOf(entries[l][names.indexOf(name)]), up: solved[at], down: solved[at + 1] };
+          }),
+        ),
+      ),
+  };
+}
+
+/** What is to be said of moved entries that could not be solved. */
+export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] =>
+  moved.flatMap(({ name, up, down }) =>
+    [up, down].flatMap(({ error }) =>
+      error === undefined ? [] : [`sensitivities.${name}: not from both sides, since ${error.message}`],
+    ),
+  );
+
+/**
+ * Derivatives by parameters, by central differences; one-sided where the other side has no value at this point, and NaN
+ * where neither has.
+ */
+export function derivativesBy<Entry extends Failing>(
+  moved: readonly Moved<Entry>[],
+  here: number,
+  read: (entry: Entry) => number,
+): Readonly<Record<string, number>> {
+  const valueOf = (entry: Entry): number | undefined => {
+    try {
+      return read(entry);
+    } catch (error) {
+      if (error instanceof SpecError) return undefined;
+      throw error;
+    }
+  };
+  return Object.fromEntries(
+    moved.map(({ name, step, up, down }) => {
+      const [above, below] = [valueOf(up), valueOf(down)];
+      const width = (above === undefined ? 0 : step) + (below === undefined ? 0 : step);
+      return [name, width === 0 ? Number.NaN : ((above ?? here) - (below ?? here)) / width];
+    }),
+  );
+}
