@@ -19,6 +19,16 @@ export function deviceIndex(text: string): number {
   return value;
 }
 
+/** GPUs by their back end and index, each once: cuda:0,cuda:1. */
+export function deviceList(text: string): number[] {
+  const all = names(text).map((name) => Number(/^cuda:(\d+)$/.exec(name)?.[1]));
+  if (all.some((index) => !Number.isInteger(index)) || new Set(all).size < all.length)
+    throw new InvalidArgumentError(
+      "expected GPUs of the backend cuda, each once, as doctor counts them: cuda:0,cuda:1.",
+    );
+  return all;
+}
+
 export function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("expected a positive number of seconds.");

@@ -8,8 +8,8 @@ import { chooseBackend } from "./choose-backend.ts";
 
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
-  /** Which GPU, for the backend "cuda". */
-  readonly device: number | undefined;
+  /** Which GPU, or several, for the backend "cuda". */
+  readonly device: number | readonly number[] | undefined;
   readonly threads: number | undefined;
   readonly precision: Precision;
 }

@@ -1,7 +1,8 @@
 /** Options that several commands have. */
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
-import { accuracyGoal, deviceIndex, names, seconds, tableRows, wholeNumber } from "./arguments.ts";
+import { accuracyGoal, deviceIndex, deviceList, names, seconds, tableRows, wholeNumber } from "./arguments.ts";
+import { CliError } from "./failure.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
@@ -19,6 +20,7 @@ export const withDevice = (
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
     )
     .option("--device <n>", "which GPU of the backend cuda, as doctor counts them", deviceIndex)
+    .option("--devices <list>", "several GPUs for long books, the first for all else: cuda:0,cuda:1", deviceList)
     .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
 
@@ -89,6 +91,7 @@ export interface Flags {
   readonly backend: PriceOptions["backend"];
   readonly precision?: PriceOptions["precision"];
   readonly device?: number;
+  readonly devices?: readonly number[];
   readonly threads?: number;
   readonly greeks: PriceOptions["greeks"];
   readonly sensitivityErrors?: true;
@@ -108,9 +111,12 @@ export interface Flags {
 
 /** The options of pricing, of what commander makes of them. */
 export function priceOptions(flags: Flags): PriceOptions {
-  const { market, inputFormat, format, output, device, threads, rows, keep, groupBy, ...others } = flags;
-  const { sensitivityErrors = false, ...rest } = others;
+  const { market, inputFormat, format, output, threads, rows, keep, groupBy, ...others } = flags;
+  const { sensitivityErrors = false, device: one, devices, ...rest } = others;
+  if (devices !== undefined && (one !== undefined || (flags.backend !== "auto" && flags.backend !== "cuda")))
+    throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
+  const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
   const files = { market, inputFormat, format, output, rows, keep, groupBy };
-  return { ...rest, ...files, precision, sensitivityErrors, device, threads };
+  return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }

@@ -105,17 +105,18 @@ export interface SharedContext {
   readonly count: number;
 }
 
+/** What a thread opens its part of a device with. */
+export interface PartOptions {
+  readonly backend: BackendName;
+  readonly threads?: number;
+  readonly device?: number;
+  readonly shared?: SharedContext;
+}
+
 /** A device that several threads of the host may use side by side, each through a part of its own. */
 export interface DeviceParts {
-  /** How many fill the device. */
-  readonly count: number;
-  /** What `openDevice` is given on each of those threads. */
-  readonly options: {
-    readonly backend: BackendName;
-    readonly threads?: number;
-    readonly device?: number;
-    readonly shared?: SharedContext;
-  };
+  /** What `openDevice` is given on each of as many threads as fill the device. */
+  readonly options: readonly PartOptions[];
   /** `resource` is disposed with the device. */
   readonly keep: (resource: PartsUser) => void;
 }

@@ -40,8 +40,11 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    * software, or else the CPU.
    */
   readonly backend?: B;
-  /** Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". */
-  readonly device?: number;
+  /**
+   * Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". Of several, long
+   * runs of `priceTrades` use all, each batch on one of them; everything else runs on the first.
+   */
+  readonly device?: number | readonly number[];
   /** Threads of the CPU back end; every core by default. */
   readonly threads?: number;
   /** "always": kernels never run on the calling thread of the CPU back end, which remains free to respond. */

@@ -3,7 +3,7 @@ import type { Device } from "../device/index.ts";
 import { formatNamed } from "../formats/index.ts";
 import { lookAhead } from "../pricing/index.ts";
 import type { BookPlace, OpenBook } from "../runs/index.ts";
-import { startFrom, type StartWorker, WorkerPool } from "../threads/index.ts";
+import { startsFrom, type StartWorker, WorkerPool } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
 import {
   type ChunkJob,
@@ -53,11 +53,11 @@ export class Pipeline implements Disposable {
     const { parts } = device;
     this.#device = device;
     if (parts === undefined) return;
-    const { options, count, keep } = parts;
-    const worker =
-      start === undefined ? startFrom(new URL("./pipeline-worker.js", import.meta.url), options) : start(options);
-    if (worker === undefined) return;
-    this.#pool = new WorkerPool(count, worker);
+    const { options, keep } = parts;
+    const starts =
+      start === undefined ? startsFrom(new URL("./pipeline-worker.js", import.meta.url), options) : options.map(start);
+    if (starts === undefined) return;
+    this.#pool = new WorkerPool(starts);
     keep(this.#pool);
   }
 

@@ -1,5 +1,5 @@
 import type { ChunkPlace, CurrencyTotals } from "../book/index.ts";
-import type { DeviceParts } from "../device/index.ts";
+import type { PartOptions } from "../device/index.ts";
 import type { RunStart } from "../formats/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { PricingOptions } from "../pricing/index.ts";
@@ -21,7 +21,7 @@ export interface ChunkSetting {
 }
 
 /** The part of a device that a worker opens. */
-export type WorkerData = DeviceParts["options"];
+export type WorkerData = PartOptions;
 
 /** The book and the settings that a worker is told of before it gets chunks. */
 export interface PipelineSetup {

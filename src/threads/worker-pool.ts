@@ -27,9 +27,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   #announce: () => void = () => {};
   readonly #started: Promise<void>;
 
-  constructor(count: number, start: StartWorker) {
+  /** A worker for each of `starts`. */
+  constructor(starts: readonly StartWorker[]) {
     this.#started = new Promise((resolve) => (this.#announce = resolve));
-    for (let i = 0; i < count; i++) this.#start(start);
+    for (const start of starts) this.#start(start);
     this.#announceIfStarted();
   }
 
@@ -159,14 +160,14 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * How workers are started from a file of JavaScript; undefined where there are none: a page, a program in one file, or
- * sources that nobody has compiled.
+ * How workers are started from a file of JavaScript, one for each of what they are given; undefined where there are
+ * none: a page, a program in one file, or sources that nobody has compiled.
  */
-export function startFrom(file: URL, workerData: unknown): StartWorker | undefined {
+export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   const threads = process?.getBuiltinModule?.("node:worker_threads") as typeof WorkerThreads | undefined;
   const files = process?.getBuiltinModule?.("node:fs") as typeof FileSystem | undefined;
   if (threads === undefined || files === undefined) return undefined;
   if (file.protocol !== "file:" || !files.existsSync(file)) return undefined;
-  return () => new threads.Worker(file, { workerData, execArgv: [], name: "feynkac worker" });
+  return data.map((workerData) => () => new threads.Worker(file, { workerData, execArgv: [], name: "feynkac worker" }));
 }

@@ -5,6 +5,7 @@ import { chooseBackend } from "../../src/cli/choose-backend.ts";
 import { BookError } from "../../src/errors.ts";
 import { Peekable } from "../../src/cli/expected-work.ts";
 import { cpuSeconds, gpuSeconds, type Work } from "../../src/pricing/index.ts";
+import { feynkac } from "./in-process.ts";
 import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 
 afterEach(() => vi.unstubAllEnvs());
@@ -48,6 +49,20 @@ test("times on both kinds of device are those that were measured", () => {
   // A GPU for games does f64 at a 64th of the rate.
   const game = { multiprocessors: 132, singleToDoubleRatio: 64 };
   expect(gpuSeconds(work("adi", 429), 16, game)).toBeGreaterThan(cpuSeconds(work("adi", 429), 16));
+});
+
+test("several GPUs are named by their back end, and exclude another choice", async () => {
+  const book = JSON.stringify({
+    asOf: "2026-11-20",
+    market: { rates: { EUR: 0.03 }, underlyings: { A: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+    trades: [{ id: "1", underlying: "A", payoff: "call", strike: 100, expiry: 1 }],
+  });
+  const { engine, status } = await feynkac(["price", "-", "--devices", "cuda:1, cuda:0"], { stdin: book });
+  expect([status, engine.asked[0].backend, engine.asked[0].device]).toEqual([0, "cuda", [1, 0]]);
+  for (const wrong of [["cuda:0,cuda:0"], ["0,1"], ["cuda:0", "--device", "1"], ["cuda:0", "--backend", "cpu"]]) {
+    const refused = await feynkac(["price", "-", "--devices", ...wrong], { stdin: book });
+    expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("GPUs of the backend cuda")]);
+  }
 });
 
 const unread = (index: number): ParsedTrade => ({

@@ -27,7 +27,7 @@ describe.skipIf(emulated === undefined)("a context", () => {
 
   test("is shared by devices of several threads, each with a stream of its own, and ends with its owner", async () => {
     const owner = await open();
-    const shared = { context: owner.parts?.options.shared?.context ?? 0, count: 2 };
+    const shared = { context: owner.parts?.options[0].shared?.context ?? 0, count: 2 };
     const other = await open({ shared });
     expect(control.live).toMatchObject({ contexts: 1, streams: 2 });
     expect(await Promise.all([incremented(owner), incremented(other)])).toEqual([expected, expected]);
@@ -38,6 +38,22 @@ describe.skipIf(emulated === undefined)("a context", () => {
     expect(control.live).toMatchObject({ contexts: 1, streams: 1 });
     expect(await incremented(owner)).toEqual(expected);
     owner[Symbol.dispose]();
+    expect(control.live.contexts).toBe(0);
+  });
+
+  test("of each of several GPUs serves every second thread; the device's own work runs on the first", async () => {
+    control.set("devices", 2);
+    const device = await open({ device: [1, 0] });
+    expect([device.name, device.info.index]).toEqual(["2 × Emulated GPU (CUDA)", 1]);
+    const options = device.parts?.options ?? [];
+    expect(options.slice(0, 2).map((part) => part.device)).toEqual([1, 0]);
+    expect(options[0].shared?.context).not.toBe(options[1].shared?.context);
+    const parts = await Promise.all(options.slice(0, 2).map(({ backend: _, ...part }) => open(part)));
+    expect(await Promise.all(parts.map(incremented))).toEqual([expected, expected]);
+    expect(await incremented(device)).toEqual(expected);
+    for (const one of [...parts, device]) one[Symbol.dispose]();
+    expect(control.live.contexts).toBe(0);
+    await expect(open({ device: [0, 5] })).rejects.toThrow("no GPU 5");
     expect(control.live.contexts).toBe(0);
   });
 

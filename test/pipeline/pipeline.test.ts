@@ -136,7 +136,7 @@ test("a thread that is lost leaves its chunks to the others, or to who asked", a
 test("threads that share a GPU write what one writes", async (test) => {
   const libraries = await buildCudaEmulator();
   const device = await openEmulatedCuda();
-  const context = device?.parts?.options.shared;
+  const context = device?.parts?.options[0].shared;
   const alone = context && (await openEmulatedCuda({ shared: context }));
   if (libraries === undefined || device === undefined || alone === undefined) return test.skip();
   process.env["FEYNKAC_CUDA_DRIVER"] = libraries.driver;

@@ -34,7 +34,7 @@ const startWorker = (): Worker => {
   workers.push(worker);
   return worker;
 };
-const workerPoolOf = (count: number): PricingPool => new PricingPool({ count }, startWorker);
+const workerPoolOf = (count: number): PricingPool => new PricingPool(new Array(count).fill(startWorker));
 
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -127,7 +127,7 @@ describe("a worker that is lost", () => {
 
   it("is none where it never started", async () => {
     const broken = (): Worker => new Worker("throw new Error('no start')", { eval: true });
-    using pool = new PricingPool({ count: 1 }, broken);
+    using pool = new PricingPool([broken]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(pool.room).toBe(0);
     expect(await pool.price(batchOf(ok(trade())), never)).toBeUndefined();
@@ -141,10 +141,10 @@ describe("threads that are refused", () => {
       if (++asked > 1) throw new Error("no more threads");
       return startWorker();
     };
-    using pool = new PricingPool({ count: 3 }, startSome);
+    using pool = new PricingPool(new Array(3).fill(startSome));
     await until(() => pool.room === 2);
     expect(await pool.price(batchOf(ok(trade())), never)).toHaveLength(1);
-    using nobody = new PricingPool({ count: 3 }, startSome);
+    using nobody = new PricingPool(new Array(3).fill(startSome));
     expect(await nobody.price(batchOf(ok(trade())), never)).toBeUndefined();
   });
 });

@@ -9,6 +9,7 @@ import type {
   DeviceBuffer,
   DeviceLimits,
   DeviceParts,
+  PartOptions,
   PartsUser,
   HostArray,
   HostArrays,
@@ -47,6 +48,8 @@ export interface CudaDeviceSettings {
   /** Devices that share the GPU's memory: this one, and those of other threads in its context. */
   readonly sharers: number;
   readonly stored: StoredPrograms<CudaImage> | undefined;
+  /** Other GPUs, for threads that share this device; disposed with it. */
+  readonly peers: readonly CudaDevice[];
 }
 
 /**
@@ -76,6 +79,7 @@ export class CudaDevice implements Device {
   readonly #session: Session;
   /** Disposed with this. */
   readonly #kept: PartsUser[] = [];
+  readonly #peers: readonly CudaDevice[];
   readonly #blocks: Blocks;
   readonly #timeline: Timeline;
   readonly #uploads: Uploads;
@@ -90,21 +94,28 @@ export class CudaDevice implements Device {
   #disposed = false;
 
   /** @internal */
-  constructor(session: Session, compiler: Compiler, { info, exactMemory, sharers, stored }: CudaDeviceSettings) {
+  constructor(session: Session, compiler: Compiler, { info, exactMemory, sharers, stored, peers }: CudaDeviceSettings) {
     this.info = info;
-    this.name = `${info.name} (CUDA)`;
+    this.name = `${peers.length > 0 ? `${peers.length + 1} × ` : ""}${info.name} (CUDA)`;
+    this.#peers = peers;
     this.limits = limitsOf(info);
     this.parallelism = info.multiprocessors * info.threadsPerMultiprocessor;
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
     // Threads of the host prepare work side by side: the GPU is mostly idle while one of them does.
     const count = nodeModule("node:os").availableParallelism();
-    if (!session.isShared && count > 1)
+    if (!session.isShared && count > 1) {
+      const gpus = [{ info, session }, ...peers.map((peer) => ({ info: peer.info, session: peer.#session }))];
+      const partOf = (gpu: (typeof gpus)[number]): PartOptions => ({
+        backend: "cuda",
+        device: gpu.info.index,
+        shared: { context: gpu.session.context, count },
+      });
       this.parts = {
-        count,
-        options: { backend: "cuda", device: info.index, shared: { context: session.context, count } },
+        options: Array.from({ length: Math.max(count, gpus.length) }, (_, i) => partOf(gpus[i % gpus.length])),
         keep: (resource) => this.#keep(resource),
       };
+    }
     session.onLoss = (reason) => this.#lose(reason);
     this.#blocks = new Blocks(session, { maxIdle: (info.memoryBytes * IDLE_PART) / sharers, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
@@ -275,8 +286,13 @@ export class CudaDevice implements Device {
     this.#timeline.fail(new DisposedError(`${this.name}: disposed while work was under way`));
     for (const resource of this.#kept) resource[Symbol.dispose]();
     // A context ends after the last call in it: threads that share it may be in the middle of one.
-    if (this.#kept.length === 0) this.#session.close();
-    else void Promise.all(this.#kept.map(({ ended }) => ended)).then(() => this.#session.close());
+    if (this.#kept.length === 0) this.#close();
+    else void Promise.all(this.#kept.map(({ ended }) => ended)).then(() => this.#close());
+  }
+
+  #close(): void {
+    this.#session.close();
+    for (const peer of this.#peers) peer[Symbol.dispose]();
   }
 
   #keep(resource: PartsUser): void {

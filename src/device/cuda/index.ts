@@ -25,8 +25,11 @@ export interface CudaLibraries {
 }
 
 export interface CudaDeviceOptions extends CudaLibraries {
-  /** Which GPU, by the index that `cudaDevices` gives it; the first by default. */
-  readonly device?: number;
+  /**
+   * Which GPU, by the index that `cudaDevices` gives it; the first by default. Of several, threads that share the
+   * device (`DeviceParts`) use all, and its own work runs on the first.
+   */
+  readonly device?: number | readonly number[];
   /**
    * Whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly what it
    * needs and gives it back at once, which is slower but lets tools see an access beyond its end.
@@ -40,12 +43,30 @@ export interface CudaDeviceOptions extends CudaLibraries {
 
 /** @throws DeviceUnavailableError saying what is missing and how to get it */
 export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise<CudaDevice> {
+  const [first = 0, ...others] = [options.device ?? 0].flat();
+  const peers: CudaDevice[] = [];
+  try {
+    for (const device of others) peers.push(await createOne({ ...options, device }));
+    return await createOne({ ...options, device: first, peers });
+  } catch (error) {
+    for (const peer of peers) peer[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** One GPU of several. */
+interface One extends Omit<CudaDeviceOptions, "device"> {
+  readonly device: number;
+  readonly peers?: readonly CudaDevice[];
+}
+
+async function createOne(options: One): Promise<CudaDevice> {
   const koffi = await loadKoffi();
   const driver = openDriver(koffi, options.driver);
-  const info = choose(driver, options.device ?? 0);
+  const info = choose(driver, options.device);
   const nvrtc = openNvrtc(koffi, driver.version, options.nvrtc);
   const compiler = new Compiler(nvrtc, targetOf(info, nvrtc));
-  const { shared, memory } = options;
+  const { shared, memory, peers = [] } = options;
   const session =
     shared === undefined
       ? openSession(driver, deviceHandle(driver, info.index))
@@ -56,6 +77,7 @@ export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise
     exactMemory: memory === "exact",
     sharers: shared?.count ?? 1,
     stored,
+    peers,
   });
 }
 

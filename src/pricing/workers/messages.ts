@@ -1,6 +1,6 @@
 /** What a pricing pool and its workers say to each other, as structured clones. */
 import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
-import type { DeviceParts } from "../../device/index.ts";
+import type { PartOptions } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
 import { emptyScenarioValues } from "../columns/scenario-cases.ts";
@@ -18,7 +18,7 @@ export interface Job extends Settings {
 }
 
 /** What a worker is started with. */
-export type WorkerData = DeviceParts["options"];
+export type WorkerData = PartOptions;
 
 /**
  * Results, with all their scenarios in one column. A ladder is hundreds of numbers in nested lists; a structured clone

@@ -1,7 +1,7 @@
 /** Threads that price whole batches of trades, each on its own part of a device. */
 import { unreadResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
-import type { Device, DeviceParts, PartsUser } from "../../device/index.ts";
-import { startFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
+import type { Device, PartsUser } from "../../device/index.ts";
+import { startsFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 
 /** A batch and its settings, as a pricing pool takes it. */
@@ -14,8 +14,8 @@ export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T 
 export class PricingPool implements PartsUser {
   readonly #workers: WorkerPool<undefined, Job, PackedResults>;
 
-  constructor({ count }: Pick<DeviceParts, "count">, start: StartWorker) {
-    this.#workers = new WorkerPool(count, start);
+  constructor(starts: readonly StartWorker[]) {
+    this.#workers = new WorkerPool(starts);
     this.#workers.begin(undefined);
   }
 
@@ -65,9 +65,9 @@ export function startPricingPool(device: Device): PricingPool | undefined {
   const known = pools.get(device);
   const { parts } = device;
   if (known !== undefined || parts === undefined) return known;
-  const start = startFrom(new URL("./worker.js", import.meta.url), parts.options);
-  if (start === undefined) return undefined;
-  const pool = new PricingPool(parts, start);
+  const starts = startsFrom(new URL("./worker.js", import.meta.url), parts.options);
+  if (starts === undefined) return undefined;
+  const pool = new PricingPool(starts);
   pools.set(device, pool);
   parts.keep(pool);
   return pool;
