@@ -16,7 +16,7 @@ const beside = (folder: string, names: string, changes: readonly Change[]): Bug[
 };
 
 export const bugs: readonly Bug[] = [
-  ...beside("book", "book/book book/trades book/tags book/chunks book/parquet book/totals book/times", [
+  ...beside("book", "book/book book/dates-of-volatilities book/trades book/tags book/chunks book/parquet book/totals book/times", [
     ["json.ts", 'offset - before.lastIndexOf("\\n")', 'offset - before.lastIndexOf("\\n") + 1'],
     ["volatility.ts", "if (!(time > 0)) throw", "if (!(time >= 0)) throw"],
     ["parquet.ts", "isDay(node) ? 10 : undefined", "isDay(node) ? 19 : undefined"],
