@@ -20,6 +20,19 @@ test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates 
   expect(covered / n).toBeGreaterThanOrEqual(0.96);
 });
 
+test("estimates hold with a barrier on many dates", async () => {
+  const family = FAMILIES.find(({ name }) => name === "two assets, a barrier on many dates")!;
+  const checked = await checkFamily(family, {
+    device,
+    count: counted("FEYNKAC_TRADES_ON_MANY_DATES", 3, 12),
+    seed: 4242,
+  });
+  expect(checked.map(({ error, warnings }) => ({ error, warnings }))).toEqual(
+    checked.map(() => ({ error: undefined, warnings: [] })),
+  );
+  expect(checked.filter((one) => ratioOf(one) > 1)).toEqual([]);
+});
+
 /** `main.ts` has more of them, and those of early exercise. */
 test("error estimates of sensitivities hold, against quadrature and closed forms", async () => {
   const checked = [

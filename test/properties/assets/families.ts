@@ -4,6 +4,7 @@
  */
 import type { Contract } from "../contract.ts";
 import type { Random } from "../random.ts";
+import { rainbowValue } from "./common-factor.ts";
 import type { AssetJson, LevelJson } from "./densities.ts";
 import { type AssetsMarket, europeanValue, type PayoffJson } from "./oracles.ts";
 
@@ -27,7 +28,7 @@ export interface AssetsTrade {
 
 export interface Family {
   readonly name: string;
-  readonly assets: 2 | 3;
+  readonly assets: number;
   draw(random: Random): AssetsTrade;
 }
 
@@ -116,6 +117,14 @@ function withBarrier(random: Random, market: AssetsMarket, level: LevelJson): As
   return { market, payoff, strike, barriers: [barrierOf(level, kind, 0)], exact };
 }
 
+/** A barrier from every few weeks to nearly every day. */
+function onManyDates(random: Random): AssetsTrade {
+  const market = drawAssets(random, 2);
+  const count = Math.round(random.logUniform(20, 150));
+  const dates = Array.from({ length: count }, (_, k) => rounded((market.expiry * (k + 1)) / count));
+  return withBarrier(random, market, { ...drawLevel(random, market, 0), dates });
+}
+
 /** A European knock-out on an asset each, independent of one another. */
 function withTwoBarriers(random: Random): AssetsTrade {
   const market = drawAssets(random, 2, { rho: 0 });
@@ -136,10 +145,9 @@ const drawExercise = (random: Random, expiry: number): "american" | readonly num
   random.chance(0.5) ? "american" : datesOf(random, 0.9 * expiry);
 
 /** A geometric basket: lognormal itself. */
-function geometric(random: Random, n: number): AssetsTrade {
-  const market = drawAssets(random, n);
+function geometric(random: Random, market: AssetsMarket, isEarly: boolean): AssetsTrade {
   const { assets, correlations, rate, expiry } = market;
-  const weights = assets.map(() => rounded(random.uniform(0.5, 1) / n));
+  const weights = assets.map(() => rounded(random.uniform(0.5, 1) / assets.length));
   const spot = assets.reduce((product, asset, i) => product * asset.spot ** weights[i], 1);
   let variance = 0;
   weights.forEach((a, i) =>
@@ -152,13 +160,13 @@ function geometric(random: Random, n: number): AssetsTrade {
   const volatility = Math.sqrt(variance);
   const right = random.choice(["call", "put"] as const);
   const strike = rounded(spot * Math.exp(Math.min(volatility * Math.sqrt(expiry), 0.8) * random.uniform(-0.7, 0.7)));
-  const exercise = drawExercise(random, expiry);
-  const contract: Contract = { spot, rate, yield: rate - drift, volatility, payoff: right, strike, expiry, exercise };
+  const early = isEarly ? { exercise: drawExercise(random, expiry) } : {};
+  const contract: Contract = { spot, rate, yield: rate - drift, volatility, payoff: right, strike, expiry, ...early };
   return {
     market,
     payoff: { basket: right, weights, kind: "geometric" },
     strike,
-    exercise,
+    ...early,
     exact: { contract, factor: 1 },
   };
 }
@@ -235,6 +243,22 @@ function onFirst(random: Random, n: number): AssetsTrade {
   };
 }
 
+/** The best or worst of assets with a common factor, or their geometric mean. */
+function europeanOfMany(random: Random, n: number): AssetsTrade {
+  const loadings = Array.from({ length: n }, () => rounded(random.uniform(-0.4, 0.9)));
+  const correlations = loadings.map((a, i) => loadings.map((b, l) => (i === l ? 1 : a * b)));
+  const market = { ...drawAssets(random, n), correlations };
+  if (random.chance(0.3)) return geometric(random, market, false);
+  const { assets, rate, expiry } = market;
+  const [kind, right] = [random.choice(["best", "worst"] as const), random.choice(["call", "put"] as const)];
+  const spots = assets.map(({ spot }) => spot);
+  const index = kind === "best" ? Math.max(...spots) : Math.min(...spots);
+  const strike = rounded(index * Math.exp(widthOf(market) * random.uniform(-0.7, 0.7)));
+  const motions = assets.map((asset) => ({ ...asset, rate, expiry }));
+  const exact = rainbowValue({ motions, loadings }, kind, right, strike);
+  return { market, payoff: kind === "best" ? { bestOf: right } : { worstOf: right }, strike, exact };
+}
+
 function ofBoth(n: 2 | 3, words: string): readonly Family[] {
   const european = (random: Random): AssetsTrade => {
     const market = drawAssets(random, n);
@@ -251,7 +275,11 @@ function ofBoth(n: 2 | 3, words: string): readonly Family[] {
   };
   const early = (random: Random): AssetsTrade => {
     const kind = random.integer(n === 2 ? 3 : 2);
-    return kind === 0 ? geometric(random, n) : kind === 1 ? neverExercised(random, n) : exchange(random);
+    return kind === 0
+      ? geometric(random, drawAssets(random, n), true)
+      : kind === 1
+        ? neverExercised(random, n)
+        : exchange(random);
   };
   return [
     { name: `${words}, European`, assets: n, draw: european },
@@ -265,5 +293,8 @@ function ofBoth(n: 2 | 3, words: string): readonly Family[] {
 export const FAMILIES: readonly Family[] = [
   ...ofBoth(2, "two assets"),
   { name: "two assets, a barrier each", assets: 2, draw: withTwoBarriers },
+  { name: "two assets, a barrier on many dates", assets: 2, draw: onManyDates },
   ...ofBoth(3, "three assets"),
+  { name: "four assets, European", assets: 4, draw: (random) => europeanOfMany(random, 4) },
+  { name: "five assets, European", assets: 5, draw: (random) => europeanOfMany(random, 5) },
 ];

@@ -5,6 +5,9 @@ import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
 import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
 
+/** Levels that a trade may rise at once. Estimates of lognormal ones fall faster than their order tells. */
+const MAX_RISE = 4;
+
 /** Alternating directions as a solver of trades in several factors. */
 export const engine: Engine = {
   name: "adi",
@@ -18,7 +21,7 @@ export const engine: Engine = {
     return (solution as unknown as AxesSolution).entries;
   },
   isFinest,
-  refined,
+  refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
   growth,
   levelsBelow: (terms) => (isLognormal(terms) ? LEVELS_BELOW : undefined),
   estimate: lognormalEstimate,

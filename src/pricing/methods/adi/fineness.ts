@@ -83,8 +83,11 @@ export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_L
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 
-/** The level at which an error that is `ratio` times too large is small enough, if it falls with the second order. */
-export function refined(terms: Terms, level: number, ratio: number): number {
-  const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), 4);
+/**
+ * The level at which an error that is `ratio` times too large is small enough, if it falls with the second order; at
+ * most `most` levels beyond.
+ */
+export function refined(terms: Terms, level: number, ratio: number, most: number): number {
+  const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), most);
   return Math.min(wanted, MAX_LEVEL[factorsOf(terms) - 2]);
 }

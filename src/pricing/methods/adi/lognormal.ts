@@ -28,6 +28,14 @@ const DEVIATIONS = 5;
 const MIN_DEVIATION = 0.01;
 /** The dense part of an axis, in standard deviations: nearly uniform, since payoffs are averaged over cells. */
 const DENSE = 2.5;
+/**
+ * The dense part of an axis with barriers on dates, in standard deviations from one of them to the next: over this
+ * distance diffusion smooths the jump that the solution has on each date. It is at least a part of the whole deviation.
+ */
+const DENSE_BETWEEN_DATES = 2;
+const MIN_DENSE = 0.05;
+/** Steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
+const STEPS_BETWEEN_DATES = 4;
 
 /** Whether all assets are lognormal, and nothing happens to them before expiry. */
 export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
@@ -86,7 +94,8 @@ export function lognormalProblem(
       at: p.add(one.level, "H"),
       align: one.times === undefined ? ("node" as const) : ("midway" as const),
     }));
-    axes[name] = axisOf({ range, today: read[0][j] }, nodes[j], points, p);
+    const width = Math.min(range.width, denseWidth(inner, coordinates.deviations[j]));
+    axes[name] = axisOf({ range: { ...range, width }, today: read[0][j] }, nodes[j], points, p);
     boundaries[name] = {
       ...(low === undefined ? {} : { low: { kind: "dirichlet", value: rebate(low) } }),
       ...(high === undefined ? {} : { high: { kind: "dirichlet", value: rebate(high) } }),
@@ -96,8 +105,10 @@ export function lognormalProblem(
   const isLast = (one: Level): boolean => one.times?.some((time) => isAtExpiry(time, expiry)) === true;
   const paid = lessText(payoffText(terms.payoff, atExpiry(terms, equation.atExpiry, p), p), less, p);
   const spotNames = assets.map((_, i) => equation.atTime[i]);
-  // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
-  const isRough = terms.payoff.kind === "expression" || knockOuts.length > 0 || isAmerican;
+  // A jump needs Rannacher's steps. A kink, averaged over cells, is better without them, and so are jumps on dates, in
+  // the dense part of the mesh (design/factors.md).
+  const isRough =
+    terms.payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined);
   const problem = {
     axes,
     equation: equation.coefficients,
@@ -115,7 +126,7 @@ export function lognormalProblem(
         .map((one) => knockOutOf(one, spotNames, rebate(one), p)),
       ...restarts(terms, names[0], p),
     ],
-    steps,
+    steps: Math.max(steps, minSteps(dated)),
     extrapolate: "both",
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
   } as unknown as EquationProblem<string, string>;
@@ -133,6 +144,18 @@ export function lognormalProblem(
     },
   };
 }
+
+const dateCountOf = (levels: readonly Level[]): number => Math.max(0, ...levels.map(({ times = [] }) => times.length));
+
+/** The dense part of an axis for its barriers on dates; infinite without them. */
+function denseWidth(levels: readonly Level[], deviation: number): number {
+  const between = Math.max(DENSE_BETWEEN_DATES / Math.sqrt(dateCountOf(levels)), MIN_DENSE);
+  return between * Math.max(deviation, MIN_DEVIATION);
+}
+
+/** Steps of the life for those between dates, which are as the root of their share of the life. */
+const minSteps = (levels: readonly Level[]): number =>
+  2 * Math.ceil(0.5 * STEPS_BETWEEN_DATES * Math.sqrt(dateCountOf(levels)));
 
 /** Axis j, read at some values of its variable. `standing`: whether every axis keeps its drift. */
 function rangeOf(
