@@ -6,7 +6,7 @@ import { programFolder } from "../test/support/program.ts";
 import type { Benchmark } from "./harness.ts";
 
 /** A loaded machine makes fewer runs. Seconds. */
-const LONGEST = 900;
+const LONGEST = 420;
 
 export const benchmark: Benchmark = {
   name: "faults",

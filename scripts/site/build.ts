@@ -46,8 +46,8 @@ function copyDocument(path: string): void {
       if (existsSync(join(ROOT, wanted, "README.md"))) return `${open}${posix.join(target, "README.md")}${at}${end}`;
       // A folder without a page of its own.
       if (statSync(join(ROOT, wanted)).isDirectory()) return `${open}${up(path)}docs/start.md${end}`;
-      // A link without an extension would be taken for a page.
-      const kept = posix.extname(wanted) === "" ? ".txt" : "";
+      // A link without an extension, or with one that VitePress does not know, would be taken for a page.
+      const kept = ["", ".py", ".pq"].includes(posix.extname(wanted)) ? ".txt" : "";
       cpSync(join(ROOT, wanted), join(PUBLIC, wanted + kept), { recursive: true });
       return `${open}${target}${kept}${at}${end}`;
     }),

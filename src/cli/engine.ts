@@ -3,7 +3,8 @@ import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResul
 import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Pipeline } from "../pipeline/index.ts";
-import type { ExplainMethod, ExplainReport } from "../pricing/index.ts";
+import type { ExplainMethod, ExplainReport, Work } from "../pricing/index.ts";
+import { chooseBackend } from "./choose-backend.ts";
 
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
@@ -37,26 +38,33 @@ export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
   /** What it computes in: what was asked for, or f32x2 for f64 where that is emulated. */
   readonly precision: Precision;
+  /** Why "auto" took this device, where it had a choice. */
+  readonly reason?: string | undefined;
   priceTrades(
     trades: AsyncIterable<ParsedTrade>,
     context: BookContext,
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
-  /** Starts the threads for a long file, on the CPU; absent on GPUs. */
+  /** Starts the threads for a long file; absent where only one thread can use the device, as with WebGPU. */
   readonly startPipeline?: () => Promise<Pipeline>;
 }
 
-export type OpenEngine = (options: EngineOptions) => Promise<Engine>;
+/**
+ * Opens the device, which "auto" chooses for the work that there is; `work` is called where there is a choice.
+ * @throws DeviceUnavailableError with what is missing
+ */
+export type OpenEngine = (options: EngineOptions, work?: () => Promise<Work | undefined>) => Promise<Engine>;
 
-/** @throws DeviceUnavailableError with what is missing */
-export async function openEngine({ backend, device: index, threads, precision }: EngineOptions): Promise<Engine> {
+export const openEngine: OpenEngine = async (options, work) => {
+  const { device: index, threads, precision } = options;
+  const choice = work === undefined ? undefined : await chooseBackend(options, work);
   const [{ offeredPrecision, openDevice }, { explainBook, priceTrades }] = await Promise.all([
     import("../device/index.ts"),
     import("../pricing/index.ts"),
   ]);
   const device: Device = await openDevice({
-    backend,
+    backend: choice?.backend ?? options.backend,
     precision,
     share: "always", // a kernel may take seconds, in which this thread would hear no Ctrl-C
     ...(threads === undefined ? {} : { threads }),
@@ -64,11 +72,11 @@ export async function openEngine({ backend, device: index, threads, precision }:
   });
   return {
     device: { backend: device.backend, name: device.name },
+    reason: choice?.reason,
     precision: await offeredPrecision(device, precision),
     priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
     explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
-    // A GPU wants larger batches, which one thread prepares.
-    ...(device.backend !== "cpu"
+    ...(device.backend === "webgpu"
       ? {}
       : {
           startPipeline: async () => {
@@ -78,4 +86,4 @@ export async function openEngine({ backend, device: index, threads, precision }:
         }),
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),
   };
-}
+};

@@ -5,11 +5,11 @@ import { grouped } from "./format/numbers.ts";
 /** The line that ends a run: how many trades were priced, how fast, and where. */
 export function summary(
   { priced, failed }: Pick<Totals, "priced" | "failed">,
-  { device, precision }: Engine,
+  { device, precision, reason }: Engine,
   seconds: number,
 ): string {
   const count = (n: number): string => `${grouped(n)} ${n === 1 ? "trade" : "trades"}`;
   const rate = priced > 0 ? ` (${grouped(Math.round(priced / seconds))} a second)` : "";
   const failures = failed > 0 ? `, ${count(failed)} not priced` : "";
-  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}\n`;
+  return `${count(priced)} priced in ${seconds.toFixed(2)} s${rate}${failures}; ${device.name}, ${precision}${reason === undefined ? "" : ` (${reason})`}\n`;
 }

@@ -99,14 +99,31 @@ export interface DeviceLimits {
   readonly maxPrivateBytes: number;
 }
 
+/** A CUDA context that several threads of a process share: its handle, and how many share it. */
+export interface SharedContext {
+  readonly context: number;
+  readonly count: number;
+}
+
 /** A device that several threads of the host may use side by side, each through a part of its own. */
 export interface DeviceParts {
   /** How many fill the device. */
   readonly count: number;
   /** What `openDevice` is given on each of those threads. */
-  readonly options: { readonly backend: BackendName; readonly threads?: number };
+  readonly options: {
+    readonly backend: BackendName;
+    readonly threads?: number;
+    readonly device?: number;
+    readonly shared?: SharedContext;
+  };
   /** `resource` is disposed with the device. */
-  readonly keep: (resource: Disposable) => void;
+  readonly keep: (resource: PartsUser) => void;
+}
+
+/** Threads that use parts of a device. */
+export interface PartsUser extends Disposable {
+  /** Resolves when they have ended, once this has been disposed. */
+  readonly ended: Promise<unknown>;
 }
 
 /**

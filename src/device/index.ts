@@ -4,7 +4,7 @@ import type { Precision } from "../kernel/index.ts";
 import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
 import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
-import type { BackendName, Device } from "./device.ts";
+import type { BackendName, Device, SharedContext } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
 
 export type * from "./device.ts";
@@ -12,6 +12,8 @@ export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact, uploaded } from "./exact.ts";
+/** @internal */
+export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
 /** @internal */
 export { buildId } from "./cache/build.ts";
 /** @internal */
@@ -49,6 +51,12 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    * f32x2: its test runs now, and a device that fails it is not opened.
    */
   readonly precision?: Precision;
+  /**
+   * The context of another thread's device, in which this one works (`DeviceParts`); only for the backend "cuda".
+   *
+   * @internal
+   */
+  readonly shared?: SharedContext;
 }
 
 /**
@@ -126,7 +134,7 @@ function open(options: OpenOptions): Promise<Device> {
     case "webgpu":
       return openWebGpu();
     case "cuda":
-      return openCuda(device);
+      return openCuda(options);
     default:
       return Promise.reject(
         new DeviceUnavailableError(
@@ -148,9 +156,9 @@ async function openCpu({ threads, share }: OpenOptions): Promise<Device> {
   return createCpuDevice({ ...(threads === undefined ? {} : { threads }), ...(share === undefined ? {} : { share }) });
 }
 
-async function openCuda(device?: number): Promise<CudaDevice> {
+async function openCuda({ device, shared }: OpenOptions): Promise<CudaDevice> {
   const { createCudaDevice } = await import("./cuda/index.ts");
-  return createCudaDevice(device === undefined ? {} : { device });
+  return createCudaDevice({ ...(device === undefined ? {} : { device }), ...(shared === undefined ? {} : { shared }) });
 }
 
 /**

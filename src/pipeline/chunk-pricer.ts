@@ -1,19 +1,20 @@
 import { type ChunkedBook, type ChunkPlace, hashOfId, type ParsedTrade, Totals } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { formatNamed } from "../formats/index.ts";
-import { Engine, priceBatch, settingsOf } from "../pricing/index.ts";
+import { Backend, priceBatch, settingsOf } from "../pricing/index.ts";
 import type { ChunkSetting, PricedChunk } from "./setting.ts";
 
 /** Reads, prices and writes chunks of a book, each as one batch. */
 export class ChunkPricer implements Disposable {
   readonly #book: ChunkedBook;
   readonly #setting: ChunkSetting;
-  readonly #engine: Engine;
+  readonly #backend: Backend;
 
-  constructor(book: ChunkedBook, setting: ChunkSetting, device: Device) {
+  /** Where the device is lost, `openFallback` opens another one; the CPU unless it is given. */
+  constructor(book: ChunkedBook, setting: ChunkSetting, device: Device, openFallback?: () => Promise<Device>) {
     this.#book = book;
     this.#setting = setting;
-    this.#engine = new Engine(device, setting.precision);
+    this.#backend = new Backend(device, setting.precision, openFallback);
   }
 
   /** @throws BookError a file that cannot be read any more; the signal's reason */
@@ -26,7 +27,9 @@ export class ChunkPricer implements Disposable {
     for await (const parsed of this.#book.read(place)) trades.push(parsed);
     const { scenarios } = this.#book;
     const settings = settingsOf(options, this.#book);
-    const results = await priceBatch(trades, place.first, { ...settings, engine: this.#engine, scenarios, signal });
+    const results = await this.#backend.run((engine) =>
+      priceBatch(trades, place.first, { ...settings, engine, scenarios, signal }),
+    );
     const totals = new Totals();
     const ids = new Uint32Array(2 * trades.length);
     const rows = results.map((result, i) => {
@@ -41,6 +44,6 @@ export class ChunkPricer implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#engine[Symbol.dispose]();
+    this.#backend.dispose();
   }
 }

@@ -1,5 +1,6 @@
 /** One worker of a pipeline: a thread that reads, prices and writes chunks on its own part of a device. */
 import { openDevice } from "../device/index.ts";
+import { DeviceUnavailableError } from "../errors.ts";
 import { openBook } from "../runs/index.ts";
 import { serveJobs } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
@@ -10,7 +11,9 @@ const device = await openDevice(workerData as WorkerData);
 
 serveJobs<PipelineSetup, ChunkJob, PricedChunk>(async ({ place, header, setting }) => {
   const { book } = await openBook(place, header);
-  const pricer = new ChunkPricer(book, setting, device);
+  // A lost device is lost for all threads: the one that has the pipeline opens another.
+  const openFallback = (): Promise<never> => Promise.reject(new DeviceUnavailableError("lost"));
+  const pricer = new ChunkPricer(book, setting, device, openFallback);
   return async (chunk, signal) => {
     const answer = await pricer.price(chunk, signal);
     return { answer, transfer: [answer.text.buffer, answer.ids.buffer] };

@@ -53,10 +53,12 @@ export class Pipeline implements Disposable {
     const { parts } = device;
     this.#device = device;
     if (parts === undefined) return;
-    const { options, count } = parts;
+    const { options, count, keep } = parts;
     const worker =
       start === undefined ? startFrom(new URL("./pipeline-worker.js", import.meta.url), options) : start(options);
-    this.#pool = worker && new WorkerPool(count, worker);
+    if (worker === undefined) return;
+    this.#pool = new WorkerPool(count, worker);
+    keep(this.#pool);
   }
 
   /**

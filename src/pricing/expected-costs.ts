@@ -1,4 +1,4 @@
-import type { BookContext, ParsedTrade } from "../book/index.ts";
+import type { BookContext, MethodName, ParsedTrade } from "../book/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
@@ -11,28 +11,45 @@ import { RowProblems } from "./trade-problem.ts";
 /** The host's cost of reading a trade, putting it into columns and writing its result, in seconds. */
 const HOST_COST = 1e-5;
 
+type Asked = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
+
+/** What a trade is expected to cost, and by which method; none where it cannot be priced. */
+export interface ExpectedCost {
+  readonly method: MethodName | undefined;
+  /** Of one core, with all its scenarios. */
+  readonly seconds: number;
+}
+
+const NOTHING: ExpectedCost = { method: undefined, seconds: 0 };
+
 /**
  * What each trade is expected to cost one core, with all its scenarios; 0 where it cannot be priced. Seconds.
  * @throws SpecError options that cannot be met
  */
-export function expectedCosts(
+export function expectedCosts(trades: readonly ParsedTrade[], context: BookContext, options: Asked): number[] {
+  return expectedCostsByMethod(trades, context, options).map(({ seconds }) => seconds);
+}
+
+/** The same with the method of each trade. @throws SpecError options that cannot be met */
+export function expectedCostsByMethod(
   trades: readonly ParsedTrade[],
   context: BookContext,
-  options: Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision },
-): number[] {
+  options: Asked,
+): ExpectedCost[] {
   const settings = settingsOf(options, context);
   const columns = new TradeColumns(trades, new ScenarioCases(context.scenarios));
   const { precision } = options;
   const budget = new TimeBudget(undefined);
   const batch = { columns, problems: new RowProblems(columns), settings, precision, budget };
   return trades.map((parsed, i) => {
-    if (!parsed.ok) return 0;
+    if (!parsed.ok) return NOTHING;
     try {
       columns.add(i, parsed.trade, parsed.index ?? i);
-      const cost = methodFor(batch, i).accepts(batch, i);
-      return typeof cost === "number" ? HOST_COST + cost / 1e6 : 0;
+      const method = methodFor(batch, i);
+      const cost = method.accepts(batch, i);
+      return typeof cost === "number" ? { method: method.name, seconds: HOST_COST + cost / 1e6 } : NOTHING;
     } catch {
-      return 0; // its result will say why
+      return NOTHING; // its result will say why
     }
   });
 }

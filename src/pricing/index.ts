@@ -1,10 +1,12 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
-export { expectedCosts } from "./expected-costs.ts";
+/** @internal */
+export { cpuSeconds, gpuSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
+export { expectedCosts, expectedCostsByMethod } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
 /** @internal */
-export { Engine } from "./backend.ts";
+export { Backend } from "./backend.ts";
 /** @internal */
 export { priceBatch } from "./batch.ts";
 /** @internal */

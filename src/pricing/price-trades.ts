@@ -1,5 +1,5 @@
 import type { BookContext, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
-import { offeredPrecision } from "../device/index.ts";
+import { type Device, offeredPrecision } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
@@ -12,21 +12,31 @@ import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 const INSTANCES_A_TRADE = 5;
 
 /**
- * Trades priced together: enough to fill the device twice, few enough to bound memory. Each further case of the
- * scenarios is two instances more, so that fewer trades make a batch.
+ * The smallest batch, without scenarios, that is worth its launches. Where threads share the work, such batches fill a
+ * device.
  */
-function usualBatch({ device }: PricingOptions, scenarios: Scenarios | undefined): number {
+const SMALL_BATCH = 512;
+/** The largest batch of one thread; of a device that several threads prepare work for, until these have started. */
+const LARGEST_BATCH = { alone: 16_384, shared: 2048 };
+
+/** Trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
+function usualBatch({ parallelism, parts }: Device): number {
+  const most = parts === undefined ? LARGEST_BATCH.alone : LARGEST_BATCH.shared;
+  return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
+}
+
+/** As many instances in fewer trades: each further case of the scenarios is two instances more of a trade. */
+function withScenarios(trades: number, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
-  const wanted = Math.min(Math.max(512, Math.ceil(device.parallelism * 0.4)), 16_384);
-  return Math.ceil((wanted * INSTANCES_A_TRADE) / instances);
+  return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }
 
 /** Batches under way at once: one is prepared while the device works on the one before. */
 const BATCHES_UNDER_WAY = 2;
 
 /**
- * A run is long once it has taken this many usual batches: some 4,000 trades, which cost one core as much as it costs
+ * A run is long once it has taken this many small batches: some 4,000 trades, which cost one core as much as it costs
  * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
  * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
  */
@@ -77,18 +87,19 @@ export async function* priceTrades(
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
   const { scenarios } = context;
   let pool = pricingPoolOf(device);
-  const usual = usualBatch(options, scenarios);
+  const usual = withScenarios(usualBatch(device), scenarios);
+  const small = withScenarios(SMALL_BATCH, scenarios);
   let taken = 0;
   const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
     const firstIndex = taken;
     taken += batch.length;
-    if (firstIndex >= LONG_RUN * usual) pool ??= startPricingPool(device);
+    if (firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
     const shared = await pool?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
     return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
-  const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(usual / 2) : usual);
+  const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(small / 2) : usual);
   const all = lookAhead(batches(trades, size), underWay, price);
   let done = 0;
   try {

@@ -23,13 +23,14 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
   readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
   #jobs = 0;
+  #ended: Promise<unknown> = Promise.resolve();
   #announce: () => void = () => {};
   readonly #started: Promise<void>;
 
   constructor(count: number, start: StartWorker) {
     this.#started = new Promise((resolve) => (this.#announce = resolve));
     for (let i = 0; i < count; i++) this.#start(start);
-    if (this.#workers.length === 0) this.#announce();
+    this.#announceIfStarted();
   }
 
   /** Jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
@@ -37,7 +38,15 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
-  /** Waits for the first worker to be ready, or until it is sure that none will be. The process stays for as long. */
+  /** Resolves when the workers that are gone have ended. */
+  get ended(): Promise<unknown> {
+    return this.#ended;
+  }
+
+  /**
+   * Waits until each worker is ready or gone: jobs given to the first alone would keep the others waiting for the first
+   * answer. The process stays for as long.
+   */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
     await this.#started;
@@ -121,7 +130,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   #hear(worker: PoolWorker<Answer>, message: FromWorker<Answer>): void {
     if (message.kind === "ready") {
       worker.ready = true;
-      this.#announce();
+      this.#announceIfStarted();
     } else this.#settle(worker, message.number)?.(message.kind === "done" ? message.answer : undefined);
   }
 
@@ -138,10 +147,14 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     const place = this.#workers.indexOf(worker);
     if (place < 0) return;
     this.#workers.splice(place, 1);
-    void worker.thread.terminate();
+    this.#ended = Promise.all([this.#ended, worker.thread.terminate()]);
     for (const resolve of worker.pending.values()) resolve(undefined);
     worker.pending.clear();
-    if (this.#workers.length === 0) this.#announce();
+    this.#announceIfStarted();
+  }
+
+  #announceIfStarted(): void {
+    if (this.#workers.every(({ ready }) => ready)) this.#announce();
   }
 }
 

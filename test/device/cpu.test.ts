@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createCpuDevice, CpuDevice, type CpuDeviceOptions } from "../../src/device/cpu/index.ts";
 import { MAX_PROGRAMS } from "../../src/device/most-programs.ts";
 import { startThread, type Thread, type ThreadEvents } from "../../src/device/cpu/thread.ts";
-import type { Device, LaunchSize } from "../../src/device/device.ts";
+import type { Device, LaunchSize, PartsUser } from "../../src/device/device.ts";
 import { DisposedError, KernelRuntimeError, OutOfMemoryError, ShapeError, SpecError } from "../../src/errors.ts";
 import { bool, i32, kernel, read, real, u32, write } from "../../src/kernel/index.ts";
 
@@ -327,7 +327,10 @@ describe("CPU device: arguments", () => {
   it("disposes of what it keeps with itself, and at once if it is gone", () => {
     const device = createCpuDevice({ threads: 2 });
     const gone: string[] = [];
-    const resource = (name: string): Disposable => ({ [Symbol.dispose]: () => void gone.push(name) });
+    const resource = (name: string): PartsUser => ({
+      ended: Promise.resolve(),
+      [Symbol.dispose]: () => void gone.push(name),
+    });
     device.parts?.keep(resource("kept"));
     expect(gone).toEqual([]);
     device[Symbol.dispose]();

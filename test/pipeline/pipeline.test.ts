@@ -7,9 +7,12 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import type { Device } from "../../src/device/index.ts";
 import { Pipeline, type TextFormat } from "../../src/pipeline/index.ts";
 import { openBook } from "../../src/runs/index.ts";
 import { kept } from "../cli/in-process.ts";
+import { openEmulatedCuda } from "../support/cuda.ts";
+import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 
 const header = {
   asOf: "2026-11-20T16:00:00Z",
@@ -76,8 +79,17 @@ async function streamed(format: TextFormat): Promise<string> {
 const never = new AbortController().signal;
 
 /** By so many threads, which take a while to start; one is this one. */
-async function inParts(format: TextFormat, { threads = 1, signal = never, onPart = () => {} } = {}): Promise<string> {
-  using device = createCpuDevice({ threads });
+function inParts(format: TextFormat, { threads = 1, signal = never, onPart = () => {} } = {}): Promise<string> {
+  return inPartsOn(createCpuDevice({ threads }), format, { signal, onPart });
+}
+
+/** By the threads of a device, which is disposed of. */
+async function inPartsOn(
+  opened: Device,
+  format: TextFormat,
+  { signal = never, onPart = () => {} } = {},
+): Promise<string> {
+  using device = opened;
   workers.length = 0;
   using pipeline = new Pipeline(device, start);
   const place = { place: join(folder, `book.${format}`), format, market: marketOf(format) };
@@ -119,6 +131,19 @@ test("a thread that is lost leaves its chunks to the others, or to who asked", a
   const expected = await streamed("ndjson");
   const endAll = (): void => void workers.map((worker) => worker.terminate());
   expect(await inParts("ndjson", { threads: 2, onPart: endAll })).toBe(expected);
+});
+
+test("threads that share a GPU write what one writes", async (test) => {
+  const libraries = await buildCudaEmulator();
+  const device = await openEmulatedCuda();
+  const context = device?.parts?.options.shared;
+  const alone = context && (await openEmulatedCuda({ shared: context }));
+  if (libraries === undefined || device === undefined || alone === undefined) return test.skip();
+  process.env["FEYNKAC_CUDA_DRIVER"] = libraries.driver;
+  process.env["FEYNKAC_NVRTC"] = libraries.nvrtc;
+  const expected = await inPartsOn(alone, "csv");
+  expect(await inPartsOn(device, "csv")).toBe(expected);
+  expect(workers.length).toBeGreaterThan(1);
 });
 
 test("a run that is stopped ends with the reason", async () => {

@@ -53,7 +53,10 @@ export class EngineSession implements Session {
     const precision = await offeredPrecision(device, wanted);
     this.#open = { device, choice, precision };
     void device.lost.then((reason) => {
-      if (this.#open?.device === device) this.#onLost(reason);
+      if (this.#open?.device !== device) return;
+      this.#open = undefined; // what comes next opens the CPU
+      device[Symbol.dispose]();
+      this.#onLost(reason);
     });
     return { backend: device.backend, name: device.name, precision, parallel: globalThis.crossOriginIsolated };
   }

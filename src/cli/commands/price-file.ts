@@ -2,7 +2,10 @@
 import { statSync } from "node:fs";
 import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
 import type { BookPlace, OpenBook } from "../../runs/index.ts";
+import type { ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
+import type { Work } from "../../pricing/index.ts";
+import { expectedWork, SAMPLE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
 import { EXIT } from "../failure.ts";
 import { formatOfName } from "../input.ts";
@@ -35,8 +38,42 @@ function isText(format: OutputFormat): format is TextFormat {
   return format === "json" || format === "ndjson" || format === "csv";
 }
 
-interface LongRun {
+/** A long file, opened when it is first needed. */
+export class LongFile implements AsyncDisposable {
   readonly place: BookPlace;
+  #book: Promise<OpenBook | undefined> | undefined;
+
+  constructor(place: BookPlace) {
+    this.place = place;
+  }
+
+  /** The book; undefined where only a reader of streams can take it, or can say what is wrong with it. */
+  get book(): Promise<OpenBook | undefined> {
+    return (this.#book ??= openFile(this.place));
+  }
+
+  /** The work of the whole book, from its first trades. */
+  async work(options: PriceOptions): Promise<Work | undefined> {
+    const opened = await this.book;
+    if (opened === undefined) return undefined;
+    const { book, file } = opened;
+    for await (const place of book.places(SAMPLE)) {
+      const { bytes } = place;
+      if (bytes === undefined) return undefined;
+      const sample: ParsedTrade[] = [];
+      for await (const parsed of book.read(place)) sample.push(parsed);
+      return expectedWork(sample, file.byteLength / (bytes.end - bytes.start), book, options);
+    }
+    return undefined;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#book)?.[Symbol.asyncDispose]();
+  }
+}
+
+interface LongRun {
+  readonly file: LongFile;
   readonly engine: Engine;
   readonly output: Output;
   readonly format: OutputFormat;
@@ -49,12 +86,12 @@ interface LongRun {
  * Prices a long file.
  * @returns the exit status; undefined where the file has to be read as a stream, and nothing has been written
  */
-export async function priceLong({ place, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
+export async function priceLong({ file, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
   if (engine.startPipeline === undefined || !isText(format)) return undefined;
   const { options, terminal, signal } = run;
   const started = performance.now();
   using pipeline: Pipeline = await engine.startPipeline();
-  await using book = await openFile(place);
+  const book = await file.book;
   if (book === undefined) return undefined;
   const { asOf, scenarios, tags } = book.book;
   const { greeks, sensitivityErrors, accuracy, timePerTrade, method } = options;
@@ -72,7 +109,7 @@ export async function priceLong({ place, engine, output, format, ...run }: LongR
   };
   const bar = new ProgressBar(terminal.stderr);
   const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => bar.update(progress);
-  const parts = pipeline.price({ book, place, setting, signal, onProgress });
+  const parts = pipeline.price({ book, place: file.place, setting, signal, onProgress });
   try {
     for (;;) {
       const { value, done } = await parts.next();
@@ -90,7 +127,6 @@ export async function priceLong({ place, engine, output, format, ...run }: LongR
   }
 }
 
-/** The book of a file; undefined where only a reader of streams can take it, or can say what is wrong with it. */
 async function openFile(place: BookPlace): Promise<OpenBook | undefined> {
   const { openBook } = await import("../../runs/index.ts");
   try {

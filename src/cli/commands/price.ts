@@ -2,6 +2,8 @@ import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/ind
 import { Totals } from "../../book/index.ts";
 import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import type { Work } from "../../pricing/index.ts";
+import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { tableFormat } from "../format/table.ts";
 import { type InputFormat, type OpenInput, openInput } from "../input.ts";
@@ -16,7 +18,7 @@ import {
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { summary } from "../summary.ts";
-import { longFile, priceLong } from "./price-file.ts";
+import { LongFile, longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
@@ -67,19 +69,22 @@ export async function price(
   checkGroups(options.groupBy, format);
   const place = longFile(path, format, options);
   if (place !== undefined) {
-    await using engine = await openEngine(options);
+    await using file = new LongFile(place);
+    await using engine = await openEngine(options, () => file.work(options));
     const output = await openOutput(options.output, terminal.stdout);
     try {
-      const status = await priceLong({ place, engine, output, format, options, terminal, signal });
+      const status = await priceLong({ file, engine, output, format, options, terminal, signal });
       if (status !== undefined) return status;
     } finally {
       await output.discard();
     }
   }
   const request = { path, marketPath, keep, format: inputFormat, stdin: terminal.stdin, signal };
-  const input = await openInput(request);
+  const opened = await openInput(request);
+  const trades = new Peekable(opened.trades);
+  const input = { ...opened, trades };
   try {
-    await using engine = await openEngine(options);
+    await using engine = await openEngine(options, () => workOfInput(input, options));
     const output = await openOutput(options.output, terminal.stdout);
     try {
       const reporter = options.report === undefined ? undefined : await startReport(options.report, path);
@@ -91,6 +96,20 @@ export async function price(
   } finally {
     input.close();
   }
+}
+
+/** The part of a stream of unknown length that its first trades are taken to be. */
+const PART_OF_STREAM = 1e-3;
+
+/** The work of a book that is read as a stream. */
+async function workOfInput(
+  input: OpenInput & { readonly trades: Peekable },
+  options: PriceOptions,
+): Promise<Work | undefined> {
+  const { trades, isAll } = await input.trades.first(SAMPLE);
+  const part = Math.max(input.fractionRead() ?? PART_OF_STREAM, Number.EPSILON);
+  const total = isAll ? trades.length : (input.total ?? trades.length / part);
+  return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
 }
 
 /** @throws CliError groups in a format that has no totals */

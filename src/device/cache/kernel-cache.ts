@@ -10,6 +10,7 @@ import { decodeEntry, encodeEntry, nameOf } from "./entry.ts";
 
 const SUFFIX = ".kernel";
 const TEMPORARY = ".tmp";
+const CLAIM = ".claim";
 const MAX_BYTES = 256 * 2 ** 20;
 /**
  * Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every
@@ -17,6 +18,8 @@ const MAX_BYTES = 256 * 2 ** 20;
  */
 const STORES_A_PRUNE = 64;
 const HOUR = 3_600_000;
+/** After this long whoever has claimed an entry is taken to be gone, in milliseconds. */
+const CLAIM_LASTS = 120_000;
 /** How old the mark of the last use gets before it is renewed, in milliseconds. */
 const MARKING = 5_000;
 
@@ -66,6 +69,26 @@ export class KernelCache {
     }
   }
 
+  /**
+   * Claims an entry that is to be made, for all threads and processes: returns how to give the claim up. Undefined
+   * where somebody else has it, who will store the entry.
+   */
+  claim(key: string): (() => void) | undefined {
+    if (this.directory === undefined) return () => {};
+    const fs = nodeModule("node:fs");
+    const path = this.#pathOf(this.directory, key) + CLAIM;
+    try {
+      fs.mkdirSync(this.directory, { recursive: true });
+      fs.closeSync(fs.openSync(path, "wx"));
+      return () => remove(path);
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EEXIST") return () => {}; // nobody can claim anything here
+      const since = fs.statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+      if (Date.now() - since > CLAIM_LASTS) remove(path);
+      return undefined;
+    }
+  }
+
   #pathOf(directory: string, key: string): string {
     return nodeModule("node:path").join(directory, nameOf(key) + SUFFIX);
   }
@@ -75,7 +98,7 @@ export class KernelCache {
     let total = 0;
     for (const { path, bytes, age } of filesOf(directory)) {
       if (path.endsWith(SUFFIX)) total += bytes;
-      const abandoned = path.endsWith(TEMPORARY) && age > HOUR;
+      const abandoned = !path.endsWith(SUFFIX) && age > HOUR;
       if (abandoned || (path.endsWith(SUFFIX) && total > this.#maxBytes)) remove(path);
     }
   }
@@ -113,7 +136,9 @@ interface CacheFile {
 function filesOf(directory: string): CacheFile[] {
   const fs = nodeModule("node:fs");
   const now = Date.now();
-  const names = fs.readdirSync(directory).filter((name) => name.endsWith(SUFFIX) || name.endsWith(TEMPORARY));
+  const names = fs
+    .readdirSync(directory)
+    .filter((name) => [SUFFIX, TEMPORARY, CLAIM].some((end) => name.endsWith(end)));
   const found: CacheFile[] = [];
   for (const name of names) {
     const path = nodeModule("node:path").join(directory, name);

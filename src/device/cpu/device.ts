@@ -8,6 +8,7 @@ import type {
   DeviceBuffer,
   DeviceLimits,
   DeviceParts,
+  PartsUser,
   HostArray,
   HostArrays,
 } from "../device.ts";
@@ -19,8 +20,9 @@ import { CpuBuffer } from "./buffer.ts";
 import { checkVectors, limitsOf } from "./limits.ts";
 import { CpuMemory } from "./memory.ts";
 import { CpuKernel } from "./program.ts";
+import type { ProgramImage } from "./program.ts";
 import { type Found, Programs } from "./programs.ts";
-import type { StoredPrograms } from "./stored.ts";
+import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
 export interface CpuDeviceSettings extends StreamSettings {
@@ -28,7 +30,7 @@ export interface CpuDeviceSettings extends StreamSettings {
   /** Vectors interleaved in generated code. */
   readonly vectors: number | undefined;
   /** Programs that other processes have made. */
-  readonly stored?: StoredPrograms | undefined;
+  readonly stored?: StoredPrograms<ProgramImage> | undefined;
 }
 
 export class CpuDevice implements Device {
@@ -66,7 +68,7 @@ export class CpuDevice implements Device {
     this.name = `CPU, ${threads} ${threads === 1 ? "thread" : "threads"}, WebAssembly SIMD`;
     this.parallelism = threads * 16;
     if (threads > 1) {
-      const keep = (resource: Disposable): void => this.#keep(resource);
+      const keep = (resource: PartsUser): void => this.#keep(resource);
       this.parts = { count: threads, options: { backend: "cpu", threads: 1 }, keep };
     }
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));

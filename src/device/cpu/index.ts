@@ -2,7 +2,8 @@
 import { SpecError } from "../../errors.ts";
 import { CpuDevice } from "./device.ts";
 import { checkVectors } from "./limits.ts";
-import { type StoredPrograms, storedPrograms } from "./stored.ts";
+import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
+import type { ProgramImage } from "./program.ts";
 import { coreCount, startThread } from "./thread.ts";
 
 export { CpuDevice } from "./device.ts";
@@ -20,7 +21,7 @@ export interface CpuDeviceOptions {
   /** Vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
   /** Programs on disk; by default those of the built package, in Node. */
-  readonly stored?: StoredPrograms;
+  readonly stored?: StoredPrograms<ProgramImage>;
 }
 
 /** More than any machine has cores; a typing error beyond it would start thousands of workers. */
@@ -38,7 +39,7 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
     threads: shared ? threads : 1,
     shared,
     vectors,
-    stored: options.stored ?? storedPrograms(),
+    stored: options.stored ?? storedPrograms("WebAssembly"),
     startThread,
     alwaysShare: shared && options.share === "always",
   });

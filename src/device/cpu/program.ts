@@ -5,6 +5,11 @@ import type { CompiledKernel } from "../device.ts";
 
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
+/** A program before V8 has it. */
+export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" | "chunk" | "scratchBytes"> {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
 /**
  * What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of
  * programs.

@@ -13,13 +13,13 @@ import {
   signatureOf,
   specificationText,
 } from "../../kernel/index.ts";
+import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import { compileModule } from "./compile.ts";
 import { checkLimits } from "./limits.ts";
 import type { CpuMemory } from "./memory.ts";
-import { Program } from "./program.ts";
-import type { ProgramImage, StoredPrograms } from "./stored.ts";
+import { Program, type ProgramImage } from "./program.ts";
 
 const IMPORT_PAGES = 65_536;
 
@@ -52,13 +52,13 @@ export interface Found {
 export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;
-  readonly #stored: StoredPrograms | undefined;
+  readonly #stored: StoredPrograms<ProgramImage> | undefined;
   readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
   /** By precision and vectors. */
   readonly #byKernel = new WeakMap<Kernel, Map<string, Known>>();
   #count = 0;
 
-  constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms | undefined) {
+  constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms<ProgramImage> | undefined) {
     this.#memory = memory;
     this.#limits = limits;
     this.#stored = stored;

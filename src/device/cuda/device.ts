@@ -8,12 +8,15 @@ import type {
   Device,
   DeviceBuffer,
   DeviceLimits,
+  DeviceParts,
+  PartsUser,
   HostArray,
   HostArrays,
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
 import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
+import { nodeModule } from "../node.ts";
 import { CudaBuffer } from "./buffer.ts";
 import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
 import type { Table } from "./ffi/signatures.ts";
@@ -22,7 +25,8 @@ import type { CudaDeviceInfo } from "./list.ts";
 import { Blocks } from "./memory/blocks.ts";
 import { Downloads } from "./memory/downloads.ts";
 import { Uploads } from "./memory/uploads.ts";
-import type { Compiler } from "./program/compiler.ts";
+import type { StoredPrograms } from "../cache/stored.ts";
+import type { Compiler, CudaImage } from "./program/compiler.ts";
 import { CudaKernel } from "./program/program.ts";
 import { Programs } from "./program/programs.ts";
 import { capture, CudaSequence, type LaunchSequence, type Recorded } from "./sequence.ts";
@@ -40,6 +44,9 @@ const CONVERSION = 2 ** 20;
 export interface CudaDeviceSettings {
   readonly info: CudaDeviceInfo;
   readonly exactMemory: boolean;
+  /** Devices that share the GPU's memory: this one, and those of other threads in its context. */
+  readonly sharers: number;
+  readonly stored: StoredPrograms<CudaImage> | undefined;
 }
 
 /**
@@ -64,8 +71,11 @@ export class CudaDevice implements Device {
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   readonly lost: Promise<string>;
+  readonly parts?: DeviceParts;
   readonly info: CudaDeviceInfo;
   readonly #session: Session;
+  /** Disposed with this. */
+  readonly #kept: PartsUser[] = [];
   readonly #blocks: Blocks;
   readonly #timeline: Timeline;
   readonly #uploads: Uploads;
@@ -80,19 +90,27 @@ export class CudaDevice implements Device {
   #disposed = false;
 
   /** @internal */
-  constructor(session: Session, compiler: Compiler, { info, exactMemory }: CudaDeviceSettings) {
+  constructor(session: Session, compiler: Compiler, { info, exactMemory, sharers, stored }: CudaDeviceSettings) {
     this.info = info;
     this.name = `${info.name} (CUDA)`;
     this.limits = limitsOf(info);
     this.parallelism = info.multiprocessors * info.threadsPerMultiprocessor;
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
+    // Threads of the host prepare work side by side: the GPU is mostly idle while one of them does.
+    const count = nodeModule("node:os").availableParallelism();
+    if (!session.isShared && count > 1)
+      this.parts = {
+        count,
+        options: { backend: "cuda", device: info.index, shared: { context: session.context, count } },
+        keep: (resource) => this.#keep(resource),
+      };
     session.onLoss = (reason) => this.#lose(reason);
-    this.#blocks = new Blocks(session, { maxIdle: info.memoryBytes * IDLE_PART, exact: exactMemory });
+    this.#blocks = new Blocks(session, { maxIdle: (info.memoryBytes * IDLE_PART) / sharers, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
-    this.#programs = new Programs(session, compiler, {
+    this.#programs = new Programs(session, compiler, stored, {
       name: this.name,
       limits: this.limits,
       assertUsable: () => this.#assertUsable(),
@@ -255,7 +273,15 @@ export class CudaDevice implements Device {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#timeline.fail(new DisposedError(`${this.name}: disposed while work was under way`));
-    this.#session.close();
+    for (const resource of this.#kept) resource[Symbol.dispose]();
+    // A context ends after the last call in it: threads that share it may be in the middle of one.
+    if (this.#kept.length === 0) this.#session.close();
+    else void Promise.all(this.#kept.map(({ ended }) => ended)).then(() => this.#session.close());
+  }
+
+  #keep(resource: PartsUser): void {
+    if (this.#disposed) resource[Symbol.dispose]();
+    else this.#kept.push(resource);
   }
 
   readonly #sequenceOwner = {

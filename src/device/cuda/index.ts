@@ -1,5 +1,6 @@
 /** The CUDA back end: NVIDIA GPUs in f64 and f32, through the driver and NVRTC; no toolkit is needed. */
 import { DeviceUnavailableError } from "../../errors.ts";
+import type { SharedContext } from "../device.ts";
 import { CudaDevice } from "./device.ts";
 import { type Driver, openDriver } from "./driver.ts";
 import { loadKoffi } from "./ffi/koffi.ts";
@@ -7,7 +8,9 @@ import { type CudaDeviceInfo, deviceHandle, listDevices } from "./list.ts";
 import { openNvrtc } from "./nvrtc.ts";
 import { Compiler } from "./program/compiler.ts";
 import { targetOf } from "./program/target.ts";
-import { openSession } from "./session.ts";
+import { type StoredPrograms, storedPrograms } from "../cache/stored.ts";
+import type { CudaImage } from "./program/compiler.ts";
+import { openSession, Session } from "./session.ts";
 
 export type { CudaDevice } from "./device.ts";
 export type { ForeignAccess, ForeignCalls, ForeignDescription } from "./foreign.ts";
@@ -29,6 +32,10 @@ export interface CudaDeviceOptions extends CudaLibraries {
    * needs and gives it back at once, which is slower but lets tools see an access beyond its end.
    */
   readonly memory?: "reuse" | "exact";
+  /** The context of another thread's device of this GPU, to work in; it must outlive this device. */
+  readonly shared?: SharedContext;
+  /** Kernels on disk; by default those of this build of the package. */
+  readonly stored?: StoredPrograms<CudaImage>;
 }
 
 /** @throws DeviceUnavailableError saying what is missing and how to get it */
@@ -38,8 +45,18 @@ export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise
   const info = choose(driver, options.device ?? 0);
   const nvrtc = openNvrtc(koffi, driver.version, options.nvrtc);
   const compiler = new Compiler(nvrtc, targetOf(info, nvrtc));
-  const session = openSession(driver, deviceHandle(driver, info.index));
-  return new CudaDevice(session, compiler, { info, exactMemory: options.memory === "exact" });
+  const { shared, memory } = options;
+  const session =
+    shared === undefined
+      ? openSession(driver, deviceHandle(driver, info.index))
+      : new Session(driver, shared.context, { isShared: true });
+  const stored = options.stored ?? storedPrograms<CudaImage>("CUDA");
+  return new CudaDevice(session, compiler, {
+    info,
+    exactMemory: memory === "exact",
+    sharers: shared?.count ?? 1,
+    stored,
+  });
 }
 
 /** @throws DeviceUnavailableError */

@@ -17,10 +17,16 @@ export class Session {
   readonly stream: number;
   /** Told of a failure after which nothing in this context works any more; returns what to throw. */
   onLoss: (reason: string) => Error = (reason) => new Error(reason);
+  /** Whether the context is another session's, of another thread. */
+  readonly isShared: boolean;
   #closed = false;
 
-  /** @throws DeviceUnavailableError */
-  constructor(driver: Driver, context: number) {
+  /**
+   * A stream in a context, which `close` ends unless it is shared.
+   * @throws DeviceUnavailableError
+   */
+  constructor(driver: Driver, context: number, { isShared } = { isShared: false }) {
+    this.isShared = isShared;
     this.driver = driver;
     this.calls = driver.calls;
     this.context = context;
@@ -45,12 +51,13 @@ export class Session {
     return this.driver.take(call, (status) => this.#fail(what, status));
   }
 
-  /** Ends the context, and with it everything made in it. */
+  /** Ends the context, and with it everything made in it; of a shared one the stream alone. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
     // Statuses tell nothing here: of a lost context they repeat why it is lost.
-    this.calls.cuCtxDestroy_v2(this.context);
+    if (this.isShared) this.calls.cuStreamDestroy_v2(this.stream);
+    else this.calls.cuCtxDestroy_v2(this.context);
     this.calls.cuCtxSetCurrent(0);
     this.driver.current = 0;
   }

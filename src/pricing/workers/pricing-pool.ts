@@ -1,6 +1,6 @@
 /** Threads that price whole batches of trades, each on its own part of a device. */
 import { unreadResult, type ParsedTrade, type TradeResult } from "../../book/index.ts";
-import type { Device, DeviceParts } from "../../device/index.ts";
+import type { Device, DeviceParts, PartsUser } from "../../device/index.ts";
 import { startFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 
@@ -11,12 +11,16 @@ export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T 
  * Prices batches in parallel: the host takes longer to prepare trades and to read results than a core takes to solve
  * them. Results are those of one thread, to the bit.
  */
-export class PricingPool implements Disposable {
+export class PricingPool implements PartsUser {
   readonly #workers: WorkerPool<undefined, Job, PackedResults>;
 
   constructor({ count }: Pick<DeviceParts, "count">, start: StartWorker) {
     this.#workers = new WorkerPool(count, start);
     this.#workers.begin(undefined);
+  }
+
+  get ended(): Promise<unknown> {
+    return this.#workers.ended;
   }
 
   /** Batches that it takes at once, now. */

@@ -8,7 +8,7 @@ import { quoteLog } from "./quote.ts";
 import type { Target } from "./target.ts";
 
 /** @throws KernelError with NVRTC's messages and the generated lines they are about */
-export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array> {
+export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array<ArrayBuffer>> {
   const { calls, koffi } = nvrtc;
   const { code, signature } = module;
   const words = new BigUint64Array(1);
@@ -53,7 +53,7 @@ function stringList(koffi: Koffi, strings: readonly string[]): { address: number
   return { address, memory };
 }
 
-function image(nvrtc: Nvrtc, program: number, { kind }: Target): Uint8Array {
+function image(nvrtc: Nvrtc, program: number, { kind }: Target): Uint8Array<ArrayBuffer> {
   const { calls } = nvrtc;
   return kind === "cubin"
     ? fetch(
@@ -81,7 +81,12 @@ function logOf(nvrtc: Nvrtc, program: number): string {
   return new TextDecoder().decode(text).replace(/\0+$/, "");
 }
 
-function fetch(nvrtc: Nvrtc, what: string, size: (to: number) => number, get: (to: Uint8Array) => number): Uint8Array {
+function fetch(
+  nvrtc: Nvrtc,
+  what: string,
+  size: (to: number) => number,
+  get: (to: Uint8Array) => number,
+): Uint8Array<ArrayBuffer> {
   const bytes = new BigUint64Array(1);
   nvrtc.check(what, size(addressOf(nvrtc.koffi, bytes.buffer)));
   const result = new Uint8Array(Number(bytes[0]));

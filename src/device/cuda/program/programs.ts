@@ -1,13 +1,20 @@
 /** The programs of one device: kernels are compared by their content, each is compiled and loaded once. */
 import { KernelError } from "../../../errors.ts";
-import type { CudaModule } from "../../../kernel/emit/cuda/index.ts";
-import { canonicalText, type Kernel, type KernelIR, lower, type Precision } from "../../../kernel/index.ts";
+import {
+  canonicalText,
+  type Kernel,
+  type KernelIR,
+  lower,
+  type Precision,
+  specificationText,
+} from "../../../kernel/index.ts";
 import { LastUsed } from "../../../last-used.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
 import { checkLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
-import type { Compiler, Contraction } from "./compiler.ts";
+import type { StoredPrograms } from "../../cache/stored.ts";
+import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
 import { loadProgram, type Program } from "./program.ts";
 
 export interface Found {
@@ -29,15 +36,22 @@ export interface ProgramsDevice {
 export class Programs {
   readonly #session: Session;
   readonly #compiler: Compiler;
+  readonly #stored: StoredPrograms<CudaImage> | undefined;
   readonly #device: ProgramsDevice;
   readonly #byText = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
   /** Nobody can launch a program that has been collected: launches under way and recorded sequences hold theirs. */
   readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
   readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
 
-  constructor(session: Session, compiler: Compiler, device: ProgramsDevice) {
+  constructor(
+    session: Session,
+    compiler: Compiler,
+    stored: StoredPrograms<CudaImage> | undefined,
+    device: ProgramsDevice,
+  ) {
     this.#session = session;
     this.#compiler = compiler;
+    this.#stored = stored;
     this.#device = device;
   }
 
@@ -46,7 +60,10 @@ export class Programs {
     const versions = this.#byKernel.get(kernel) ?? new Map<string, Promise<Program>>();
     const known = versions.get(version);
     if (known !== undefined) return { program: known, made: false };
-    const found = this.ofIr(lower(kernel, precision), fma);
+    const found =
+      this.#stored === undefined
+        ? this.ofIr(lower(kernel, precision), fma)
+        : this.#ofSpecification(this.#stored, kernel, precision, fma);
     this.#byKernel.set(kernel, versions.set(version, found.program));
     found.program.catch(() => versions.delete(version));
     return found;
@@ -54,28 +71,43 @@ export class Programs {
 
   ofIr(ir: KernelIR, fma: Contraction): Found {
     const text = `${fma} ${ir.name}\n${canonicalText(ir)}`; // the name, so that faults and messages name the right one
+    return this.#ofText(text, async () => this.#load(await this.#compile(ir, fma)));
+  }
+
+  /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
+  #ofSpecification(stored: StoredPrograms<CudaImage>, kernel: Kernel, precision: Precision, fma: Contraction): Found {
+    const text = `${this.#compiler.version} ${precision} ${fma}\n${specificationText(kernel)}`;
+    return this.#ofText(text, async () => {
+      const make = (): Promise<CudaImage> => this.#compile(lower(kernel, precision), fma);
+      const { image, isStored } = await stored.findOrMake(text, make);
+      try {
+        return this.#load(image);
+      } catch (error) {
+        if (!isStored || !(error instanceof KernelError)) throw error;
+        const again = await make(); // the driver turns down what is on disk
+        stored.store(text, again);
+        return this.#load(again);
+      }
+    });
+  }
+
+  #ofText(text: string, make: () => Promise<Program>): Found {
     const known = this.#byText.get(text);
     if (known !== undefined) return { program: known, made: false };
-    const program = this.#make(ir, fma);
+    const program = make();
     this.#byText.set(text, program);
     program.catch(() => this.#byText.delete(text)); // a failure may be the moment's, not the kernel's
     return { program, made: true };
   }
 
-  async #make(ir: KernelIR, fma: Contraction): Promise<Program> {
+  #compile(ir: KernelIR, fma: Contraction): Promise<CudaImage> {
     checkLimits(ir, this.#device.limits, this.#device.name);
-    const { module, bytes, remake } = await this.#compiler.compile(ir, fma);
-    try {
-      return this.#load(module, bytes);
-    } catch (error) {
-      if (remake === undefined || !(error instanceof KernelError)) throw error;
-      return this.#load(module, await remake());
-    }
+    return this.#compiler.compile(ir, fma);
   }
 
-  #load(module: CudaModule, image: Uint8Array): Program {
+  #load({ module, bytes }: CudaImage): Program {
     this.#device.assertUsable(); // it may have been lost or disposed meanwhile
-    const program = loadProgram(this.#session, module, image);
+    const program = loadProgram(this.#session, module, bytes);
     this.#collected.register(program, program.loaded);
     return program;
   }

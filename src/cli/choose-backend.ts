@@ -1,0 +1,36 @@
+/** Where "auto" prices a book: on the CPU, or on an NVIDIA GPU that is here, whichever is expected to be faster. */
+import type { Work } from "../pricing/index.ts";
+import type { EngineOptions } from "./engine.ts";
+
+export interface Choice {
+  /** "auto" opens the GPU, or else what there is. */
+  readonly backend: "auto" | "cpu";
+  readonly reason: string;
+}
+
+/**
+ * The choice for the work that there is; undefined where there is nothing to choose from, or the work is not known. A
+ * GPU is not touched for a book that the CPU has priced before a GPU has started.
+ */
+export async function chooseBackend(
+  { backend, precision, threads }: EngineOptions,
+  workOf: () => Promise<Work | undefined>,
+): Promise<Choice | undefined> {
+  if (backend !== "auto" || precision === "f32x2") return undefined;
+  const { cudaMayBeHere, devices } = await import("../device/index.ts");
+  if (!cudaMayBeHere()) return undefined;
+  const work = await workOf();
+  if (work === undefined) return undefined;
+  const { cpuSeconds, gpuSeconds, WORTH_A_GPU } = await import("../pricing/index.ts");
+  const { availableParallelism } = await import("node:os");
+  const hostThreads = threads ?? availableParallelism();
+  const onCpu = cpuSeconds(work, hostThreads);
+  const cpu = `${said(onCpu)} expected on the CPU`;
+  if (onCpu < WORTH_A_GPU) return { backend: "cpu", reason: `${cpu}, less than a GPU takes to start` };
+  const [gpu] = await devices("cuda").catch(() => []);
+  if (gpu === undefined) return undefined;
+  const onGpu = gpuSeconds(work, hostThreads, gpu);
+  return { backend: onGpu < onCpu ? "auto" : "cpu", reason: `${cpu}, ${said(onGpu)} on ${gpu.name}` };
+}
+
+const said = (seconds: number): string => `${seconds.toPrecision(2)} s`;

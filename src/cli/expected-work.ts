@@ -1,0 +1,77 @@
+/** The expected work of a book, from a sample of its trades. */
+import type { BookContext, ParsedTrade } from "../book/index.ts";
+import type { Work } from "../pricing/index.ts";
+import type { PriceOptions } from "./commands/price.ts";
+
+/** Trades of the sample. */
+export const SAMPLE = 256;
+
+/** Trades that are on their way longer than this are not waited for. Milliseconds. */
+const PATIENCE = 100;
+
+/** The work of a book `times` as long as the sample, or undefined where the options cannot be met. */
+export async function expectedWork(
+  sample: readonly ParsedTrade[],
+  times: number,
+  context: BookContext,
+  { greeks, accuracy, method, precision }: PriceOptions,
+): Promise<Work | undefined> {
+  const { expectedCostsByMethod, workOf } = await import("../pricing/index.ts");
+  const asked = {
+    greeks,
+    precision,
+    ...(accuracy === undefined ? {} : { accuracy }),
+    ...(method === undefined ? {} : { method }),
+  };
+  try {
+    return workOf(expectedCostsByMethod(sample, context, asked), times);
+  } catch {
+    return undefined; // the run will say why
+  }
+}
+
+/** Trades of which the first can be looked at before they are taken. */
+export class Peekable implements AsyncIterable<ParsedTrade> {
+  readonly #rest: AsyncIterator<ParsedTrade>;
+  readonly #seen: Promise<IteratorResult<ParsedTrade>>[] = [];
+
+  constructor(trades: AsyncIterable<ParsedTrade>) {
+    this.#rest = trades[Symbol.asyncIterator]();
+  }
+
+  /** The first of the trades, and whether these are all; as many as come within a while. */
+  async first(count: number): Promise<{ readonly trades: ParsedTrade[]; readonly isAll: boolean }> {
+    const until = performance.now() + PATIENCE;
+    const trades: ParsedTrade[] = [];
+    while (trades.length < count) {
+      const next = this.#rest.next();
+      next.catch(() => undefined); // whoever takes it meets the failure
+      this.#seen.push(next);
+      const result = await within(until - performance.now(), next);
+      if (result === undefined) return { trades, isAll: false };
+      if (result.done === true) return { trades, isAll: true };
+      trades.push(result.value);
+    }
+    return { trades, isAll: false };
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<ParsedTrade> {
+    try {
+      for (;;) {
+        const { value, done } = await (this.#seen.shift() ?? this.#rest.next());
+        if (done === true) return;
+        yield value;
+      }
+    } finally {
+      await this.#rest.return?.();
+    }
+  }
+}
+
+/** What a promise gives; undefined if it fails, or does not within so many milliseconds. */
+function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, Math.max(patience, 0), undefined);
+    promise.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,84 @@
+/**
+ * Programs on disk, by what their kernels say: a known program needs neither the front end nor the emitter, which take
+ * most of the time from the start of a process to its first result.
+ */
+import { buildId } from "./build.ts";
+import { KernelCache } from "./kernel-cache.ts";
+import { inNode } from "../node.ts";
+
+/** A program before the driver, or V8, has it: bytes, and what JSON can hold. */
+export interface StoredImage {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** How often to look whether another thread or process has made a program, in milliseconds. */
+const LOOK_EVERY = 5;
+
+export class StoredPrograms<Image extends StoredImage> {
+  readonly #kind: string;
+  readonly #build: string;
+  readonly #cache: KernelCache;
+
+  /** `kind`: what the images are; `build`: the compiler's own code, so that one that has changed finds nothing. */
+  constructor(kind: string, build: string, cache = new KernelCache()) {
+    this.#kind = kind;
+    this.#build = build;
+    this.#cache = cache;
+  }
+
+  /** `kernel`: all that the program is made of. Undefined if there is none, or none that can be read. */
+  find(kernel: string): Image | undefined {
+    const entry = this.#cache.find(this.#keyOf(kernel));
+    return entry === undefined ? undefined : decode<Image>(entry);
+  }
+
+  /** Whatever goes wrong with the disk is no failure. */
+  store(kernel: string, image: Image): void {
+    this.#cache.store(this.#keyOf(kernel), encode(image));
+  }
+
+  /** What is stored, or what `make` makes: once, however many threads and processes want it at the same time. */
+  async findOrMake(kernel: string, make: () => Promise<Image>): Promise<{ image: Image; isStored: boolean }> {
+    for (;;) {
+      const stored = this.find(kernel);
+      if (stored !== undefined) return { image: stored, isStored: true };
+      const release = this.#cache.claim(this.#keyOf(kernel));
+      if (release !== undefined) {
+        try {
+          const image = await make();
+          this.store(kernel, image);
+          return { image, isStored: false };
+        } finally {
+          release();
+        }
+      }
+      await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY));
+    }
+  }
+
+  #keyOf(kernel: string): string {
+    return `feynkac ${this.#build} ${this.#kind}\n${kernel}`;
+  }
+}
+
+/** Undefined where there is no disk, and where the compiler's code may change under its programs. */
+export function storedPrograms<Image extends StoredImage>(kind: string): StoredPrograms<Image> | undefined {
+  const build = buildId();
+  return build === undefined || !inNode() ? undefined : new StoredPrograms<Image>(kind, build);
+}
+
+/** The length of the description, the description as JSON, the bytes. */
+function encode({ bytes, ...description }: StoredImage): Uint8Array {
+  const text = new TextEncoder().encode(JSON.stringify(description));
+  const entry = new Uint8Array(4 + text.length + bytes.length);
+  new DataView(entry.buffer).setUint32(0, text.length, true);
+  entry.set(text, 4);
+  entry.set(bytes, 4 + text.length);
+  return entry;
+}
+
+function decode<Image extends StoredImage>(entry: Uint8Array<ArrayBuffer>): Image {
+  const end = 4 + new DataView(entry.buffer, entry.byteOffset).getUint32(0, true);
+  const description = JSON.parse(new TextDecoder().decode(entry.subarray(4, end))) as Omit<Image, "bytes">;
+  return { ...description, bytes: entry.subarray(end) } as Image;
+}

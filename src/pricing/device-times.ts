@@ -1,0 +1,69 @@
+/** How long a book is expected to take on the CPU and on a GPU. */
+import type { MethodName } from "../book/index.ts";
+import type { CudaDeviceInfo } from "../device/index.ts";
+import type { ExpectedCost } from "./expected-costs.ts";
+
+/** A book's work by method, in seconds of one core. */
+export type Work = ReadonlyMap<MethodName, number>;
+
+/** A method's work on a GPU, for each second that it takes one core. */
+interface OnGpu {
+  /** Seconds of one thread of the host, which several threads share where `isShared`. */
+  readonly host: number;
+  readonly isShared: boolean;
+  /** Seconds of the GPU that was measured. */
+  readonly gpu: number;
+}
+
+/**
+ * Measured on an H100 beside 16 cores, whole commands of 100,000 one-factor trades, 1,000 Heston options, 2,000 Asian
+ * options and 500 baskets (design/pipeline.md); one-factor trades on 8 cores too, which tells host and GPU apart.
+ */
+const ON_GPU: { readonly [Name in Exclude<MethodName, "auto">]?: OnGpu } = {
+  "closed-form": { host: 1, isShared: true, gpu: 0 },
+  deterministic: { host: 1, isShared: true, gpu: 0 },
+  integral: { host: 0.8, isShared: true, gpu: 0.005 },
+  fdm: { host: 0.37, isShared: true, gpu: 0.02 },
+};
+/** `adi`, paths, trees and sparse grids: much work for each trade. */
+const OTHERS: OnGpu = { host: 0, isShared: false, gpu: 0.018 };
+
+/** Multiprocessors of the GPU that was measured, which does f64 at half the rate of f32. */
+const MEASURED = { multiprocessors: 132, ratio: 2 };
+
+/** What it takes to start: the CPU's threads; a GPU's driver, context and kernels from the disk. Seconds. */
+const CPU_START = 0.1;
+const GPU_START = 0.5;
+
+/** What takes the CPU less is done before a GPU has started. Seconds. */
+export const WORTH_A_GPU = GPU_START;
+
+/** What a sample of a book's trades costs, scaled to the whole book, which is so many times as long. */
+export function workOf(costs: readonly ExpectedCost[], times: number): Work {
+  const work = new Map<MethodName, number>();
+  for (const { method, seconds } of costs)
+    if (method !== undefined) work.set(method, (work.get(method) ?? 0) + seconds * times);
+  return work;
+}
+
+/** Seconds on the CPU with so many threads. */
+export function cpuSeconds(work: Work, threads: number): number {
+  let sum = 0;
+  for (const seconds of work.values()) sum += seconds;
+  return CPU_START + sum / threads;
+}
+
+/** Seconds on an NVIDIA GPU whose work so many threads of the host prepare. */
+export function gpuSeconds(
+  work: Work,
+  threads: number,
+  gpu: Pick<CudaDeviceInfo, "multiprocessors" | "singleToDoubleRatio">,
+): number {
+  const speed = (gpu.multiprocessors / MEASURED.multiprocessors) * (MEASURED.ratio / gpu.singleToDoubleRatio);
+  let sum = GPU_START;
+  for (const [method, seconds] of work) {
+    const of = ON_GPU[method as keyof typeof ON_GPU] ?? OTHERS;
+    sum += seconds * (of.host / (of.isShared ? threads : 1) + of.gpu / speed);
+  }
+  return sum;
+}
