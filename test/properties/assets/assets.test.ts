@@ -20,11 +20,25 @@ test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates 
   expect(covered / n).toBeGreaterThanOrEqual(0.96);
 });
 
+test("estimates hold with a barrier on many dates", async () => {
+  const family = FAMILIES.find(({ name }) => name === "two assets, a barrier on many dates")!;
+  const checked = await checkFamily(family, { device, count: 3, seed: 4242 });
+  expect(checked.map(({ error, warnings }) => ({ error, warnings }))).toEqual(
+    checked.map(() => ({ error: undefined, warnings: [] })),
+  );
+  expect(checked.filter((one) => ratioOf(one) > 1)).toEqual([]);
+});
+
 /** `main.ts` has more of them, and those of early exercise. */
 test("error estimates of sensitivities hold, against quadrature and closed forms", async () => {
   const checked = [
     ...(await checkSensitivities({ device, count: 20, seed: 4242, only: "Heston" })),
-    ...(await checkSensitivities({ device, count: 6, seed: 4242, only: "two assets, European" })),
+    ...(await checkSensitivities({
+      device,
+      count: 6,
+      seed: 4242,
+      only: "two assets, European",
+    })),
   ];
   const beyond = checked.filter((one) => excessOf(one) > 1);
   expect(checked.filter((one) => excessOf(one) > 3)).toEqual([]);
