@@ -16,14 +16,18 @@ const beside = (folder: string, names: string, changes: readonly Change[]): Bug[
 };
 
 export const bugs: readonly Bug[] = [
-  ...beside("book", "book/book book/trades book/tags book/chunks book/parquet book/totals book/times", [
-    ["json.ts", 'offset - before.lastIndexOf("\\n")', 'offset - before.lastIndexOf("\\n") + 1'],
-    ["volatility.ts", "if (!(time > 0)) throw", "if (!(time >= 0)) throw"],
-    ["parquet.ts", "isDay(node) ? 10 : undefined", "isDay(node) ? 19 : undefined"],
-    ["path-payoff.ts", "Object.entries({ average, lookback, swing })", "Object.entries({ average, lookback })"],
-    ["chunks/cut.ts", "(trade.bytes?.end ?? 0) - (bytes?.start ?? 0)", "(trade.bytes?.end ?? 0)"],
-    ["chunks/entry-places.ts", "byte === BRACKET_END || byte === BRACE_END", "byte === BRACE_END"],
-  ]),
+  ...beside(
+    "book",
+    "book/book book/dates-of-volatilities book/trades book/tags book/chunks book/parquet book/totals book/times",
+    [
+      ["json.ts", 'offset - before.lastIndexOf("\\n")', 'offset - before.lastIndexOf("\\n") + 1'],
+      ["volatility.ts", "if (!(time > 0)) throw", "if (!(time >= 0)) throw"],
+      ["parquet.ts", "isDay(node) ? 10 : undefined", "isDay(node) ? 19 : undefined"],
+      ["path-payoff.ts", "Object.entries({ average, lookback, swing })", "Object.entries({ average, lookback })"],
+      ["chunks/cut.ts", "(trade.bytes?.end ?? 0) - (bytes?.start ?? 0)", "(trade.bytes?.end ?? 0)"],
+      ["chunks/entry-places.ts", "byte === BRACKET_END || byte === BRACE_END", "byte === BRACE_END"],
+    ],
+  ),
   ...beside("charts", "charts/charts", [
     ["axes.ts", "values.filter((value) => value > 0)", "values.filter((value) => value >= 0)"],
     ["axes.ts", "high = Math.max(high, value);", "high = Math.min(high, value);"],

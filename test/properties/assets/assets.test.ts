@@ -13,7 +13,7 @@ afterAll(() => device[Symbol.dispose]());
 const QUICK = ["two assets, European", "two assets, a barrier", "two assets, a barrier each"];
 
 test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates hold", async (family) => {
-  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 6, 25), seed: 4242 });
+  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 12, 25), seed: 4242 });
   const { covered, failures, n } = coverageOf(checked);
   expect(failures).toBe(0);
   expect(checked.filter((one) => ratioOf(one) > 3)).toEqual([]);
@@ -22,11 +22,7 @@ test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates 
 
 test("estimates hold with a barrier on many dates", async () => {
   const family = FAMILIES.find(({ name }) => name === "two assets, a barrier on many dates")!;
-  const checked = await checkFamily(family, {
-    device,
-    count: counted("FEYNKAC_TRADES_ON_MANY_DATES", 3, 12),
-    seed: 4242,
-  });
+  const checked = await checkFamily(family, { device, count: 3, seed: 4242 });
   expect(checked.map(({ error, warnings }) => ({ error, warnings }))).toEqual(
     checked.map(() => ({ error: undefined, warnings: [] })),
   );
@@ -36,10 +32,10 @@ test("estimates hold with a barrier on many dates", async () => {
 /** `main.ts` has more of them, and those of early exercise. */
 test("error estimates of sensitivities hold, against quadrature and closed forms", async () => {
   const checked = [
-    ...(await checkSensitivities({ device, count: counted("FEYNKAC_HESTON", 8, 20), seed: 4242, only: "Heston" })),
+    ...(await checkSensitivities({ device, count: 20, seed: 4242, only: "Heston" })),
     ...(await checkSensitivities({
       device,
-      count: counted("FEYNKAC_TWO", 3, 6),
+      count: 6,
       seed: 4242,
       only: "two assets, European",
     })),
