@@ -148,7 +148,7 @@ export interface Device extends Disposable {
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
   /** Absent where one thread of the host is all that there is to share the work, or all that can use the device. */
-  readonly parts?: DeviceParts;
+  readonly parts?: DeviceParts | undefined;
 
   /**
    * Where f64 can only be emulated (f32x2): measures each operation against f64, once, and has `precisions` offer it.

@@ -9,15 +9,12 @@ import type {
   DeviceBuffer,
   DeviceLimits,
   DeviceParts,
-  PartOptions,
-  PartsUser,
   HostArray,
   HostArrays,
   LaunchArguments,
   LaunchSize,
 } from "../device.ts";
 import { ARRAY_TYPES, bufferBytes, ownBuffer } from "../buffers.ts";
-import { nodeModule } from "../node.ts";
 import { CudaBuffer } from "./buffer.ts";
 import { accessTo, type ForeignAccess, type ForeignCalls, type ForeignDescription, openForeign } from "./foreign.ts";
 import type { Table } from "./ffi/signatures.ts";
@@ -30,6 +27,7 @@ import type { StoredPrograms } from "../cache/stored.ts";
 import type { Compiler, CudaImage } from "./program/compiler.ts";
 import { CudaKernel } from "./program/program.ts";
 import { Programs } from "./program/programs.ts";
+import { partsOf, PartsUsers } from "./parts.ts";
 import { capture, CudaSequence, type LaunchSequence, type Recorded } from "./sequence.ts";
 import type { Session } from "./session.ts";
 import { Suspects } from "./suspects.ts";
@@ -74,11 +72,10 @@ export class CudaDevice implements Device {
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   readonly lost: Promise<string>;
-  readonly parts?: DeviceParts;
+  readonly parts?: DeviceParts | undefined;
   readonly info: CudaDeviceInfo;
   readonly #session: Session;
-  /** Disposed with this. */
-  readonly #kept: PartsUser[] = [];
+  readonly #users = new PartsUsers();
   readonly #peers: readonly CudaDevice[];
   readonly #blocks: Blocks;
   readonly #timeline: Timeline;
@@ -102,20 +99,10 @@ export class CudaDevice implements Device {
     this.parallelism = info.multiprocessors * info.threadsPerMultiprocessor;
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#session = session;
-    // Threads of the host prepare work side by side: the GPU is mostly idle while one of them does.
-    const count = nodeModule("node:os").availableParallelism();
-    if (!session.isShared && count > 1) {
-      const gpus = [{ info, session }, ...peers.map((peer) => ({ info: peer.info, session: peer.#session }))];
-      const partOf = (gpu: (typeof gpus)[number]): PartOptions => ({
-        backend: "cuda",
-        device: gpu.info.index,
-        shared: { context: gpu.session.context, count },
-      });
-      this.parts = {
-        options: Array.from({ length: Math.max(count, gpus.length) }, (_, i) => partOf(gpus[i % gpus.length])),
-        keep: (resource) => this.#keep(resource),
-      };
-    }
+    this.parts = partsOf(
+      [this, ...peers].map((one) => ({ info: one.info, session: one.#session })),
+      this.#users,
+    );
     session.onLoss = (reason) => this.#lose(reason);
     this.#blocks = new Blocks(session, { maxIdle: (info.memoryBytes * IDLE_PART) / sharers, exact: exactMemory });
     this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
@@ -284,20 +271,10 @@ export class CudaDevice implements Device {
     if (this.#disposed) return;
     this.#disposed = true;
     this.#timeline.fail(new DisposedError(`${this.name}: disposed while work was under way`));
-    for (const resource of this.#kept) resource[Symbol.dispose]();
-    // A context ends after the last call in it: threads that share it may be in the middle of one.
-    if (this.#kept.length === 0) this.#close();
-    else void Promise.all(this.#kept.map(({ ended }) => ended)).then(() => this.#close());
-  }
-
-  #close(): void {
-    this.#session.close();
-    for (const peer of this.#peers) peer[Symbol.dispose]();
-  }
-
-  #keep(resource: PartsUser): void {
-    if (this.#disposed) resource[Symbol.dispose]();
-    else this.#kept.push(resource);
+    this.#users.end(() => {
+      this.#session.close();
+      for (const peer of this.#peers) peer[Symbol.dispose]();
+    });
   }
 
   readonly #sequenceOwner = {
