@@ -1,6 +1,6 @@
 import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
 import type { Engine } from "../several/engine.ts";
-import { LEVELS_BELOW, lognormalEstimate } from "./estimate.ts";
+import { estimateOf, LEVELS_BELOW } from "./estimate.ts";
 import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
 import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
@@ -23,8 +23,8 @@ export const engine: Engine = {
   isFinest,
   refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
   growth,
-  levelsBelow: (terms) => (isLognormal(terms) ? LEVELS_BELOW : undefined),
-  estimate: lognormalEstimate,
+  levelsBelow: () => LEVELS_BELOW,
+  estimate: estimateOf,
   usesGamma: true,
   bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 3)),
 };

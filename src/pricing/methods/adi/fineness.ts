@@ -30,7 +30,7 @@ export function finenessOf(terms: Terms, level: number): Fineness {
   // A fast variance wants a step for each of its reversions, up to a point.
   const fast = Math.min(reversionsOf(terms), MAX_STEPS_FACTOR * STEPS * factor);
   const steps = Math.max(even(STEPS * exercised), 2 * Math.ceil(0.5 * fast));
-  return { nodes: intervals.map((count) => even(count) + 1), steps };
+  return { nodes: intervals.map((count) => Math.max(even(count), MIN_INTERVALS) + 1), steps };
 }
 
 /** Standard deviations on both sides that the intervals of an axis are for; longer axes have more. */
