@@ -5,14 +5,15 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { build, type Rolldown } from "vite";
 import { launchChromium } from "../support/chromium.ts";
+import { everything } from "../support/extent.ts";
 import { sources } from "../support/sources.ts";
 
 export interface Browser {
   /** A fresh page; cross-origin isolated or not. */
   open(isolated: boolean): Promise<Page>;
-  /** The test's page, cross-origin isolated, without minification. */
+  /** The test's page, cross-origin isolated, without minification; in `npm run test:all`. */
   openWritten(): Promise<Page>;
-  /** The page of examples/browser, once it has priced; minified or not. */
+  /** The page of examples/browser, once it has priced; minified or, in `npm run test:all`, not. */
   openExample(minified: boolean): Promise<Page>;
   close(): Promise<void>;
 }
@@ -23,9 +24,10 @@ export async function launchBrowser(): Promise<Browser> {
   const server = await serve({
     isolated: page,
     plain: page,
-    written: await bundle(".", { minify: false }),
     example: await bundle(example),
-    "written-example": await bundle(example, { minify: false }),
+    ...(everything
+      ? { written: await bundle(".", { minify: false }), "written-example": await bundle(example, { minify: false }) }
+      : {}),
   });
   const context = await launchChromium();
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -29,12 +29,10 @@ import { cases } from "../conformance/cases/index.ts";
 import { functions } from "../conformance/programs/functions.ts";
 import { programs } from "../conformance/programs/generate.ts";
 import { problems } from "../fdm/equation/device-cases.ts";
-import { counted, dealt } from "../support/extent.ts";
+import { counted, everything } from "../support/extent.ts";
 import { ARCHITECTURES, compile, nvccMissing, type Resources, translationUnit } from "./cuda-support.ts";
 
 const PRECISIONS = ["f64", "f32"] as const;
-/** Registers are scarce in f64, which takes two for a number. */
-const COUNTED = dealt(PRECISIONS, 0, 2);
 type Real = (typeof PRECISIONS)[number];
 
 /** What the oldest and the newest accept, those between them do. Registers are counted on all. */
@@ -48,41 +46,53 @@ async function compiled(kernelsOf: (precision: Real) => readonly KernelIR[]): Pr
 }
 
 describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
-  test("every conformance kernel", async () => {
-    await compiled((precision) =>
-      dealt(cases, PRECISIONS.indexOf(precision), 4 * PRECISIONS.length)
-        .filter(({ precisions }) => precisions?.includes(precision) ?? true)
-        .map(({ kernel }) => lower(kernel, precision)),
-    );
-  }, 300_000);
+  test.skipIf(!everything)(
+    "every conformance kernel",
+    async () => {
+      await compiled((precision) =>
+        cases
+          .filter(({ precisions }) => precisions?.includes(precision) ?? true)
+          .map(({ kernel }) => lower(kernel, precision)),
+      );
+    },
+    300_000,
+  );
 
   test("generated kernels", async () => {
-    const runs = counted("FEYNKAC_PROGRAMS", 4, 40);
+    const runs = counted("FEYNKAC_PROGRAMS", 1, 40);
     const seed = Number(process.env["FEYNKAC_SEED"] ?? 20261121);
     const kernels = fc.sample(programs("anything"), { numRuns: runs, seed }).map(({ source }) => generated(source));
     await compiled((precision) => kernels.map((kernel) => lower(kernel, precision)));
   }, 120_000);
 
-  test("pricing kernels; those of the workgroup split have their private arrays in registers", async () => {
-    const reports = await Promise.all(COUNTED.map((precision) => pricing(precision)));
-    const found = reports.flat();
-    if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
-    expect(found).toHaveLength(COUNTED.length * pricingKernels.length * ARCHITECTURES.length);
-    const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
-    // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in
-    // f64.
-    expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
-    expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
-  }, 180_000);
+  test.skipIf(!everything)(
+    "pricing kernels; those of the workgroup split have their private arrays in registers",
+    async () => {
+      const reports = await Promise.all(PRECISIONS.map((precision) => pricing(precision)));
+      const found = reports.flat();
+      if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
+      expect(found).toHaveLength(PRECISIONS.length * pricingKernels.length * ARCHITECTURES.length);
+      const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
+      // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in
+      // f64.
+      expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
+      expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
+    },
+    180_000,
+  );
 
-  test("equations by subgroups, in registers", async () => {
-    const kernels = (precision: Real): KernelIR[] => equationKernels.map((kernel) => lower(kernel, precision));
-    const reports = await Promise.all(COUNTED.map((precision) => compile(translationUnit(kernels(precision)))));
-    const found = reports.flat();
-    if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
-    expect(found).toHaveLength(COUNTED.length * equationKernels.length * ARCHITECTURES.length);
-    expect(found.filter(({ stack }) => stack > 0)).toEqual([]);
-  }, 180_000);
+  test.skipIf(!everything)(
+    "equations by subgroups, in registers",
+    async () => {
+      const kernels = (precision: Real): KernelIR[] => equationKernels.map((kernel) => lower(kernel, precision));
+      const reports = await Promise.all(PRECISIONS.map((precision) => compile(translationUnit(kernels(precision)))));
+      const found = reports.flat();
+      if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
+      expect(found).toHaveLength(PRECISIONS.length * equationKernels.length * ARCHITECTURES.length);
+      expect(found.filter(({ stack }) => stack > 0)).toEqual([]);
+    },
+    180_000,
+  );
 });
 
 const variant = {

@@ -15,7 +15,8 @@ import {
 } from "../../src/random/index.ts";
 import { GENERATORS } from "../../src/random/spec.ts";
 import { isSlow } from "../device-report/check.ts";
-import { disposeAll, openTestDevices } from "../support/devices.ts";
+import { disposeAll, openTestDevices, type TestDevice } from "../support/devices.ts";
+import { dealt } from "../support/extent.ts";
 import { InterpreterDevice } from "../support/interpreter-device.ts";
 import { philoxWords, stepped, STEPPING, take } from "./support.ts";
 
@@ -44,11 +45,22 @@ const NORMAL: readonly Kind[] = [
 ];
 const isThere = (generator: GeneratorName, { bits, method }: Kind): boolean =>
   generator !== "sobol" || (bits !== 53 && method !== "box-muller");
-/** Where a kernel takes a second to compile a few kinds stand for all. */
-const kindsOn = (device: Device | undefined): readonly Kind[] =>
-  device !== undefined && isSlow({ device })
-    ? [EXACT[0], EXACT[1], EXACT[4], NORMAL[1], NORMAL[5]]
-    : [...EXACT, ...NORMAL];
+const KINDS = [...EXACT, ...NORMAL];
+/** Both orders of the numbers; in `npm test` one after the other. */
+const cases = NAMES.flatMap((generator, g) =>
+  KINDS.map((kind, k) => ({ generator, kind, orders: dealt(["by-stream", "interleaved"] as const, g + k, 2) })),
+).filter(({ generator, kind }) => isThere(generator, kind));
+
+/** One thread has all. Where a kernel takes a second to compile a few kinds stand for all, half of them on each. */
+function casesOn({ label, device }: TestDevice): typeof cases {
+  if (device === undefined || label === "cpu, 1 thread") return cases;
+  if (!isSlow({ device })) return [...dealt(cases, 0, 3)];
+  const few = [EXACT[0], EXACT[1], EXACT[4], NORMAL[1], NORMAL[5]];
+  const own = cases.filter(({ kind }) => few.includes(kind) && offers(device, kind));
+  return [...dealt(own, label === "webgpu" ? 0 : 1, 2)];
+}
+const offers = (device: Device, { precision }: Kind): boolean =>
+  precision === undefined || device.precisions.includes(precision);
 const title = (kind: Kind): string => Object.values(kind).join(" ");
 
 /** The interpreter's numbers, computed once for all devices. */
@@ -60,23 +72,22 @@ function expectedOf(settings: RandomSettings & typeof RANGE): ReturnType<typeof 
   return found;
 }
 
-describe.each(devices)("$label: the interpreter's numbers, bit for bit", ({ device, missing }) => {
+describe.each(devices)("$label: the interpreter's numbers, bit for bit", (one) => {
+  const { device, missing } = one;
   afterEach(() => expect(device?.liveBuffers ?? 0).toBe(0));
 
-  for (const generator of NAMES)
-    for (const kind of kindsOn(device).filter((one) => isThere(generator, one)))
-      test(`${generator}, ${title(kind)}`, async (context) => {
-        if (device === undefined) return context.skip(missing);
-        if (kind.precision !== undefined && !device.precisions.includes(kind.precision))
-          return context.skip(`${device.name} has no ${kind.precision}`);
-        for (const order of ["by-stream", "interleaved"] as const) {
-          const settings = { generator, order, ...kind, ...RANGE };
-          const found = await randomNumbers(device, settings);
-          const expected = await expectedOf(settings);
-          if (kind.distribution === "normal" && device.backend === "webgpu") closeInF32(found, expected);
-          else expect(found).toEqual(expected);
-        }
-      });
+  for (const { generator, kind, orders } of casesOn(one))
+    test(`${generator}, ${title(kind)}`, async (context) => {
+      if (device === undefined) return context.skip(missing);
+      if (!offers(device, kind)) return context.skip(`${device.name} has no ${kind.precision}`);
+      for (const order of orders) {
+        const settings = { generator, order, ...kind, ...RANGE };
+        const found = await randomNumbers(device, settings);
+        const expected = await expectedOf(settings);
+        if (kind.distribution === "normal" && device.backend === "webgpu") closeInF32(found, expected);
+        else expect(found).toEqual(expected);
+      }
+    });
 });
 
 /** WGSL may divide to 2.5 ulp and contract; ln u near 1 and sin near π magnify that, absolutely by little. */
