@@ -13,7 +13,7 @@ afterAll(() => device[Symbol.dispose]());
 const QUICK = ["two assets, European", "two assets, a barrier", "two assets, a barrier each"];
 
 test.for(FAMILIES.filter(({ name }) => QUICK.includes(name)))("$name: estimates hold", async (family) => {
-  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 12, 25), seed: 4242 });
+  const checked = await checkFamily(family, { device, count: counted("FEYNKAC_TRADES_OF_ASSETS", 6, 25), seed: 4242 });
   const { covered, failures, n } = coverageOf(checked);
   expect(failures).toBe(0);
   expect(checked.filter((one) => ratioOf(one) > 3)).toEqual([]);
