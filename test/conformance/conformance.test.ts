@@ -13,8 +13,9 @@ afterAll(() => disposeAll(devices));
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
 
 /**
- * One thread and the interpreter run every case, of those that have f64 a third in f32 as well. Three threads share what
- * one has shown, emulated pairs a part of the rest; of four cases one is CUDA's in f64, one in f32, and one WebGPU's.
+ * One thread and the interpreter run every case, of those that have f64 a third in f32 as well. Three threads share
+ * what one has shown, emulated pairs a part of the rest; of four cases one is CUDA's in f64, one in f32, and one
+ * WebGPU's.
  */
 const casesFor = (label: string, precision: Precision): readonly ConformanceCase[] => {
   if (label === "cpu, 3 threads") return dealt(cases, 0, 6);

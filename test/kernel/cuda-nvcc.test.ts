@@ -73,8 +73,8 @@ describe.skipIf(nvccMissing !== undefined)(nvccMissing ?? "nvcc", () => {
       if (process.env["FEYNKAC_REGISTERS"] === "1") console.table(found);
       expect(found).toHaveLength(PRECISIONS.length * pricingKernels.length * ARCHITECTURES.length);
       const workgroup = found.filter(({ kernel }) => kernel.includes("workgroup"));
-      // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes in
-      // f64.
+      // ptxas may spill a few registers for the sake of one more block on a multiprocessor; an array would be 40 bytes
+      // in f64.
       expect(workgroup.filter(({ stack }) => stack >= 40)).toEqual([]);
       expect(found.filter(({ kernel, spilled }) => kernel.includes("black") && spilled > 0)).toEqual([]);
     },

@@ -171,7 +171,7 @@ const { cases } = readFixture("reference/bestof-barrier.json") as { readonly cas
 /** On 250 dates with three and more underlyings, or with five, it takes long. */
 const references = cases.filter(({ id }) => /0[1-4789]|13/.test(id.slice(-2)));
 
-test.each(dealt(references, 0, 2))("$id, $product", async ({ product, params: p, expected }) => {
+test.each(dealt(references, 0, 4))("$id, $product", async ({ product, params: p, expected }) => {
   const { spots, strike, maturity: expiry, rate, volatilities, barrier: level, n_monitoring: n } = p;
   const yields = p.dividend_yields ?? spots.map(() => 0);
   const right = product.includes("put") ? "put" : "call";

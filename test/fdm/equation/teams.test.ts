@@ -38,9 +38,9 @@ async function compare(problem: AnyProblem, device: Device, precision: Precision
 
 describe.each(TEAMS)("a %s, in the interpreter with its checks", (split) => {
   const hand = TEAMS.indexOf(split);
-  // Every problem by one team or the other; each team in both precisions.
-  test.each(dealt(Object.entries(problems), hand, 2))("%s", async (name, problem) => {
-    const turn = Object.keys(problems).indexOf(name) >> 1;
+  // Every other problem by one team or the other; each team in both precisions.
+  test.each(dealt(Object.entries(problems), hand, 4))("%s", async (name, problem) => {
+    const turn = Object.keys(problems).indexOf(name) >> 2;
     for (const precision of dealt(["f64", "f32"] as const, turn, 2))
       await compare(problem, interpreter, precision, split);
   });
@@ -49,14 +49,17 @@ describe.each(TEAMS)("a %s, in the interpreter with its checks", (split) => {
 // Software adapters take seconds to compile a kernel.
 const few = ["Brennan and Schwartz", "penalty, TR-BDF2, a jump at expiry, a barrier in time"];
 
-describe.each(devices)("$label", ({ device, missing }) => {
+const SEVERAL = devices[1].label;
+
+describe.each(devices)("$label", ({ device, label, missing }) => {
   if (device === undefined) return it.skip(missing);
   for (const split of TEAMS.filter((each) => isOffered(device, each)))
     for (const precision of ["f64", "f32"] as const) {
       if (!device.precisions.includes(precision)) continue;
-      // Each problem in one precision or the other; of the few one by each team.
+      // One thread has each problem in one precision or the other; several run the same code; of the few each team has
+      // one.
       const hand = TEAMS.indexOf(split) + (precision === "f32" ? 1 : 0);
-      const names = dealt(device.backend === "cpu" ? Object.keys(problems) : few, hand, 2);
+      const names = dealt(device.backend === "cpu" ? Object.keys(problems) : few, hand, label === SEVERAL ? 12 : 2);
       test.each(names)(`${split}, ${precision}: %s`, { timeout: 120_000 }, async (name) => {
         await compare(problems[name], device, precision, split);
       });
@@ -65,10 +68,10 @@ describe.each(devices)("$label", ({ device, missing }) => {
 
 describe("every size of mesh", () => {
   // As many nodes as there is room for, two fewer, one more; steps so long that scans reach all items, and short ones.
-  test.each(dealt([7, 94, 96, 97, 126, 128, 129, 257, 320, 574, 576], 0, 2))("%i nodes, workgroups", async (nodes) => {
+  test.each(dealt([7, 94, 96, 97, 126, 128, 129, 257, 320, 574, 576], 2, 4))("%i nodes, workgroups", async (nodes) => {
     for (const steps of [4, 64]) await compare(ofSize(nodes, steps), cpu, "f64", "workgroup");
   });
-  test.each(dealt([7, 94, 96, 190, 192, 288], 0, 3))("%i nodes, subgroups", async (nodes) => {
+  test.each(dealt([7, 94, 96, 190, 192, 288], 3, 6))("%i nodes, subgroups", async (nodes) => {
     const one = { ...ofSize(nodes, 4), parameters: { K: 100, r: 0.05, sigma: 0.2 } };
     await compare(one, interpreter, "f64", "subgroup");
   });
@@ -90,7 +93,7 @@ class FixedPace extends Pace {
 }
 
 describe("a time loop in parts gives the bits of one in a single launch", () => {
-  test.each(Object.entries(problems))("%s", async (_, problem) => {
+  test.each(dealt(Object.entries(problems), 0, 3))("%s", async (_, problem) => {
     const fine = { ...problem, steps: 60 };
     const inParts = async (share: number): Promise<number[]> => {
       const all = await solved(fine, cpu, "f64", "workgroup", new FixedPace(share));
