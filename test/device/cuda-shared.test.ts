@@ -48,7 +48,9 @@ describe.skipIf(emulated === undefined)("a context", () => {
     const options = device.parts?.options ?? [];
     expect(options.slice(0, 2).map((part) => part.device)).toEqual([1, 0]);
     expect(options[0].shared?.context).not.toBe(options[1].shared?.context);
-    const parts = await Promise.all(options.slice(0, 2).map(({ backend: _, ...part }) => open(part)));
+    const parts = await Promise.all(
+      options.slice(0, 2).map(({ device: index, shared }) => open({ device: index!, shared: shared! })),
+    );
     expect(await Promise.all(parts.map(incremented))).toEqual([expected, expected]);
     expect(await incremented(device)).toEqual(expected);
     for (const one of [...parts, device]) one[Symbol.dispose]();

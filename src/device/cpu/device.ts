@@ -69,7 +69,7 @@ export class CpuDevice implements Device {
     this.parallelism = threads * 16;
     if (threads > 1) {
       const keep = (resource: PartsUser): void => this.#keep(resource);
-      this.parts = { options: new Array(threads).fill({ backend: "cpu", threads: 1 }), keep };
+      this.parts = { options: Array.from({ length: threads }, () => ({ backend: "cpu", threads: 1 }) as const), keep };
     }
     this.lost = new Promise((resolve) => (this.#announceLoss = resolve));
     this.#stream = new Stream(this.#memory, settings, {
