@@ -15,7 +15,7 @@ const work = (method: MethodName, seconds: number): Work => new Map([[method, se
 
 test("a GPU is chosen for what it does faster, and not touched for what is done before it has started", async (context) => {
   const libraries = await buildCudaEmulator();
-  if (libraries === undefined) return context.skip();
+  if (libraries === undefined) return context.skip("needs g++ for the emulated GPU");
   vi.stubEnv("FEYNKAC_CUDA_DRIVER", libraries.driver);
   vi.stubEnv("FEYNKAC_NVRTC", libraries.nvrtc);
   const chosen = (of: Work): ReturnType<typeof chooseBackend> => chooseBackend(options, async () => of);

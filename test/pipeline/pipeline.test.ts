@@ -7,10 +7,12 @@ import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { main } from "../../src/cli/main.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import type { TradeResult } from "../../src/book/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { Pipeline, type TextFormat } from "../../src/pipeline/index.ts";
 import { openBook } from "../../src/runs/index.ts";
 import { kept } from "../cli/in-process.ts";
+import { stray } from "../device/cuda-kernels.ts";
 import { openEmulatedCuda } from "../support/cuda.ts";
 import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 
@@ -138,12 +140,29 @@ test("threads that share a GPU write what one writes", async (test) => {
   const device = await openEmulatedCuda();
   const context = device?.parts?.options[0].shared;
   const alone = context && (await openEmulatedCuda({ shared: context }));
-  if (libraries === undefined || device === undefined || alone === undefined) return test.skip();
+  if (libraries === undefined || device === undefined || alone === undefined)
+    return test.skip("needs g++ for the emulated GPU, and two cores");
   process.env["FEYNKAC_CUDA_DRIVER"] = libraries.driver;
   process.env["FEYNKAC_NVRTC"] = libraries.nvrtc;
   const expected = await inPartsOn(alone, "csv");
   expect(await inPartsOn(device, "csv")).toBe(expected);
   expect(workers.length).toBeGreaterThan(1);
+});
+
+test("what a lost GPU leaves is priced on the CPU, and says so", async (test) => {
+  const device = await openEmulatedCuda();
+  if (device === undefined) return test.skip("needs g++ for the emulated GPU");
+  const compiled = await device.compile(stray, { precision: "f64" });
+  device.launch(compiled, { u: device.createBuffer("f64", 64) }, { items: 64 });
+  await expect(device.finish()).rejects.toThrow("lost");
+  const rows = (await inPartsOn(device, "ndjson"))
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as TradeResult);
+  const priced = rows.filter(({ status }) => status === "ok");
+  expect(priced.length).toBeGreaterThan(1000);
+  for (const { warnings } of priced)
+    expect(warnings).toEqual([expect.stringMatching(/was lost .*; priced on CPU, .* in f64/)]);
 });
 
 test("a run that is stopped ends with the reason", async () => {
