@@ -15,6 +15,8 @@ interface OpenScheme {
   readonly series: DeviceBuffer;
   /** The size of Newton's last step by slot; NaN where a boundary is not solved. */
   readonly lastSteps: Float64Array;
+  /** ln(B(0)/B(T)) by slot. */
+  readonly lastDistances: Float64Array;
 }
 
 /**
@@ -90,11 +92,11 @@ export class Boundaries implements Disposable {
     const device = this.#device;
     // One vector at a time is compiled fastest, and runs as fast as more: it is a large kernel for few items.
     const compiled = await (this.#kernel ??= device.compile(boundaryKernel, { precision: "f64", vectors: 1 }));
-    const { table, tableBuffer, series, lastSteps } = this.scheme(scheme);
+    const { table, tableBuffer, series, lastSteps, lastDistances } = this.scheme(scheme);
     const before = scheme === 0 ? undefined : this.scheme(scheme - 1);
     const { nodes, points, lastStep } = table.size;
     using items = device.createBuffer("i32", slots.length);
-    using steps = device.createBuffer("f64", slots.length);
+    using steps = device.createBuffer("f64", 2 * slots.length);
     device.write(items, slots);
     const { roots, quadrature, interpolation, coefficients } = table;
     const sizes = { nodes, points, roots, quadrature, interpolation, coefficients, lastStep };
@@ -115,7 +117,10 @@ export class Boundaries implements Disposable {
       { items: slots.length, microsecondsEach: BOUNDARY_MICROSECONDS },
     );
     const last = await device.read(steps);
-    slots.forEach((slot, i) => (lastSteps[slot] = last[i]));
+    slots.forEach((slot, i) => {
+      lastSteps[slot] = last[i];
+      lastDistances[slot] = last[slots.length + i];
+    });
   }
 
   #open(number: number): OpenScheme {
@@ -124,7 +129,8 @@ export class Boundaries implements Disposable {
     const tableBuffer = device.createBuffer("f64", table.values.length);
     device.write(tableBuffer, table.values);
     const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);
-    return { table, tableBuffer, series, lastSteps: new Float64Array(this.#capacity).fill(Number.NaN) };
+    const lastSteps = new Float64Array(this.#capacity).fill(Number.NaN);
+    return { table, tableBuffer, series, lastSteps, lastDistances: new Float64Array(this.#capacity) };
   }
 
   #reset(needed: number): void {

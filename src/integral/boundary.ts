@@ -1,10 +1,13 @@
-import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
+import { bool, fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { firstGuess } from "./first-guess.ts";
-import { boundaryLimits, sidesAt } from "./model.ts";
+import { boundaryLimits, Constants, sidesAt } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
-/** Numbers of an exercise boundary that `boundaryKernel` reads: r, q, σ, T, and 1 for ∂/∂r or −1 for ∂/∂q. */
-export const BOUNDARY_INPUTS = 5;
+/**
+ * Numbers of an exercise boundary that `boundaryKernel` reads: r, q, σ, T, 1 for ∂/∂r or −1 for ∂/∂q, and 1 for a put's
+ * own boundary or 0 for the lower one of two.
+ */
+export const BOUNDARY_INPUTS = 6;
 
 /**
  * Numbers that it writes: three times `MAX_NODES + 1` coefficients of Chebyshev's polynomials in 2√(τ/T) − 1, those of
@@ -30,6 +33,21 @@ export const seriesAt = fn({
   },
 });
 
+/** The weights of the equation's forms by value and by slope. */
+const formOf = fn({
+  name: "formOf",
+  params: { constants: Constants, tau: real, isLower: bool },
+  body({ constants: { rate, dividendYield, sigma }, tau, isLower }) {
+    const isPair = rate < 0 && dividendYield < 0 && !isLower;
+    // By value the equation says nothing of the boundary next to expiry where q > r; r ≈ q is best by slope, too.
+    const bySlope = dividendYield > rate || (dividendYield > 0 && rate < 1.03 * dividendYield);
+    return {
+      byValue: isPair || !bySlope ? 1.0 : 0.0,
+      bySlope: isPair ? sigma * Math.sqrt(tau) : bySlope ? 1.0 : 0.0,
+    };
+  },
+});
+
 /**
  * The exercise boundary B(τ) of an American put on a strike of 1 by the equation of Kim (1990) in the form of
  * Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput. Finance 20 (2016),
@@ -41,10 +59,17 @@ export const seriesAt = fn({
  * fixed points: three to six steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
  * and by r or q: J·∂y/∂θ = −∂F/∂θ.
  *
+ * Two boundaries: with q < r < 0 the put is exercised for Y(τ) < S < B(τ), Y(0) = r/q. Since exercise separates the
+ * regions above and below, neither boundary depends on the other (Andersen & Lake, *Fast American option pricing: the
+ * double-boundary case*, Wilmott 2021). B is that of the equation above. By S → 1/S, 1/Y is the boundary of an option
+ * on the forward 1 − S, with both rates exchanged: the same equation by slope without the terms outside of the
+ * integrals. N and D of B may vanish, and each form is ill-conditioned somewhere: the sum of both, N − D·B·e^{(r−q)τ}
+ * with the weights 1 and σ√τ, is not.
+ *
  * One item a boundary, l = `slots[item]`. `input[i·stride + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of
  * `fromNodes` nodes wrote, from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where
  * r ≤ 0 and q ≥ r there is no early exercise, and no boundary is written. `steps[item]` is the size of Newton's last
- * step. Cost: n·points·(150 + 10·n) operations a step.
+ * step, and `steps[count + item]` is ln(B(0)/B(T)). Cost: n·points·(150 + 10·n) operations a step.
  */
 export const boundaryKernel = kernel({
   name: "exercise boundary",
@@ -69,6 +94,7 @@ export const boundaryKernel = kernel({
   env: {
     boundaryLimits,
     firstGuess,
+    formOf,
     seriesAt,
     sidesAt,
     N: MAX_NODES,
@@ -108,13 +134,14 @@ export const boundaryKernel = kernel({
     const sigma = input[2 * stride + l];
     const expiry = input[3 * stride + l];
     const byRate = input[4 * stride + l] > 0;
+    const outside = input[5 * stride + l];
     steps[item] = 0.0;
-    if (r <= 0 && q >= r) return;
+    steps[count + item] = 0.0;
+    if (r <= 0 && q >= r && outside > 0) return;
     const { COLUMNS, WIDTH } = env;
     const constants = { rate: r, dividendYield: q, sigma };
     const { isBelow, atExpiry, depth } = env.boundaryLimits({ constants });
-    // By value the equation says nothing of the boundary next to expiry where q > r; r ≈ q is best by slope, too.
-    const bySlope = isBelow || (q > 0 && r < 1.03 * q);
+    const isPair = r < 0 && q < 0;
     const y = gpu.privateReal(env.N);
     const row = gpu.privateReal(env.N);
     const matrix = gpu.privateReal(env.ROOM);
@@ -134,6 +161,7 @@ export const boundaryKernel = kernel({
         const root = table[roots + i];
         const tau = expiry * root * root;
         const b = atExpiry - y[i];
+        const { byValue, bySlope } = env.formOf({ constants, tau, isLower: outside === 0.0 });
         let left = 0.0;
         let right = 0.0;
         let leftOwn = 0.0;
@@ -166,11 +194,11 @@ export const boundaryKernel = kernel({
           const distance = isEnd ? atExpiry : Math.sqrt(isFree ? h : least);
           const s = Math.sqrt(t);
           const moneyness = b - atExpiry + distance + (r - q) * t;
-          const sides = env.sidesAt({ moneyness, deviation: sigma * s, bySlope });
+          const sides = env.sidesAt({ moneyness, deviation: sigma * s, byValue, bySlope });
           const leftWeight = weight * Math.exp(r * u);
           const rightWeight = weight * Math.exp(q * u);
-          const leftFactor = isEnd ? 1.0 : r * leftWeight;
-          const rightFactor = isEnd ? 1.0 : q * rightWeight;
+          const leftFactor = isEnd ? outside : r * leftWeight;
+          const rightFactor = isEnd ? outside : q * rightWeight;
           const leftSlope = leftFactor * sides.leftByMoneyness;
           const rightSlope = rightFactor * sides.rightByMoneyness;
           left += leftFactor * sides.left;
@@ -197,18 +225,22 @@ export const boundaryKernel = kernel({
             }
           }
         }
-        const overLeft = 1 / left;
-        const overRight = 1 / right;
+        // ln(N/D) − ln(B·e^{(r−q)τ}), or of two boundaries N − D·B·e^{(r−q)τ}, in terms of `own` = D·B·e^{(r−q)τ}.
+        const grown = b + (r - q) * tau;
+        const forward = isPair ? Math.exp(grown) : 0.0;
+        const overLeft = isPair ? 1.0 : 1 / left;
+        const overRight = isPair ? forward : 1 / right;
+        const own = isPair ? forward * right : 1.0;
         for (let k = 0; k < n; k++) {
-          const own = k === i ? leftOwn * overLeft - rightOwn * overRight - 1 : 0.0;
-          matrix[i * COLUMNS + k] = y[k] * (matrix[i * COLUMNS + k] * overLeft - row[k] * overRight) - own;
+          const byOwn = k === i ? leftOwn * overLeft - rightOwn * overRight - own : 0.0;
+          matrix[i * COLUMNS + k] = y[k] * (matrix[i * COLUMNS + k] * overLeft - row[k] * overRight) - byOwn;
         }
-        const byLimit = leftAtEnd * overLeft - rightAtEnd * overRight - 1;
-        const byDrift = leftByDrift * overLeft - rightByDrift * overRight - tau;
+        const byLimit = leftAtEnd * overLeft - rightAtEnd * overRight - own;
+        const byDrift = leftByDrift * overLeft - rightByDrift * overRight - tau * own;
         const limitByRate = isBelow ? byLimit / r : 0.0;
         const limitByYield = isBelow ? -byLimit / q : 0.0;
         const column = i * COLUMNS + n;
-        matrix[column] = b + (r - q) * tau - Math.log(left * overRight);
+        matrix[column] = isPair ? own - left : grown - Math.log(left * overRight);
         matrix[column + 1] = rightBySigma * overRight - leftBySigma * overLeft;
         matrix[column + 2] = byRate
           ? -(byDrift + leftByFactor * overLeft + limitByRate)
@@ -266,5 +298,6 @@ export const boundaryKernel = kernel({
       output[base + 2 * WIDTH + k] = byOther;
     }
     steps[item] = size;
+    steps[count + item] = y[n - 1];
   },
 });

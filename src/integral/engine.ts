@@ -1,5 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import { Boundaries } from "./boundaries.ts";
+import { Pairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 
@@ -11,7 +12,7 @@ export interface Puts {
   readonly expiry: Float64Array;
   /** The number of each one's boundary. */
   readonly boundary: Int32Array;
-  /** `BOUNDARY_INPUTS` numbers of each boundary: r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
+  /** Of each boundary r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
   readonly boundaries: readonly (readonly number[])[];
 }
 
@@ -44,11 +45,13 @@ const OPTION_MICROSECONDS = 20;
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
   readonly #boundaries: Boundaries;
+  readonly #pairs: Pairs;
   #kernel: Promise<CompiledKernel> | undefined;
 
   constructor(device: Device) {
     this.#device = device;
     this.#boundaries = new Boundaries(device);
+    this.#pairs = new Pairs(device);
   }
 
   /**
@@ -65,12 +68,17 @@ export class IntegralEngine implements Disposable {
     isEnough: (open: Int32Array) => Int32Array,
     signal?: AbortSignal,
   ): Promise<Int32Array> {
-    const slots = this.#boundaries.slotsOf(puts.boundaries);
-    const slotOf = puts.boundary.map((number) => (number < 0 ? -1 : slots[number]));
+    const { inputs, lower } = await this.#pairs.expand(puts.boundaries);
+    const all = this.#boundaries.slotsOf(inputs);
+    const slotOf = (number: number): number => (number < 0 ? -1 : all[number]);
+    const slots = {
+      upper: puts.boundary.map(slotOf),
+      lower: puts.boundary.map((number) => (number < 0 ? -1 : slotOf(lower[number]))),
+    };
     let left = open;
     for (let scheme = 1; scheme < SCHEMES.length && left.length > 0; scheme++) {
       signal?.throwIfAborted();
-      await this.#refine(puts, slotOf, left, scheme, values);
+      await this.#refine(puts, slots, left, scheme, values);
       left = isEnough(left);
     }
     return left;
@@ -79,15 +87,18 @@ export class IntegralEngine implements Disposable {
   /**
    * Values of some puts by a scheme, and their change from the one before, whose values are there from the second on.
    */
-  async #refine(puts: Puts, slotOf: Int32Array, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
+  async #refine(puts: Puts, slots: Slots, open: Int32Array, scheme: number, values: PutValues): Promise<void> {
     const boundaries = this.#boundaries;
     const count = open.length;
-    const slots = open.map((put) => slotOf[put]);
-    await Promise.all([this.#compiled(), boundaries.solve(new Set(slots), scheme)]);
+    const upper = open.map((put) => slots.upper[put]);
+    const lower = open.map((put) => slots.lower[put]);
+    const needed = new Set([...upper, ...lower.filter((slot) => slot >= 0)]);
+    await Promise.all([this.#compiled(), boundaries.solve(needed, scheme)]);
     const device = this.#device;
-    using boundary = device.createBuffer("i32", count);
+    using boundary = device.createBuffer("i32", 2 * count);
     using option = device.createBuffer("f64", 2 * count);
-    device.write(boundary, slots);
+    device.write(boundary, upper);
+    device.write(boundary, lower, count);
     device.write(option, optionsOf(puts, open));
     const valuesBy = (by: number): Promise<Float64Array> => this.#valuesBy(by, { count, boundary, option });
     if (scheme === 1) store(values.all, open, await valuesBy(0));
@@ -101,8 +112,10 @@ export class IntegralEngine implements Disposable {
         SCHEMES[scheme].leastError +
         MARGIN * Math.abs(values.change[at]) +
         OF_DELTA * deviation * Math.abs(values.change[at + 1]);
-      const hasConverged = boundaries.hasConverged(slots[l], scheme - 1) && boundaries.hasConverged(slots[l], scheme);
-      values.estimate[put] = hasConverged && estimate >= 0 ? estimate : Number.POSITIVE_INFINITY;
+      const hasConverged = (slot: number): boolean =>
+        slot < 0 || (boundaries.hasConverged(slot, scheme - 1) && boundaries.hasConverged(slot, scheme));
+      const isKnown = hasConverged(upper[l]) && hasConverged(lower[l]) && estimate >= 0;
+      values.estimate[put] = isKnown ? estimate : Number.POSITIVE_INFINITY;
     });
     store(values.all, open, after);
   }
@@ -141,7 +154,14 @@ export class IntegralEngine implements Disposable {
 
   [Symbol.dispose](): void {
     this.#boundaries[Symbol.dispose]();
+    this.#pairs[Symbol.dispose]();
   }
+}
+
+/** The slots of each put's boundaries; −1 where there is none. */
+interface Slots {
+  readonly upper: Int32Array;
+  readonly lower: Int32Array;
 }
 
 /** Options on the device: the slots of their boundaries, and the inputs of `premiumKernel`. */

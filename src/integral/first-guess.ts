@@ -19,9 +19,10 @@ export const firstGuess = fn({
     const { isBelow, atExpiry, depth } = boundaryLimits({ constants });
     const deviation = sigma * Math.sqrt(tau);
     const least = depth * -Math.expm1((-0.6 * deviation) / depth);
-    // So close to expiry the equation above is all cancellation.
+    // So close to expiry the equation above is all cancellation, and of two boundaries it says nothing.
     let guess = isBelow ? least : 0.8 * deviation * Math.sqrt(Math.max(1, -2 * Math.log(deviation)));
-    if (deviation > 1e-5) {
+    if (r < 0 && q < 0) guess = depth * -Math.expm1(-guess / depth);
+    else if (deviation > 1e-5) {
       const variance = sigma * sigma;
       const half = (r - q) / variance - 0.5;
       const paid = Math.abs(r) > 1e-12 ? -Math.expm1(-r * tau) / r : tau;

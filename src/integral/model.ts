@@ -1,5 +1,5 @@
 /** The American put on a strike of 1, in a model of constant rate, yield and volatility. */
-import { bool, fn, real, record } from "../kernel/index.ts";
+import { fn, real, record } from "../kernel/index.ts";
 
 /** Rate, yield and volatility, per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
@@ -9,7 +9,8 @@ export const Constants = record({ rate: real, dividendYield: real, sigma: real }
  *
  *   B(0) = min(1, r/q),   B(∞) = λ/(λ − 1),   ½σ²λ² + (r − q − ½σ²)λ − r = 0,   λ < 0
  *
- * Source: Kim (1990), Merton (1973).
+ * With r below 0 it is one of two boundaries (see `boundaryKernel`). If they meet, there is no limit for τ → ∞, and the
+ * depth is the distance of one limit at expiry from the other. Source: Kim (1990), Merton (1973).
  */
 export const boundaryLimits = fn({
   name: "boundaryLimits",
@@ -19,10 +20,13 @@ export const boundaryLimits = fn({
     const atExpiry = isBelow ? Math.log(rate / dividendYield) : 0.0;
     const variance = sigma * sigma;
     const drift = (rate - dividendYield) / variance - 0.5;
-    const root = Math.sqrt(drift * drift + (2 * rate) / variance);
+    const discriminant = drift * drift + (2 * rate) / variance;
+    const root = Math.sqrt(Math.max(discriminant, 0));
     // −drift − root without cancellation.
     const exponent = drift > 0 ? -drift - root : (-2 * rate) / variance / (root - drift);
-    const depth = exponent < 0 ? atExpiry + Math.log1p(-1 / exponent) : 60.0;
+    const isPerpetual = exponent < 0 || (rate < 0 && exponent > 1);
+    let depth = rate < 0 ? Math.abs(Math.log(rate / dividendYield)) : 60.0;
+    if (isPerpetual && discriminant >= 0) depth = atExpiry + Math.log1p(-1 / exponent);
     return { isBelow, atExpiry, depth: Math.min(Math.max(depth, 1e-12), 60) };
   },
 });
@@ -34,37 +38,28 @@ export const boundaryLimits = fn({
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2
  *   by slope    φ(d₋)/s         and   N(d₊) + φ(d₊)/s
  *
- * The terms outside of the integrals are the same with 1 in place of B(u). Source: Andersen, Lake & Offengenden (2016),
- * FP-A and FP-B.
+ * or a sum of both with the weights `byValue` and `bySlope`. The terms outside of the integrals are the same with 1 in
+ * place of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
  */
 export const sidesAt = fn({
   name: "sidesAt",
-  params: { moneyness: real, deviation: real, bySlope: bool },
-  body({ moneyness, deviation, bySlope }, gpu) {
+  params: { moneyness: real, deviation: real, byValue: real, bySlope: real },
+  body({ moneyness, deviation, byValue, bySlope }, gpu) {
     const inverse = 1 / deviation;
     const low = moneyness * inverse - 0.5 * deviation;
     const high = low + deviation;
-    const densityLow = gpu.normalPdf(low) * inverse;
-    const densityHigh = gpu.normalPdf(high) * inverse;
-    const probabilityHigh = gpu.normalCdf(high);
-    if (bySlope) {
-      const product = (low * high - 1) * inverse;
-      return {
-        left: densityLow,
-        right: probabilityHigh + densityHigh,
-        leftByMoneyness: -low * densityLow * inverse,
-        rightByMoneyness: densityHigh - high * densityHigh * inverse,
-        leftByDeviation: densityLow * product,
-        rightByDeviation: densityHigh * (product - low),
-      };
-    }
+    const densityLow = gpu.normalPdf(low);
+    const densityHigh = gpu.normalPdf(high);
+    const slopeLow = bySlope * densityLow * inverse;
+    const slopeHigh = bySlope * densityHigh * inverse;
+    const product = (low * high - 1) * inverse;
     return {
-      left: gpu.normalCdf(low),
-      right: probabilityHigh,
-      leftByMoneyness: densityLow,
-      rightByMoneyness: densityHigh,
-      leftByDeviation: -high * densityLow,
-      rightByDeviation: -low * densityHigh,
+      left: byValue * gpu.normalCdf(low) + slopeLow,
+      right: (byValue + bySlope) * gpu.normalCdf(high) + slopeHigh,
+      leftByMoneyness: (byValue * densityLow - low * slopeLow) * inverse,
+      rightByMoneyness: ((byValue + bySlope) * densityHigh - high * slopeHigh) * inverse,
+      leftByDeviation: product * slopeLow - byValue * high * densityLow * inverse,
+      rightByDeviation: (product - low) * slopeHigh - byValue * low * densityHigh * inverse,
     };
   },
 });

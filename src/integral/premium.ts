@@ -1,10 +1,56 @@
-import { i32, kernel, read, real, write } from "../kernel/index.ts";
+import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 import { boundaryLimits } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /** V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
 export const PREMIUM_OUTPUTS = 5;
+
+/** The distance of two boundaries from their limits at expiry, both together, at z = 2√(τ/T) − 1. */
+const bothAt = fn({
+  name: "bothAt",
+  params: { series: read(real), start: i32, startLower: i32, degree: i32, z: real },
+  env: { seriesAt },
+  body({ series, start, startLower, degree, z }, _, env) {
+    const upper = env.seriesAt({ series, start, degree, z });
+    const lower = env.seriesAt({ series, start: startLower, degree, z });
+    return Math.sqrt(Math.max(upper, 0)) + Math.sqrt(Math.max(lower, 0));
+  },
+});
+
+/** The time to expiry at which two boundaries meet, by the secant method, or `expiry` if they do so later. */
+const meetingTime = fn({
+  name: "meetingTime",
+  params: {
+    series: read(real),
+    start: i32,
+    startLower: i32,
+    degree: i32,
+    lowest: real,
+    longest: real,
+    expiry: real,
+  },
+  env: { bothAt },
+  body({ series, start, startLower, degree, lowest, longest, expiry }, _, env) {
+    let z = Math.min(2 * Math.sqrt(expiry / longest) - 1, 1);
+    let gap = lowest + env.bothAt({ series, start, startLower, degree, z });
+    // They are solved at least until expiry, unless they meet.
+    if (gap <= 0 && expiry <= longest) return expiry;
+    let before = z - 0.02 * (1 + z);
+    let gapBefore = lowest + env.bothAt({ series, start, startLower, degree, z: before });
+    for (let k = 0; k < 8; k++) {
+      const rise = gap - gapBefore;
+      const step = rise !== 0 ? (gap * (z - before)) / rise : 0.0;
+      before = z;
+      gapBefore = gap;
+      z = Math.min(Math.max(z - step, 0.5 * z - 0.5), 1.1);
+      gap = lowest + env.bothAt({ series, start, startLower, degree, z });
+    }
+    const root = 0.5 * (1 + z);
+    // What is not found makes the value no number.
+    return Math.abs(gap) < -1e-7 * lowest ? Math.min(longest * root * root, expiry) : NaN;
+  },
+});
 
 /**
  * American puts on a strike of 1, given their boundaries: the European put and the premium of early exercise,
@@ -14,8 +60,12 @@ export const PREMIUM_OUTPUTS = 5;
  * or 1 − S where S ≤ B(T). Source: Kim (1990), Carr, Jarrow & Myneni (1992). The Greeks are the derivatives of this
  * formula, of its boundary too. With S·e^{−qu}·φ(d₊) = B·e^{−ru}·φ(d₋) one density serves all.
  *
- * One item an option: `boundary[l]` is the number of its boundary, whose inputs and outputs are `model` and `series`;
- * `option[l]` is ln S and `option[count + l]` is T, which may be shorter than the boundary's. `output[i·count + l]`:
+ * With two boundaries the same integral over the lower one is subtracted, and 1 − S holds between both. Where they have
+ * met before T, the integrals begin there, and their derivative by that time is 0.
+ *
+ * One item an option: `boundary[l]` is the number of its boundary, whose inputs and outputs are `model` and `series`,
+ * and `boundary[count + l]` that of its lower one, or −1;
+ * `option[l]` is ln S and `option[count + l]` is T, which may be shorter than the boundary's, and longer if two have met. `output[i·count + l]`:
  * see `PREMIUM_OUTPUTS`. Cost: about 100 operations and 6·nodes a point of the integral.
  */
 export const premiumKernel = kernel({
@@ -33,7 +83,7 @@ export const premiumKernel = kernel({
     option: read(real),
     output: write(real),
   },
-  env: { boundaryLimits, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
+  env: { boundaryLimits, meetingTime, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
   body({ count, boundaries, nodes, points, rule, table, model, series, boundary, option, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;
@@ -47,11 +97,20 @@ export const premiumKernel = kernel({
     const expiry = option[count + l];
     const spot = Math.exp(x);
     const start = own * env.SERIES;
-    const { isBelow, atExpiry } = env.boundaryLimits({ constants: { rate: r, dividendYield: q, sigma } });
+    const { atExpiry } = env.boundaryLimits({ constants: { rate: r, dividendYield: q, sigma } });
     const isEarly = r > 0 || q < r;
+    const lower = boundary[count + l];
+    const isPair = lower >= 0;
+    const degree = nodes;
+    const startLower = (isPair ? lower : own) * env.SERIES;
+    const lowest = isPair ? Math.log(r / q) : 0.0;
     const z = 2 * Math.sqrt(expiry / longest) - 1;
-    const distance = Math.sqrt(Math.max(isEarly ? env.seriesAt({ series, start, degree: nodes, z }) : 0.0, 0));
-    if (isEarly && x <= atExpiry - distance) {
+    let horizon = expiry;
+    if (isPair) horizon = env.meetingTime({ series, start, startLower, degree, lowest, longest, expiry });
+    const distance = Math.sqrt(Math.max(isEarly ? env.seriesAt({ series, start, degree, z }) : 0.0, 0));
+    const rise = Math.sqrt(Math.max(isPair ? env.seriesAt({ series, start: startLower, degree, z }) : 0.0, 0));
+    const isAbove = !isPair || (horizon === expiry && x >= lowest + rise);
+    if (isEarly && x <= atExpiry - distance && isAbove) {
       output[l] = -Math.expm1(x);
       output[count + l] = -1;
       output[2 * count + l] = 0.0;
@@ -72,22 +131,31 @@ export const premiumKernel = kernel({
     let toSpotTwice = density / deviation;
     let toSigma = density * Math.sqrt(expiry);
     let toOther = expiry * (byRate ? -exercised : delivered);
-    if (isEarly) {
-      const limitByOther = isBelow ? (byRate ? 1 / r : -1 / q) : 0.0;
+    const sides = isPair ? 2 : isEarly ? 1 : 0;
+    for (let side = 0; side < sides; side++) {
+      const slot = side === 0 ? own : lower;
+      const sign = side === 0 ? 1.0 : -1.0;
+      const from = slot * env.SERIES;
+      const rate = model[slot];
+      const dividendYield = model[boundaries + slot];
+      const limits = env.boundaryLimits({ constants: { rate, dividendYield, sigma } });
+      const byOwnRate = model[4 * boundaries + slot] > 0;
+      const limitByOther = limits.isBelow ? (byOwnRate ? 1 / rate : -1 / dividendYield) : 0.0;
       for (let j = 0; j < points; j++) {
-        const u = expiry * table[rule + 2 * j];
-        const weight = expiry * table[rule + 2 * j + 1];
+        const u = expiry - horizon + horizon * table[rule + 2 * j];
+        const weight = sign * horizon * table[rule + 2 * j + 1];
         const at = 2 * Math.sqrt((expiry - u) / longest) - 1;
-        const h = Math.max(env.seriesAt({ series, start, degree: nodes, z: at }), 1e-30);
+        const h = Math.max(env.seriesAt({ series, start: from, degree, z: at }), 1e-30);
         const depth = Math.sqrt(h);
-        const slope = -0.5 / depth;
-        const bySigma = slope * env.seriesAt({ series, start: start + env.WIDTH, degree: nodes, z: at });
+        const slope = (-0.5 * sign) / depth;
+        const bySigma = slope * env.seriesAt({ series, start: from + env.WIDTH, degree, z: at });
         const byOther =
-          limitByOther + slope * env.seriesAt({ series, start: start + 2 * env.WIDTH, degree: nodes, z: at });
-        const level = Math.exp(atExpiry - depth);
+          sign * limitByOther + slope * env.seriesAt({ series, start: from + 2 * env.WIDTH, degree, z: at });
+        const logLevel = sign * (limits.atExpiry - depth);
+        const level = Math.exp(logLevel);
         const s = sigma * Math.sqrt(u);
         const inverse = 1 / s;
-        const low = (x - atExpiry + depth + (r - q) * u) * inverse - 0.5 * s;
+        const low = (x - logLevel + (r - q) * u) * inverse - 0.5 * s;
         const high = low + s;
         const paid = weight * Math.exp(-r * u);
         const lost = weight * spot * Math.exp(-q * u) * gpu.normalCdf(-high);

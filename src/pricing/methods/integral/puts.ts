@@ -22,8 +22,6 @@ export function constantMarket(columns: TradeColumns, trade: number, row: number
   if (rate === undefined) return "a rate that depends on time";
   if (columns.dividendsOf(row).discrete.some(({ time }) => time <= expiry)) return "discrete dividends";
   const dividendYield = columns.dividendYield[trade];
-  const [r, q] = columns.sign[trade] > 0 ? [dividendYield, rate] : [rate, dividendYield];
-  if (r < 0 && q < r) return "rates so far below zero that it has two exercise boundaries";
   return { rate, dividendYield, sigma };
 }
 
