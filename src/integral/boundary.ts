@@ -33,7 +33,10 @@ export const seriesAt = fn({
   },
 });
 
-/** The weights of the equation's forms by value and by slope. */
+/**
+ * The weights of the equation's forms by value and by slope. A solution solves both forms, so the derivatives of the
+ * weights count for nothing.
+ */
 const formOf = fn({
   name: "formOf",
   params: { constants: Constants, tau: real, isLower: bool },

@@ -1,5 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import { Boundaries } from "./boundaries.ts";
+import { meetingKernel } from "./meeting.ts";
 import { Pairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
@@ -96,11 +97,14 @@ export class IntegralEngine implements Disposable {
     await Promise.all([this.#compiled(), boundaries.solve(needed, scheme)]);
     const device = this.#device;
     using boundary = device.createBuffer("i32", 2 * count);
-    using option = device.createBuffer("f64", 2 * count);
+    using option = device.createBuffer("f64", 3 * count);
     device.write(boundary, upper);
     device.write(boundary, lower, count);
-    device.write(option, optionsOf(puts, open));
-    const valuesBy = (by: number): Promise<Float64Array> => this.#valuesBy(by, { count, boundary, option });
+    const hasPairs = lower.some((slot) => slot >= 0);
+    const valuesBy = (by: number): Promise<Float64Array> => {
+      device.write(option, optionsOf(puts, open));
+      return this.#valuesBy(by, { count, boundary, option, hasPairs });
+    };
     if (scheme === 1) store(values.all, open, await valuesBy(0));
     const after = await valuesBy(scheme);
     open.forEach((put, l) => {
@@ -121,28 +125,22 @@ export class IntegralEngine implements Disposable {
   }
 
   /** The outputs of `premiumKernel` for options by one scheme. */
-  async #valuesBy(scheme: number, { count, boundary, option }: Options): Promise<Float64Array> {
+  async #valuesBy(scheme: number, { count, boundary, option, hasPairs }: Options): Promise<Float64Array> {
     const device = this.#device;
     const boundaries = this.#boundaries;
     const compiled = await this.#compiled();
     const { table, tableBuffer, series } = boundaries.scheme(scheme);
     const { nodes, premium } = table.size;
+    const { capacity, model } = boundaries;
+    const known = { count, boundaries: capacity, nodes, model, series, boundary, option };
+    if (hasPairs) {
+      const meeting = await device.compile(meetingKernel, { precision: "f64", vectors: 1 });
+      device.launch(meeting, known, { items: count, microsecondsEach: OPTION_MICROSECONDS });
+    }
     using output = device.createBuffer("f64", PREMIUM_OUTPUTS * count);
     device.launch(
       compiled,
-      {
-        count,
-        boundaries: boundaries.capacity,
-        nodes,
-        points: premium,
-        rule: table.premium,
-        table: tableBuffer,
-        model: boundaries.model,
-        series,
-        boundary,
-        option,
-        output,
-      },
+      { ...known, points: premium, rule: table.premium, table: tableBuffer, output },
       { items: count, microsecondsEach: OPTION_MICROSECONDS },
     );
     return await device.read(output);
@@ -169,6 +167,8 @@ interface Options {
   readonly count: number;
   readonly boundary: DeviceBuffer;
   readonly option: DeviceBuffer;
+  /** Whether any has two boundaries. */
+  readonly hasPairs: boolean;
 }
 
 function store(all: Float64Array, puts: Int32Array, output: Float64Array): void {
@@ -178,10 +178,11 @@ function store(all: Float64Array, puts: Int32Array, output: Float64Array): void 
 }
 
 function optionsOf({ logSpot, expiry }: Puts, open: Int32Array): Float64Array {
-  const options = new Float64Array(2 * open.length);
+  const options = new Float64Array(3 * open.length);
   open.forEach((put, l) => {
     options[l] = logSpot[put];
     options[open.length + l] = expiry[put];
+    options[2 * open.length + l] = expiry[put];
   });
   return options;
 }

@@ -101,11 +101,23 @@ export class Pairs implements Disposable {
 
 const isPair = ([r, q]: readonly number[]): boolean => r < 0 && q < r;
 const keyOf = (inputs: readonly number[]): string => inputs.slice(0, 4).join();
-const upperOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] =>
-  [r, q, sigma, horizon, by, 1];
+const upperOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] => [
+  r,
+  q,
+  sigma,
+  horizon,
+  by,
+  1,
+];
 /** The lower boundary is that of a put with both rates exchanged. */
-const lowerOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] =>
-  [q, r, sigma, horizon, -by, 0];
+const lowerOf = ([r, q, sigma, , by]: readonly number[], horizon: number): readonly number[] => [
+  q,
+  r,
+  sigma,
+  horizon,
+  -by,
+  0,
+];
 
 /** The distance of the boundaries at expiry, in ln S. */
 const apart = ([r, q]: readonly number[]): number => Math.log(q / r);

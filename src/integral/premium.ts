@@ -1,56 +1,10 @@
-import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
+import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 import { boundaryLimits } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /** V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
 export const PREMIUM_OUTPUTS = 5;
-
-/** The distance of two boundaries from their limits at expiry, both together, at z = 2√(τ/T) − 1. */
-const bothAt = fn({
-  name: "bothAt",
-  params: { series: read(real), start: i32, startLower: i32, degree: i32, z: real },
-  env: { seriesAt },
-  body({ series, start, startLower, degree, z }, _, env) {
-    const upper = env.seriesAt({ series, start, degree, z });
-    const lower = env.seriesAt({ series, start: startLower, degree, z });
-    return Math.sqrt(Math.max(upper, 0)) + Math.sqrt(Math.max(lower, 0));
-  },
-});
-
-/** The time to expiry at which two boundaries meet, by the secant method, or `expiry` if they do so later. */
-const meetingTime = fn({
-  name: "meetingTime",
-  params: {
-    series: read(real),
-    start: i32,
-    startLower: i32,
-    degree: i32,
-    lowest: real,
-    longest: real,
-    expiry: real,
-  },
-  env: { bothAt },
-  body({ series, start, startLower, degree, lowest, longest, expiry }, _, env) {
-    let z = Math.min(2 * Math.sqrt(expiry / longest) - 1, 1);
-    let gap = lowest + env.bothAt({ series, start, startLower, degree, z });
-    // They are solved at least until expiry, unless they meet.
-    if (gap <= 0 && expiry <= longest) return expiry;
-    let before = z - 0.02 * (1 + z);
-    let gapBefore = lowest + env.bothAt({ series, start, startLower, degree, z: before });
-    for (let k = 0; k < 8; k++) {
-      const rise = gap - gapBefore;
-      const step = rise !== 0 ? (gap * (z - before)) / rise : 0.0;
-      before = z;
-      gapBefore = gap;
-      z = Math.min(Math.max(z - step, 0.5 * z - 0.5), 1.1);
-      gap = lowest + env.bothAt({ series, start, startLower, degree, z });
-    }
-    const root = 0.5 * (1 + z);
-    // What is not found makes the value no number.
-    return Math.abs(gap) < -1e-7 * lowest ? Math.min(longest * root * root, expiry) : NaN;
-  },
-});
 
 /**
  * American puts on a strike of 1, given their boundaries: the European put and the premium of early exercise,
@@ -63,10 +17,11 @@ const meetingTime = fn({
  * With two boundaries the same integral over the lower one is subtracted, and 1 − S holds between both. Where they have
  * met before T, the integrals begin there, and their derivative by that time is 0.
  *
- * One item an option: `boundary[l]` is the number of its boundary, whose inputs and outputs are `model` and `series`,
- * and `boundary[count + l]` that of its lower one, or −1;
- * `option[l]` is ln S and `option[count + l]` is T, which may be shorter than the boundary's, and longer if two have met. `output[i·count + l]`:
- * see `PREMIUM_OUTPUTS`. Cost: about 100 operations and 6·nodes a point of the integral.
+ * One item an option: `boundary[l]` is the slot of its boundary, whose inputs and outputs are `model` and `series`, and
+ * `boundary[count + l]` that of its lower one, or −1. `option[l]` is ln S and `option[count + l]` is T, which may be
+ * shorter than the boundary's, and longer if two have met. `option[2·count + l]` is the time to expiry at which they
+ * have met, or T. `output[i·count + l]`: see `PREMIUM_OUTPUTS`. Cost: about 100 operations and 6·nodes a point of the
+ * integral, of each boundary.
  */
 export const premiumKernel = kernel({
   name: "early-exercise premium",
@@ -83,7 +38,7 @@ export const premiumKernel = kernel({
     option: read(real),
     output: write(real),
   },
-  env: { boundaryLimits, meetingTime, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
+  env: { boundaryLimits, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
   body({ count, boundaries, nodes, points, rule, table, model, series, boundary, option, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;
@@ -105,8 +60,7 @@ export const premiumKernel = kernel({
     const startLower = (isPair ? lower : own) * env.SERIES;
     const lowest = isPair ? Math.log(r / q) : 0.0;
     const z = 2 * Math.sqrt(expiry / longest) - 1;
-    let horizon = expiry;
-    if (isPair) horizon = env.meetingTime({ series, start, startLower, degree, lowest, longest, expiry });
+    const horizon = option[2 * count + l];
     const distance = Math.sqrt(Math.max(isEarly ? env.seriesAt({ series, start, degree, z }) : 0.0, 0));
     const rise = Math.sqrt(Math.max(isPair ? env.seriesAt({ series, start: startLower, degree, z }) : 0.0, 0));
     const isAbove = !isPair || (horizon === expiry && x >= lowest + rise);

@@ -68,7 +68,7 @@ function uniforms(seed: number): (low: number, high: number) => number {
   };
 }
 
-/** Ordinary models and extreme ones in turns; spots up to two standard deviations from the strike. */
+/** Ordinary models and extreme ones in turns, a fifth with two boundaries; spots within two deviations. */
 function randomPuts(count: number, seed: number): readonly Put[] {
   const between = uniforms(seed);
   const scaled = (low: number, high: number): number => Math.exp(between(Math.log(low), Math.log(high)));
@@ -76,9 +76,11 @@ function randomPuts(count: number, seed: number): readonly Put[] {
     const isExtreme = k % 2 === 1;
     const sigma = isExtreme ? scaled(0.01, 2) : between(0.1, 0.6);
     const expiry = isExtreme ? scaled(1 / 8760, 30) : scaled(0.02, 5);
-    const rate = isExtreme ? scaled(1e-4, 0.5) : between(0.001, 0.1);
+    const positive = isExtreme ? scaled(1e-4, 0.5) : between(0.001, 0.1);
+    const hasTwo = k % 10 === 4 || k % 10 === 7;
+    const rate = hasTwo ? -0.3 * positive : positive;
     const free = isExtreme ? between(-0.3, 0.5) : between(-0.02, 0.1);
-    const dividendYield = k % 10 === 0 ? rate : k % 10 === 2 ? 0 : free;
+    const dividendYield = hasTwo ? rate * scaled(1.02, 20) : k % 10 === 0 ? rate : k % 10 === 2 ? 0 : free;
     const spot = Math.exp(between(-2, 2) * sigma * Math.sqrt(expiry));
     return { spot, rate, dividendYield, sigma, expiry, longest: expiry * between(1, 4) };
   });
@@ -109,13 +111,13 @@ test("estimates cover the error of 98 % of random options, three times of all", 
 test("no value leaves its bounds, however extreme the model", async () => {
   const puts = randomPuts(600, 7);
   const values = await priced(puts, 1e-5);
-  puts.forEach(({ spot, expiry, rate }, i) => {
+  puts.forEach(({ spot, expiry, rate, dividendYield }, i) => {
     const { value, delta, estimate } = values[i];
     // What no scheme is sure of is left to another method.
     if (!(estimate < 1e-5)) return;
     expect(value).toBeGreaterThan(Math.max(1 - spot, 0) - estimate - 1e-14);
     expect(value).toBeLessThan(Math.max(1, Math.exp(-rate * expiry)) + estimate);
-    expect(delta).toBeGreaterThan(-1 - 1e-4);
+    expect(delta).toBeGreaterThan(-Math.max(1, Math.exp(-dividendYield * expiry)) - 1e-4);
     expect(delta).toBeLessThan(1e-4);
   });
 });
@@ -128,6 +130,9 @@ describe("derivatives are differences of values", () => {
     "r below q": { rate: 0.02, dividendYield: 0.07 },
     "a yield below zero": { dividendYield: -0.03 },
     "near the boundary": { spot: 0.82 },
+    "two boundaries, above both": { rate: -0.03, dividendYield: -0.06, sigma: 0.1, spot: 1.02 },
+    "two boundaries, below both": { rate: -0.03, dividendYield: -0.06, sigma: 0.2, spot: 0.3 },
+    "two boundaries that have met": { rate: -0.03, dividendYield: -0.05, sigma: 0.5, spot: 0.7 },
   };
   test.each(Object.entries(models))("%s", async (_, changes) => {
     const one = { ...put, ...changes };

@@ -15,11 +15,11 @@ export interface QuantLibCase {
   readonly maturity: number;
   readonly dividends?: readonly (readonly [time: number, cash: number])[];
   readonly price: number;
-  /** How far extrapolation moved QuantLib's own finite differences, or twice the work its fixed point. */
+  /** How far a finer mesh moved QuantLib's own finite differences, or twice the work its fixed point. */
   readonly moved?: number;
 }
 
-export type QuantLibFixture = "american" | "american-random" | "dividends";
+export type QuantLibFixture = "american" | "american-negative" | "american-random" | "dividends";
 
 export function quantLibCases(name: QuantLibFixture): readonly QuantLibCase[] {
   return (readFixture(`quantlib/${name}.json`) as { cases: readonly QuantLibCase[] }).cases;

@@ -26,6 +26,8 @@ const ROUNDING = 1e-14;
  * American calls and puts with constant rate, yield and volatility, by the integral equation of their exercise
  * boundary, which trades with the same constants share, and one integral for each.
  *
+ * Negative rates with two boundaries are among them: Andersen & Lake (2021).
+ *
  * Error: a discretisation is refined until its difference from the coarser one is small enough. What the finest does
  * not reach is left to finite differences. Cost: 2 to 4 µs an option on one core, and some 100 µs a boundary. Source:
  * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
