@@ -93,7 +93,9 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   using pipeline: Pipeline = await engine.startPipeline();
   const book = await file.book;
   if (book === undefined) return undefined;
-  const { asOf, scenarios, tags } = book.book;
+  const { asOf, scenarios } = book.book;
+  // Only a table has a column for each, and to find them all takes a reading of all trades.
+  const tags = format === "csv" ? await book.book.tags() : undefined;
   const { greeks, sensitivityErrors, accuracy, timePerTrade, method } = options;
   const setting = {
     format,
