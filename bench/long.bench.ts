@@ -19,9 +19,11 @@ type Kind =
   | "American"
   | "half American, a quarter knock-outs, a quarter Bermudans"
   | "American with a curve, a term structure and four cash dividends"
+  | "half American, 441 scenarios"
   | "half American, under Heston";
 const MIXED: Kind = "half American, a quarter knock-outs, a quarter Bermudans";
 const CURVES: Kind = "American with a curve, a term structure and four cash dividends";
+const LADDER: Kind = "half American, 441 scenarios";
 const HESTON: Kind = "half American, under Heston";
 
 const DATES = [0.08, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4, 5];
@@ -55,6 +57,14 @@ const headerOf = (kind: Kind): Omit<BookInput, "trades"> => ({
       Array.from({ length: UNDERLYINGS }, (_, i) => [`U${i}`, underlyingOf(i, kind)]),
     ) as BookInput["market"]["underlyings"],
   },
+  ...(kind === LADDER
+    ? {
+        scenarios: {
+          spot: Array.from({ length: 21 }, (_, i) => round(-0.2 + 0.02 * i)),
+          volatility: Array.from({ length: 21 }, (_, i) => round(-0.05 + 0.005 * i)),
+        },
+      }
+    : {}),
 });
 
 function tradeOf(i: number, kind: Kind): BookInput["trades"][number] {
@@ -66,7 +76,7 @@ function tradeOf(i: number, kind: Kind): BookInput["trades"][number] {
     strike: spread(i, 0.8191725134, 80, 120),
     expiry,
   } as const;
-  if (kind === HESTON) return i % 2 === 0 ? { ...plain, exercise: "american" } : plain;
+  if (kind === HESTON || kind === LADDER) return i % 2 === 0 ? { ...plain, exercise: "american" } : plain;
   if (kind !== MIXED || i % 2 === 0) return { ...plain, exercise: "american" };
   if (i % 4 === 1) return { ...plain, barriers: [{ type: "up-and-out", level: 130 }] };
   return { ...plain, exercise: Array.from({ length: 6 }, (_, k) => round((expiry * (k + 1)) / 6)) };
@@ -120,8 +130,9 @@ async function timeBooks({ quick, cpu, report }: Context): Promise<void> {
   try {
     for (const [count, kind, format] of [
       [100_000, "American", "json"],
-      [1_000_000, "American", "ndjson"],
+      [2_000, LADDER, "json"],
       [100_000, MIXED, "json"],
+      [1_000_000, "American", "ndjson"],
       [100_000, CURVES, "json"],
       [1_000, HESTON, "json"],
     ] as const) {

@@ -20,10 +20,15 @@ export function parseJson(text: string, where = ""): unknown {
   } catch (cause) {
     throw new BookError(where, describeProblem(plain, at), { cause });
   }
-  const repeated = countNames(plain) === namesOf(value) ? undefined : findRepeatedName(plain);
+  const repeated = isWellNamed(plain, value) ? undefined : findRepeatedName(plain);
   if (repeated !== undefined)
     throw new BookError(where, `${at(repeated.offset)}: ${quote(repeated.name)} is given twice in one object`);
   return value;
+}
+
+/** Whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
+export function isWellNamed(text: string, value: unknown): boolean {
+  return countNames(text) === namesOf(value);
 }
 
 /** Names in objects, all levels of them together. Without recursion: nesting may be deeper than the stack. */

@@ -104,7 +104,15 @@ function describe(context: Context): Command {
   program
     .command("doctor")
     .description("list the devices of this machine, what is missing, and how to get it")
-    .action(async () => context.done(await (await import("./commands/doctor.ts")).doctor(context.terminal)));
+    .option("--prepare", "compile the kernels that books need, for the CPU and CUDA, and keep them on disk")
+    .action(async ({ prepare }: { readonly prepare?: true }) => {
+      const { terminal, signal } = context;
+      context.done(
+        prepare === true
+          ? await (await import("./commands/prepare.ts")).prepare(terminal, signal)
+          : await (await import("./commands/doctor.ts")).doctor(terminal),
+      );
+    });
   program
     .command("schema")
     .description("print the book's format as JSON Schema, for editors and for other programs")

@@ -19,7 +19,9 @@ import {
  * time. It does not depend on how many threads there are, so that totals, which are added up chunk by chunk, are the
  * same.
  */
-const CHUNK = 512;
+const LARGEST_CHUNK = 512;
+/** Chunks that a book of few trades, each of them much work, is cut into. */
+const CHUNKS = 64;
 
 /** Chunks under way where no thread shares the work. */
 const UNDER_WAY = 2;
@@ -82,7 +84,7 @@ export class Pipeline implements Disposable {
     const seen = new SeenIds();
     let rows = 0;
     const underWay = (): number => Math.max(pool?.room ?? 0, UNDER_WAY);
-    for await (const [place, first] of lookAhead(book.places(CHUNK), underWay, priced)) {
+    for await (const [place, first] of lookAhead(book.places(await tradesOfChunk(open)), underWay, priced)) {
       signal.throwIfAborted();
       const repeated = repeatedIn(place, first, seen);
       const chunk = repeated.length === 0 ? first : (await priced({ ...place, repeated }))[1];
@@ -102,6 +104,16 @@ export class Pipeline implements Disposable {
   [Symbol.dispose](): void {
     this.#pool?.[Symbol.dispose]();
   }
+}
+
+/** Trades of a chunk, from how long the book is compared with its first trades. */
+async function tradesOfChunk({ book, file }: OpenBook): Promise<number> {
+  for await (const { rows, bytes } of book.places(LARGEST_CHUNK)) {
+    const times = bytes === undefined ? Number.POSITIVE_INFINITY : file.byteLength / (bytes.end - bytes.start);
+    const trades = rows < LARGEST_CHUNK ? rows : rows * times;
+    return Math.ceil(Math.min(trades / CHUNKS, LARGEST_CHUNK));
+  }
+  return LARGEST_CHUNK;
 }
 
 /** Indices of the trades whose ids earlier ones have. */

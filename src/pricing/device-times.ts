@@ -3,8 +3,8 @@ import type { MethodName } from "../book/index.ts";
 import type { CudaDeviceInfo } from "../device/index.ts";
 import type { ExpectedCost } from "./expected-costs.ts";
 
-/** A book's work by method, in seconds of one core. */
-export type Work = ReadonlyMap<MethodName, number>;
+/** A book's work in seconds of one core: the host's on any device, and each method's. */
+export type Work = ReadonlyMap<"host" | MethodName, number>;
 
 /** A method's work on a GPU, for each second that it takes one core. */
 interface OnGpu {
@@ -19,7 +19,8 @@ interface OnGpu {
  * Measured on an H100 beside 16 cores, whole commands of 100,000 one-factor trades, 1,000 Heston options, 2,000 Asian
  * options and 500 baskets (design/pipeline.md); one-factor trades on 8 cores too, which tells host and GPU apart.
  */
-const ON_GPU: { readonly [Name in Exclude<MethodName, "auto">]?: OnGpu } = {
+const ON_GPU: { readonly [Name in "host" | MethodName]?: OnGpu } = {
+  host: { host: 1, isShared: true, gpu: 0 },
   "closed-form": { host: 1, isShared: true, gpu: 0 },
   deterministic: { host: 1, isShared: true, gpu: 0 },
   integral: { host: 0.8, isShared: true, gpu: 0.005 },
@@ -40,10 +41,28 @@ export const WORTH_A_GPU = GPU_START;
 
 /** What a sample of a book's trades costs, scaled to the whole book, which is so many times as long. */
 export function workOf(costs: readonly ExpectedCost[], times: number): Work {
-  const work = new Map<MethodName, number>();
-  for (const { method, seconds } of costs)
-    if (method !== undefined) work.set(method, (work.get(method) ?? 0) + seconds * times);
+  const work = new Map<"host" | MethodName, number>();
+  const add = (what: "host" | MethodName, seconds: number): void =>
+    void work.set(what, (work.get(what) ?? 0) + seconds * times);
+  for (const { method, seconds, host } of costs) {
+    if (method === undefined) continue;
+    add("host", host);
+    add(method, seconds - host);
+  }
   return work;
+}
+
+/**
+ * Seconds of one core for trades that threads of the host price side by side, which each its own; 0 where others are
+ * more work, whose paths or solutions serve several trades.
+ */
+export function separateSeconds(work: Work): number {
+  let separate = 0;
+  let others = 0;
+  for (const [method, seconds] of work)
+    if (ON_GPU[method] === undefined) others += seconds;
+    else separate += seconds;
+  return separate > others ? separate : 0;
 }
 
 /** Seconds on the CPU with so many threads. */
@@ -62,7 +81,7 @@ export function gpuSeconds(
   const speed = (gpu.multiprocessors / MEASURED.multiprocessors) * (MEASURED.ratio / gpu.singleToDoubleRatio);
   let sum = GPU_START;
   for (const [method, seconds] of work) {
-    const of = ON_GPU[method as keyof typeof ON_GPU] ?? OTHERS;
+    const of = ON_GPU[method] ?? OTHERS;
     sum += seconds * (of.host / (of.isShared ? threads : 1) + of.gpu / speed);
   }
   return sum;

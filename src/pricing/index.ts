@@ -1,7 +1,7 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
 /** @internal */
-export { cpuSeconds, gpuSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
+export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
 export { expectedCosts, expectedCostsByMethod } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";

@@ -94,6 +94,7 @@ export async function planRun(
   const cases = time.length * spot.length * volatility.length * rate.length;
   const rows = Math.max(1, Math.min(limits.rows, Math.floor(MAX_NUMBERS / cases)));
   const chunks = await cutBook(book, { ...limits, rows }, await costOf(book));
+  const tags = await book.tags();
   const { place: name, market, keep = [] } = place;
   // Through the schema, so that it is written as it will be once it has been read.
   return manifestSchema.parse({
@@ -105,7 +106,7 @@ export async function planRun(
       sha256,
       format: place.format,
       ...(keep.length === 0 ? {} : { keep }),
-      ...(book.tags === undefined ? {} : { tags: book.tags }),
+      ...(tags === undefined ? {} : { tags }),
     },
     market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash, spots: spotsOf(book) },
     asOf: book.asOf,

@@ -143,6 +143,41 @@ test("a line that is too long is one trade's error, and is not held in memory", 
   expect(read[1].ok ? "" : read[1].error.message).toContain("line 3: longer than 1048576 characters");
 });
 
+describe("a JSON book that is none says so as a book read at once does, whichever part meets it", () => {
+  const last = json.lastIndexOf("strike");
+  const changed = (from: string, to: string): string => {
+    const at = json.lastIndexOf(from);
+    return `${json.slice(0, at)}${to}${json.slice(at + from.length)}`;
+  };
+  test.each([
+    ["a word", `${json.slice(0, last)}strike":nothing${json.slice(last + 7)}`],
+    ["a comma too many", changed("}]", "},]")],
+    ["a comma too few", changed("},{", "}{")],
+    ["a bracket too many", changed("}]", "}}]")],
+    ["the end missing", json.slice(0, -2)],
+    ["a string without an end", json.slice(0, json.lastIndexOf('"') - 2)],
+    ["a name twice in a trade", changed('"strike":', '"id":"again","strike":')],
+    ["two lists of trades", changed("]}", '],"trades":[]}')],
+    ["something after it", `${json}}`],
+  ])("%s", async (_, text) => {
+    const read = async (): Promise<void> => {
+      const book = await openChunkedBook(bytes(text), "json", undefined);
+      for await (const place of book.places(8)) await all(book.read(place));
+    };
+    expect(() => parseJson(text)).toThrow(/^(not JSON: )?line 1, column \d+/);
+    await expect(read()).rejects.toThrow(String(messageOf(() => parseJson(text))));
+  });
+});
+
+function messageOf(call: () => unknown): string | undefined {
+  try {
+    call();
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
 test("chunks end where their expected cost is reached", async () => {
   const places = await cutBook(
     await openChunkedBook(bytes(json), "json", undefined),

@@ -4,7 +4,7 @@ import type { MethodName, ParsedTrade } from "../../src/book/index.ts";
 import { chooseBackend } from "../../src/cli/choose-backend.ts";
 import { BookError } from "../../src/errors.ts";
 import { Peekable } from "../../src/cli/expected-work.ts";
-import { cpuSeconds, gpuSeconds, type Work } from "../../src/pricing/index.ts";
+import { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf } from "../../src/pricing/index.ts";
 import { feynkac } from "./in-process.ts";
 import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 
@@ -49,6 +49,13 @@ test("times on both kinds of device are those that were measured", () => {
   // A GPU for games does f64 at a 64th of the rate.
   const game = { multiprocessors: 132, singleToDoubleRatio: 64 };
   expect(gpuSeconds(work("adi", 429), 16, game)).toBeGreaterThan(cpuSeconds(work("adi", 429), 16));
+});
+
+test("threads price trades side by side whose work is their own", () => {
+  const cost = { method: "fdm", seconds: 0.5, host: 0.2 } as const;
+  const few = workOf([cost, cost, { method: undefined, seconds: 0, host: 0 }], 3);
+  expect(separateSeconds(few)).toBeCloseTo(3);
+  expect(separateSeconds(new Map([...few, ["adi", 4]]))).toBe(0);
 });
 
 test("several GPUs are named by their back end, and exclude another choice", async () => {

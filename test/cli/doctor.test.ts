@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { bench } from "../../src/cli/commands/bench.ts";
 import { doctor, type Probe } from "../../src/cli/commands/doctor.ts";
+import { prepare } from "../../src/cli/commands/prepare.ts";
+import { preparations } from "../../src/cli/commands/prepare-book.ts";
+import { readBook } from "../../src/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
 import { fakeEngine } from "./fake-engine.ts";
 import { kept } from "./in-process.ts";
@@ -35,6 +38,28 @@ describe("doctor", () => {
     });
     expect(status).toBe(1);
     expect(report).toMatch(/^FAIL {2}CPU back end +no threads$/m);
+  });
+});
+
+describe("doctor --prepare", () => {
+  const { signal } = new AbortController();
+
+  test("has trades of every kind, all of which can be read", () => {
+    const books = preparations().flatMap(({ book, ladder }) => (ladder === undefined ? [book] : [book, ladder]));
+    expect(books.length).toBeGreaterThan(100);
+    for (const book of books) expect(readBook(book).trades.filter(({ ok }) => !ok)).toEqual([]);
+  });
+
+  test("prices them on each device that is here, and says which could not be priced", async () => {
+    const [kind] = preparations();
+    const bad = { name: "a bad one", book: { ...kind.book, trades: [{ id: "T" }] }, ladder: undefined };
+    const { terminal, stdout } = kept();
+    expect(await prepare(terminal, signal, "/nowhere", [kind, bad])).toBe(1);
+    expect(stdout()).toMatch(/^CPU.*: 0 kernels compiled in [\d.]+ s, kept in \/nowhere; not priced: a bad one$/m);
+  });
+
+  test("needs a place for kernels, which sources do not have", async () => {
+    await expect(prepare(kept().terminal, signal)).rejects.toThrow("--prepare: no kernel is kept on disk here");
   });
 });
 

@@ -96,8 +96,9 @@ async function inPartsOn(
   using pipeline = new Pipeline(device, start);
   const place = { place: join(folder, `book.${format}`), format, market: marketOf(format) };
   await using book = await openBook(place);
-  const { asOf, scenarios, tags } = book.book;
+  const { asOf, scenarios } = book.book;
   const named = { backend: "cpu", name: "CPU, 1 thread, WebAssembly SIMD" } as const;
+  const tags = await book.book.tags();
   const begin = { asOf, scenarios, tags, device: named, sensitivityErrors: false };
   const setting = { format, start: begin, precision: "f64", options: {} } as const;
   const fractions: number[] = [];

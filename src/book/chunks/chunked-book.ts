@@ -30,8 +30,11 @@ export interface ChunkedBook extends BookContext {
   readonly market: Market;
   /** The market as it is written, with all that is not a trade: for a hash. */
   readonly header: unknown;
-  /** The names of all tags, where they are known before the trades are read. */
-  readonly tags: readonly string[] | undefined;
+  /**
+   * The names of all tags; undefined where only the trades tell, which are read one by one.
+   * @throws BookError a JSON book that is no JSON
+   */
+  tags(): Promise<readonly string[] | undefined>;
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
   /** Where the trades stand, so many at a time, found without reading them. */

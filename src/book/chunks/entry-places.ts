@@ -16,7 +16,8 @@ const ENTRIES = 2;
 /**
  * Chunks of so many entries of the member `trades`, which need not be parsed to be found: commas between entries stand
  * outside of strings and of inner brackets. Cost: one pass over the bytes, some 0.5 GB/s.
- * @param bytes text that is JSON in UTF-8 (nothing is checked here)
+ * @param bytes text that is JSON in UTF-8. Nothing is checked here: of other text the chunks are not JSON, or what
+ *   surrounds them is not.
  */
 export function* entryPlaces(bytes: Uint8Array, rows: number): Generator<ChunkPlace> {
   let depth = 0;
@@ -65,10 +66,10 @@ export function* entryPlaces(bytes: Uint8Array, rows: number): Generator<ChunkPl
   }
 }
 
-/** The closing quote of a string. */
+/** The closing quote of a string; the end of the bytes where it has none. */
 function stringEnd(bytes: Uint8Array, open: number): number {
   let at = open + 1;
-  while (bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
+  while (at < bytes.length && bytes[at] !== QUOTE) at += bytes[at] === BACKSLASH ? 2 : 1;
   return at;
 }
 

@@ -1,21 +1,29 @@
-/** A JSON book, held in memory, whose list of trades is read part by part. */
+/**
+ * A JSON book whose list of trades is read part by part, by several threads: no one parses all of it at once. A part
+ * that is no JSON is found when it is read, and the whole book then says where and why.
+ */
+import { BookError } from "../../errors.ts";
 import { readWholeBook } from "../book.ts";
 import { type BookHeader, contextOf, readHeader } from "../header.ts";
-import { tagsOf } from "../tags.ts";
-import { parseJson } from "../json.ts";
+import { isWellNamed, parseJson } from "../json.ts";
 import type { RandomAccess } from "../parquet.ts";
 import { isPlainObject } from "../schema/index.ts";
+import { tagsOf } from "../tags.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ParsedTrade } from "../types.ts";
 import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
 import { entryPlaces } from "./entry-places.ts";
 
-/** @throws BookError as `parseBook` */
+/** @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read */
 export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
-  const written = parseJson(await readWholeText(decodeText(one(bytes))));
-  const { trades, ...rest } = written as { readonly trades: readonly unknown[] };
-  return bookOf(file, readWholeBook(written), { rest, trades, bytes });
+  const whole = async (): Promise<unknown> => parseJson(await readWholeText(decodeText(one(bytes))));
+  const rest = headerIn(bytes);
+  if (rest !== undefined) return bookOf(file, readWholeBook({ ...rest, trades: [] }), { rest, bytes, whole });
+  const written = await whole();
+  const header = readWholeBook(written);
+  const { trades: _, ...others } = written as Record<string, unknown>;
+  return bookOf(file, header, { rest: others, bytes, whole });
 }
 
 /**
@@ -23,27 +31,55 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
  * @throws BookError an unusable header
  */
 export function openJsonUnder(file: RandomAccess, rest: unknown): ChunkedBook {
-  return bookOf(file, readHeader(rest), { rest, trades: [], bytes: new Uint8Array() });
+  const whole = (): never => {
+    throw new BookError("trades", "expected JSON, got something else");
+  };
+  return bookOf(file, readHeader(rest), { rest, bytes: new Uint8Array(), whole });
 }
 
-/** A book as it is written: what is no trade, the trades, and all of its bytes. */
+/** A book as it is written. */
 interface Written {
+  /** What is no trade. */
   readonly rest: unknown;
-  readonly trades: readonly unknown[];
+  /** All of it; none where only chunks are read. */
   readonly bytes: Uint8Array;
+  /** Parses all of it. @throws BookError with the line and the column where it is no JSON */
+  readonly whole: () => unknown;
 }
 
-function bookOf(file: RandomAccess, header: BookHeader, { rest, trades, bytes }: Written): ChunkedBook {
-  const idOf = (entry: unknown): string | undefined =>
-    isPlainObject(entry) && typeof entry.id === "string" ? entry.id : undefined;
+/** The book without its list of trades; undefined where there is no such list, or what surrounds it is no JSON. */
+function headerIn(bytes: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const [{ bytes: span } = { bytes: undefined }] = entryPlaces(bytes, Number.POSITIVE_INFINITY);
+    if (span === undefined) return undefined;
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    const before = decoder.decode(bytes.subarray(0, span.start));
+    const written = parseJson(`${before}${decoder.decode(bytes.subarray(span.end))}`);
+    if (!isPlainObject(written)) return undefined;
+    const { trades: _, ...rest } = written;
+    return rest;
+  } catch {
+    return undefined;
+  }
+}
+
+function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: Written): ChunkedBook {
+  let parsed: Promise<readonly unknown[]> | undefined;
+  const all = (): Promise<readonly unknown[]> =>
+    (parsed ??= Promise.resolve(whole()).then((book) => (book as { readonly trades: readonly unknown[] }).trades));
+  const entriesAt = async ({ bytes: span, first, rows }: ChunkPlace): Promise<readonly unknown[]> => {
+    const own = span && entriesIn(await file.slice(span.start, span.end), rows);
+    return own ?? (await all()).slice(first, first + rows);
+  };
   return {
     ...contextOf(header),
     header: rest,
-    tags: tagsOf(trades),
+    tags: async () => tagsOf(await all()),
     async *scan() {
+      const trades = await all();
       for (let first = 0; first < trades.length; first += SCANNED_AT_ONCE)
         yield trades.slice(first, first + SCANNED_AT_ONCE).map((entry, i): ScannedTrade => ({
-          id: idOf(entry),
+          id: isPlainObject(entry) && typeof entry.id === "string" ? entry.id : undefined,
           read: () => header.readEntry(entry, first + i, false),
         }));
     },
@@ -51,22 +87,23 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, trades, bytes }:
       yield* entryPlaces(bytes, rows);
     },
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
-      const { first, rows } = place;
+      const { first } = place;
       const repeated = isRepeated(place);
-      const entries =
-        place.bytes === undefined ? trades.slice(first, first + rows) : await entriesAt(file, place.bytes);
-      for (const [i, entry] of entries.entries()) yield header.readEntry(entry, first + i, repeated(first + i));
+      for (const [i, entry] of (await entriesAt(place)).entries())
+        yield header.readEntry(entry, first + i, repeated(first + i));
     },
   };
 }
 
-/** Entries of a list whose text has been found to be JSON. */
-async function entriesAt(
-  file: RandomAccess,
-  { start, end }: { readonly start: number; readonly end: number },
-): Promise<readonly unknown[]> {
-  const text = new TextDecoder("utf-8", { fatal: true }).decode(await file.slice(start, end));
-  return JSON.parse(`[${text}]`) as unknown[];
+/** So many entries of a list; undefined where the text holds others, is no JSON, or has a name twice in an object. */
+function entriesIn(bytes: ArrayBuffer, rows: number): readonly unknown[] | undefined {
+  try {
+    const text = `[${new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)}]`;
+    const entries = JSON.parse(text) as unknown[];
+    return entries.length === rows && isWellNamed(text, entries) ? entries : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -16,7 +16,7 @@ export async function openParquet(
   return {
     ...contextOf(header),
     header: written,
-    tags: tagNames(table.columns),
+    tags: () => Promise.resolve(tagNames(table.columns)),
     async *scan() {
       let trades: ScannedTrade[] = [];
       for await (const { cells, index } of table.rows(0, table.total)) {

@@ -97,7 +97,7 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
   return {
     ...contextOf(header),
     header: written,
-    tags,
+    tags: () => Promise.resolve(tags),
     async *scan() {
       let trades: ScannedTrade[] = [];
       let index = 0;

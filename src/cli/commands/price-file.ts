@@ -20,31 +20,38 @@ import type { PriceOptions } from "./price.ts";
  * of a core each).
  */
 const LONG = 1 << 20;
+/** The same of shorter files whose trades are much work: seconds of one core. */
+const LONG_WORK = 1;
+/** No shorter file is looked into, in bytes: it has few trades. */
+const SHORT = 1 << 14;
 
-/** The place of a file to be priced by `priceLong`: long, of a known format, with results that are only written. */
-export function longFile(
-  path: string,
-  format: OutputFormat,
-  { inputFormat, market, report, groupBy, keep }: PriceOptions,
-): BookPlace | undefined {
+/** A file that `priceLong` may price: of a known format, with results that are only written, and not short. */
+export function longFile(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
+  const { inputFormat, market, report, groupBy, keep } = options;
   const input = inputFormat ?? formatOfName(path);
   if (path === "-" || market === "-" || input === undefined) return undefined;
   if (!isText(format) || report !== undefined || groupBy !== undefined || keep !== undefined) return undefined;
   const stats = statSync(path, { throwIfNoEntry: false });
-  return stats?.isFile() === true && stats.size >= LONG ? { place: path, format: input, market } : undefined;
+  if (stats?.isFile() !== true || stats.size < SHORT) return undefined;
+  return new LongFile({ place: path, format: input, market }, stats.size, options);
 }
 
 function isText(format: OutputFormat): format is TextFormat {
   return format === "json" || format === "ndjson" || format === "csv";
 }
 
-/** A long file, opened when it is first needed. */
+/** A file that may be long, opened when it is first needed. */
 export class LongFile implements AsyncDisposable {
   readonly place: BookPlace;
+  readonly #bytes: number;
+  readonly #options: PriceOptions;
   #book: Promise<OpenBook | undefined> | undefined;
+  #work: Promise<Work | undefined> | undefined;
 
-  constructor(place: BookPlace) {
+  constructor(place: BookPlace, bytes: number, options: PriceOptions) {
     this.place = place;
+    this.#bytes = bytes;
+    this.#options = options;
   }
 
   /** The book; undefined where only a reader of streams can take it, or can say what is wrong with it. */
@@ -52,17 +59,34 @@ export class LongFile implements AsyncDisposable {
     return (this.#book ??= openFile(this.place));
   }
 
+  /** Whether several threads price it sooner than one that gives its kernels to several. */
+  async isLong(): Promise<boolean> {
+    if (this.#bytes >= LONG) return true;
+    const work = await this.work;
+    if (work === undefined) return false;
+    const { separateSeconds } = await import("../../pricing/index.ts");
+    return separateSeconds(work) >= LONG_WORK;
+  }
+
   /** The work of the whole book, from its first trades. */
-  async work(options: PriceOptions): Promise<Work | undefined> {
+  get work(): Promise<Work | undefined> {
+    return (this.#work ??= this.#expectedWork());
+  }
+
+  async #expectedWork(): Promise<Work | undefined> {
     const opened = await this.book;
     if (opened === undefined) return undefined;
-    const { book, file } = opened;
-    for await (const place of book.places(SAMPLE)) {
-      const { bytes } = place;
-      if (bytes === undefined) return undefined;
-      const sample: ParsedTrade[] = [];
-      for await (const parsed of book.read(place)) sample.push(parsed);
-      return expectedWork(sample, file.byteLength / (bytes.end - bytes.start), book, options);
+    const { book } = opened;
+    try {
+      for await (const place of book.places(SAMPLE)) {
+        const { bytes } = place;
+        if (bytes === undefined) return undefined;
+        const sample: ParsedTrade[] = [];
+        for await (const parsed of book.read(place)) sample.push(parsed);
+        return await expectedWork(sample, this.#bytes / (bytes.end - bytes.start), book, this.#options);
+      }
+    } catch (error) {
+      if (!(error instanceof BookError)) throw error; // whoever reads the book will say so
     }
     return undefined;
   }
@@ -93,7 +117,9 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   using pipeline: Pipeline = await engine.startPipeline();
   const book = await file.book;
   if (book === undefined) return undefined;
-  const { asOf, scenarios, tags } = book.book;
+  const { asOf, scenarios } = book.book;
+  // Only a table has a column for each, and to find them all takes a reading of all trades.
+  const tags = format === "csv" ? await book.book.tags() : undefined;
   const { greeks, sensitivityErrors, accuracy, timePerTrade, method } = options;
   const setting = {
     format,

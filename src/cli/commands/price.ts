@@ -18,7 +18,7 @@ import {
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { summary } from "../summary.ts";
-import { LongFile, longFile, priceLong } from "./price-file.ts";
+import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
@@ -67,10 +67,9 @@ export async function price(
   const { market: marketPath, inputFormat, keep } = options;
   const format = outputFormat(options.format, options.output, terminal.stdout);
   checkGroups(options.groupBy, format);
-  const place = longFile(path, format, options);
-  if (place !== undefined) {
-    await using file = new LongFile(place);
-    await using engine = await openEngine(options, () => file.work(options));
+  await using file = longFile(path, format, options);
+  if (file !== undefined && (await file.isLong())) {
+    await using engine = await openEngine(options, () => file.work);
     const output = await openOutput(options.output, terminal.stdout);
     try {
       const status = await priceLong({ file, engine, output, format, options, terminal, signal });
@@ -84,7 +83,7 @@ export async function price(
   const trades = new Peekable(opened.trades);
   const input = { ...opened, trades };
   try {
-    await using engine = await openEngine(options, () => workOfInput(input, options));
+    await using engine = await openEngine(options, async () => (await file?.work) ?? workOfInput(input, options));
     const output = await openOutput(options.output, terminal.stdout);
     try {
       const reporter = options.report === undefined ? undefined : await startReport(options.report, path);

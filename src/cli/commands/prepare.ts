@@ -1,0 +1,91 @@
+/** `feynkac doctor --prepare`: compiles the kernels that books need, and keeps them on disk. */
+import { readdirSync } from "node:fs";
+import { readBook } from "../../book/index.ts";
+import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
+import { DeviceUnavailableError } from "../../errors.ts";
+import { priceBook } from "../../pricing/index.ts";
+import { CliError, EXIT } from "../failure.ts";
+import { ProgressBar } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
+import { type Preparation, preparations } from "./prepare-book.ts";
+
+/** Kinds of trades that are priced at the same time, so that several kernels are compiled side by side. */
+const AT_ONCE = 8;
+
+/**
+ * Prices a book of every kind of trade on the CPU and, where there is one, on an NVIDIA GPU, so that later commands
+ * find their kernels compiled. Kernels of users' formulas, and of accuracies beyond the default, are not among them.
+ * @throws CliError where no kernel is kept: the program runs from its sources, or has no folder for them
+ */
+export async function prepare(
+  terminal: Terminal,
+  signal: AbortSignal,
+  folder = buildId() === undefined ? undefined : new KernelCache().directory,
+  kinds: readonly Preparation[] = preparations(),
+): Promise<number> {
+  if (folder === undefined)
+    throw new CliError(
+      "--prepare: no kernel is kept on disk here; use a built package, and a home folder or XDG_CACHE_HOME",
+    );
+  let status: number = EXIT.ok;
+  for (const backend of ["cpu", "cuda"] as const) {
+    const line = await prepareOn(backend, { folder, kinds, terminal, signal });
+    terminal.stdout.write(`${line.text}\n`);
+    if (!line.ok) status = EXIT.failedTrades;
+  }
+  return status;
+}
+
+interface Setting {
+  readonly folder: string;
+  readonly kinds: readonly Preparation[];
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+}
+
+async function prepareOn(
+  backend: BackendName,
+  { folder, kinds, terminal, signal }: Setting,
+): Promise<{ readonly ok: boolean; readonly text: string }> {
+  const start = performance.now();
+  const before = kernelsIn(folder);
+  try {
+    using device = await openDevice({ backend, precision: "f64", share: "always" });
+    const bar = new ProgressBar(terminal.stderr);
+    const waiting = [...kinds];
+    const failed: string[] = [];
+    let done = 0;
+    const work = async (): Promise<void> => {
+      for (let kind = waiting.shift(); kind !== undefined; kind = waiting.shift()) {
+        for (const book of [kind.book, kind.ladder]) {
+          if (book === undefined) continue;
+          const { failed: count } = await priceBook(readBook(book), { device, signal });
+          if (count > 0) failed.push(kind.name);
+        }
+        bar.update({ done: ++done, fraction: done / kinds.length });
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: AT_ONCE }, work));
+    } finally {
+      bar.clear();
+    }
+    const seconds = ((performance.now() - start) / 1000).toFixed(1);
+    const made = kernelsIn(folder) - before;
+    const text = `${device.name}: ${made} kernels compiled in ${seconds} s, kept in ${folder}`;
+    return failed.length === 0
+      ? { ok: true, text }
+      : { ok: false, text: `${text}; not priced: ${[...new Set(failed)].join("; ")}` };
+  } catch (error) {
+    if (!(error instanceof DeviceUnavailableError)) throw error;
+    return { ok: true, text: `${backend}: not here, nothing to prepare` };
+  }
+}
+
+const kernelsIn = (folder: string): number => {
+  try {
+    return readdirSync(folder).filter((name) => name.endsWith(".kernel")).length;
+  } catch {
+    return 0; // not made yet
+  }
+};
