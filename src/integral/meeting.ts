@@ -2,7 +2,10 @@ import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 
 /**
- * The times to expiry T at which two boundaries have met, by the secant method: ln(B(0)/B(T)) + ln(Y(T)/Y(0)) = ln(q/r).
+ * The times to expiry T at which two boundaries have met, by the secant method,
+ *
+ *   ln(B(0)/B(T)) + ln(Y(T)/Y(0)) = ln(q/r)
+ *
  * Parameters are those of `premiumKernel`. `option[2·count + l]`, which holds the option's own time to expiry, becomes
  * that time where it is shorter, and NaN where none is found. Options with one boundary keep theirs.
  */
