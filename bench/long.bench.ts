@@ -1,7 +1,7 @@
 /** Long books: the whole command, from its start to its exit, on the CPU and on each number of NVIDIA GPUs. */
 import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { devices } from "../src/device/index.ts";
 import { type BookInput, openDevice, parseBook, priceBook } from "../src/index.ts";
@@ -117,7 +117,8 @@ async function placesHere(cpu: string): Promise<Place[]> {
   const gpus = await devices("cuda").catch(() => []);
   const onGpus = gpus.map(({ name }, i) => ({
     args: ["--devices", Array.from({ length: i + 1 }, (_, k) => `cuda:${gpus[k].index}`).join()],
-    device: `${i === 0 ? "" : `${i + 1} × `}${name} (CUDA)`,
+    // The host prepares their work: how many cores it has decides as much.
+    device: `${i === 0 ? "" : `${i + 1} × `}${name} (CUDA), ${availableParallelism()} cores`,
   }));
   return [{ args: ["--backend", "cpu"], device: cpu }, ...onGpus];
 }
