@@ -4,10 +4,20 @@ import { fn, real, record } from "../kernel/index.ts";
 /** Rate, yield and volatility, per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
 
+/** The limit ln B(0) of the boundary at expiry, B(0) = min(1, r/q), and whether it is below the strike: Kim (1990). */
+export const limitAtExpiry = fn({
+  name: "limitAtExpiry",
+  params: { rate: real, dividendYield: real },
+  body({ rate, dividendYield }) {
+    const isBelow = dividendYield > rate;
+    return { isBelow, atExpiry: isBelow ? Math.log(rate / dividendYield) : 0.0 };
+  },
+});
+
 /**
  * The limits of the boundary: ln B at expiry, and how far ln B falls until the option is perpetual.
  *
- *   B(0) = min(1, r/q),   B(∞) = λ/(λ − 1),   ½σ²λ² + (r − q − ½σ²)λ − r = 0,   λ < 0
+ *   B(∞) = λ/(λ − 1),   ½σ²λ² + (r − q − ½σ²)λ − r = 0,   λ < 0
  *
  * With r below 0 it is one of two boundaries (see `boundaryKernel`). If they meet, there is no limit for τ → ∞, and the
  * depth is the distance of one limit at expiry from the other. Source: Kim (1990), Merton (1973).
@@ -15,9 +25,9 @@ export const Constants = record({ rate: real, dividendYield: real, sigma: real }
 export const boundaryLimits = fn({
   name: "boundaryLimits",
   params: { constants: Constants },
-  body({ constants: { rate, dividendYield, sigma } }) {
-    const isBelow = dividendYield > rate;
-    const atExpiry = isBelow ? Math.log(rate / dividendYield) : 0.0;
+  env: { limitAtExpiry },
+  body({ constants: { rate, dividendYield, sigma } }, _, env) {
+    const { isBelow, atExpiry } = env.limitAtExpiry({ rate, dividendYield });
     const variance = sigma * sigma;
     const drift = (rate - dividendYield) / variance - 0.5;
     const discriminant = drift * drift + (2 * rate) / variance;

@@ -1,6 +1,6 @@
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
-import { boundaryLimits } from "./model.ts";
+import { limitAtExpiry } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /** V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
@@ -38,7 +38,7 @@ export const premiumKernel = kernel({
     option: read(real),
     output: write(real),
   },
-  env: { boundaryLimits, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
+  env: { limitAtExpiry, seriesAt, WIDTH: MAX_NODES + 1, SERIES: BOUNDARY_OUTPUTS },
   body({ count, boundaries, nodes, points, rule, table, model, series, boundary, option, output }, gpu, env) {
     const l = gpu.globalId();
     if (l >= count) return;
@@ -52,7 +52,7 @@ export const premiumKernel = kernel({
     const expiry = option[count + l];
     const spot = Math.exp(x);
     const start = own * env.SERIES;
-    const { atExpiry } = env.boundaryLimits({ constants: { rate: r, dividendYield: q, sigma } });
+    const { atExpiry } = env.limitAtExpiry({ rate: r, dividendYield: q });
     const isEarly = r > 0 || q < r;
     const lower = boundary[count + l];
     const isPair = lower >= 0;
@@ -92,7 +92,7 @@ export const premiumKernel = kernel({
       const from = slot * env.SERIES;
       const rate = model[slot];
       const dividendYield = model[boundaries + slot];
-      const limits = env.boundaryLimits({ constants: { rate, dividendYield, sigma } });
+      const limits = env.limitAtExpiry({ rate, dividendYield });
       const byOwnRate = model[4 * boundaries + slot] > 0;
       const limitByOther = limits.isBelow ? (byOwnRate ? 1 / rate : -1 / dividendYield) : 0.0;
       for (let j = 0; j < points; j++) {
