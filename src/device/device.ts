@@ -71,9 +71,10 @@ export interface CompileOptions {
    * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract"
    * allows it, with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
    * contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so
-   * that WebGPU refuses "exact".
+   * that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the driver's choice on
+   * WebGPU: the bits are the same wherever they can be.
    */
-  readonly fma?: "contract" | "exact";
+  readonly fma?: "contract" | "exact" | "reproducible";
   /**
    * On the CPU, how many SIMD vectors of work items run side by side: 1, 2, 4 or 8. The default, 4, hides the latency
    * of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow about

@@ -1,15 +1,8 @@
-/** What simulations have in common: buffers filled from the host, and compilation without contraction. */
+/** Compilation without contraction, which simulations have in common. */
 import { PrecisionError } from "../errors.ts";
 import type { Kernel, Precision } from "../kernel/index.ts";
-import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "./device.ts";
+import type { CompiledKernel, Device } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
-
-/** A buffer with `values`. */
-export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
-  const buffer = device.createBuffer(element, values.length);
-  device.write(buffer, values);
-  return buffer;
-}
 
 /**
  * Compiles so that paths are the same bits everywhere, and go to the same cells: no products are contracted, where the
@@ -26,6 +19,5 @@ export async function compileExact<K extends Kernel>(
     throw new PrecisionError(
       `${kernel.name}: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
     );
-  const fma = device.backend === "webgpu" ? "contract" : "exact";
-  return device.compile(kernel, { precision, fma });
+  return device.compile(kernel, { precision, fma: "reproducible" });
 }

@@ -11,7 +11,8 @@ export type * from "./device.ts";
 export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
-export { compileExact, uploaded } from "./exact.ts";
+export { compileExact } from "./exact.ts";
+export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
 /** @internal */
 export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
 /** @internal */

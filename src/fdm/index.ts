@@ -114,6 +114,8 @@ export { sharing } from "./execute/kernel-sharing.ts";
 /** @internal */
 export { Pace, type PaceOptions } from "./execute/pace.ts";
 /** @internal */
+export { packedParameters } from "./execute/packed-parameters.ts";
+/** @internal */
 export { endlessLoops } from "./adaptive/levels.ts";
 /** @internal */
 export { Column, valueAt } from "./operator/column.ts";

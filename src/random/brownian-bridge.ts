@@ -166,8 +166,7 @@ export class BrownianBridge implements Disposable {
     const plan = bridgePlan(times);
     if (!Number.isInteger(factors) || factors < 1)
       throw new SpecError(`BrownianBridge: factors: got ${factors}, expected a positive whole number`);
-    const fma = device.backend === "webgpu" ? "contract" : "exact";
-    const compiled = await device.compile(bridgePaths, { precision, fma });
+    const compiled = await device.compile(bridgePaths, { precision, fma: "reproducible" });
     return new BrownianBridge(device, { times, factors, precision }, plan, compiled);
   }
 

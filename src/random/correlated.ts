@@ -65,8 +65,7 @@ export class CorrelatedNormals implements Disposable {
     const factor = await factorOf(covariance);
     const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
-    const fma = device.backend === "webgpu" ? "contract" : "exact";
-    const compiled = await device.compile(correlate, { precision: spec.precision, fma });
+    const compiled = await device.compile(correlate, { precision: spec.precision, fma: "reproducible" });
     const buffer = device.createBuffer(normals.element, factor.length);
     device.write(buffer, factor);
     return new CorrelatedNormals(normals, compiled, buffer);

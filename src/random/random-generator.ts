@@ -114,8 +114,7 @@ export class RandomGenerator implements Disposable {
       ? tiledKernel(spec, source)
       : directKernel(spec, source, unrollOf(device, spec, source));
     // Without contraction normal numbers have the same bits as on the CPU; elsewhere there is nothing to contract.
-    const fma = device.backend === "webgpu" ? "contract" : "exact";
-    const compiled = await device.compile(program, { precision: offered, fma, vectors: 2 });
+    const compiled = await device.compile(program, { precision: offered, fma: "reproducible", vectors: 2 });
     const rows = spec.generator === "sobol" ? await directions(spec.firstStream + spec.streams) : undefined;
     return new RandomGenerator(device, spec, source, compiled, rows);
   }

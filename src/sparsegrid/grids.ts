@@ -1,5 +1,5 @@
 /** Many grids of one problem, solved together: their layout in memory, and the launches. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, LaunchBuffers } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   type Pace,
@@ -8,6 +8,7 @@ import {
   ROW_REALS,
   type TimeProgram,
   type Timeline,
+  packedParameters,
 } from "../fdm/index.ts";
 import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
 import { sharedGridKernel } from "./kernel/time-loop.ts";
@@ -236,60 +237,44 @@ export class GridSolver {
       table.push(...offsets, ...variant.pairsOf.flat());
       total += words;
     });
-    const buffers: DeviceBuffer[] = [];
-    const made = (of: "f64" | "f32" | "i32", values: Int32Array | Float64Array | number): DeviceBuffer => {
-      const buffer = device.createBuffer(of, typeof values === "number" ? values : values.length);
-      buffers.push(buffer);
-      if (typeof values !== "number") device.write(buffer, values);
-      return buffer;
+    using buffers = new LaunchBuffers(device);
+    const work = buffers.empty(element, total);
+    const report = buffers.empty("i32", grids.length * shape.groupSize * REPORT_WORDS);
+    const args = {
+      axes: variant.axes,
+      pairs: variant.pairs,
+      instances: entries.length,
+      dates: entries[0].timeline.dates.length,
+      maxIterations,
+      relative,
+      table: buffers.filled("i32", Int32Array.from(table)),
+      meshes: buffers.filled(element, Float64Array.from(reals)),
+      parameters: buffers.filled(element, packedParameters(entries, this.#model.literals)),
+      words: buffers.filled("i32", program.words),
+      reals: buffers.filled(element, rowsOf(program)),
+      work,
+      report,
     };
-    try {
-      const work = made(element, total);
-      const report = made("i32", grids.length * shape.groupSize * REPORT_WORDS);
-      const args = {
-        axes: variant.axes,
-        pairs: variant.pairs,
-        instances: entries.length,
-        dates: entries[0].timeline.dates.length,
-        maxIterations,
-        relative,
-        table: made("i32", Int32Array.from(table)),
-        meshes: made(element, Float64Array.from(reals)),
-        parameters: made(element, packedParameters(entries, this.#model.literals)),
-        words: made("i32", program.words),
-        reals: made(element, rowsOf(program)),
-        work,
-        report,
-      };
-      const rows = program.words.length / 2;
-      const effort = grids.reduce((sum, { unknowns }) => sum + unknowns, 0) * neighboursOf(variant);
-      for (let from = 0, end = 0; from < rows; from = end) {
-        const part = Math.max(MIN_ROWS, Math.floor(this.#pace.share / effort));
-        end = rows - from - part < MIN_ROWS ? rows : from + part;
-        const start = performance.now();
-        device.launch(kernel, { ...args, first: from, end }, { groups: grids.length });
-        const returned = performance.now() - start;
-        await device.finish();
-        this.#pace.measured(effort * (end - from), returned, performance.now() - start);
-        await this.#pace.done(grids.length * (end - from));
-      }
-      const found = (await device.read(report)) as Int32Array;
-      const values = await Promise.all(
-        grids.map(({ unknowns, pitch }, g) => device.read(work, bases[g] + slot.U * pitch, unknowns)),
-      );
-      const size = shape.groupSize * REPORT_WORDS;
-      return grids.map(({ job, counts, first }, g) => ({
-        levels: job.levels,
-        meshes: allMeshes[g],
-        first,
-        counts,
-        values: Float64Array.from(values[g]),
-        report: reportOf(found.subarray(g * size, (g + 1) * size)),
-        program: by,
-      }));
-    } finally {
-      for (const buffer of buffers) buffer[Symbol.dispose]();
-    }
+    const rows = program.words.length / 2;
+    const effort = grids.reduce((sum, { unknowns }) => sum + unknowns, 0) * neighboursOf(variant);
+    const parts = { rows, fewest: MIN_ROWS, work: effort, instances: grids.length };
+    await this.#pace.inParts(device, parts, (from, end) =>
+      device.launch(kernel, { ...args, first: from, end }, { groups: grids.length }),
+    );
+    const found = await device.read(report);
+    const values = await Promise.all(
+      grids.map(({ unknowns, pitch }, g) => device.read(work, bases[g] + slot.U * pitch, unknowns)),
+    );
+    const size = shape.groupSize * REPORT_WORDS;
+    return grids.map(({ job, counts, first }, g) => ({
+      levels: job.levels,
+      meshes: allMeshes[g],
+      first,
+      counts,
+      values: Float64Array.from(values[g]),
+      report: reportOf(found.subarray(g * size, (g + 1) * size)),
+      program: by,
+    }));
   }
 }
 
@@ -314,11 +299,6 @@ function rowsOf({ words, reals }: TimeProgram): Float64Array {
     out[ROW.WORDS * run + ROW.ADVANCE] = here - own[ROW.AT];
   }
   return out;
-}
-
-function packedParameters(entries: readonly GridJob[], literals: readonly number[]): Float64Array {
-  const columns = entries.map(({ entry, timeline }) => [...entry, ...literals, ...timeline.dates]);
-  return Float64Array.from(columns[0].flatMap((_, row) => columns.map((column) => column[row])));
 }
 
 function reportOf(words: Int32Array): GridReport {

@@ -14,7 +14,7 @@ import {
   TransitionCounter,
   type TreeSettings,
 } from "../../src/quantization/index.ts";
-import { uploaded } from "../../src/device/exact.ts";
+import { uploaded } from "../../src/device/launch-buffers.ts";
 import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { casesOf, distance } from "./support.ts";

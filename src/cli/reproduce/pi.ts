@@ -128,8 +128,7 @@ export class DiscCounter implements Disposable {
   /** @throws PrecisionError | SpecError */
   static async create(device: Device, generator: PiGenerator, points: number, runs = 1): Promise<DiscCounter> {
     // Without contraction, so that all devices find the same; twice two vectors would not fit a CPU's registers.
-    const fma = device.backend === "webgpu" ? "contract" : "exact";
-    const compiled = await device.compile(insideDisc(generator), { precision: "f32", fma, vectors: 2 });
+    const compiled = await device.compile(insideDisc(generator), { precision: "f32", fma: "reproducible", vectors: 2 });
     return new DiscCounter(device, compiled, generator, points, runs);
   }
 

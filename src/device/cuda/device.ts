@@ -139,7 +139,7 @@ export class CudaDevice implements Device {
     const start = performance.now();
     if (precision !== "f64" && precision !== "f32")
       throw new PrecisionError(`${kernel.name}: compiled for ${precision}, but ${this.name} offers f64 and f32`);
-    const { program, made } = this.#programs.ofKernel(kernel, precision, fma);
+    const { program, made } = this.#programs.ofKernel(kernel, precision, fma === "contract" ? fma : "exact");
     const loaded = await program;
     return new CudaKernel(kernel, loaded, made ? performance.now() - start : 0);
   }

@@ -1,4 +1,5 @@
-import type { CompiledKernel, Device, DeviceBuffer, HostArray, LaunchArguments } from "../../device/index.ts";
+import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
+import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
@@ -127,71 +128,51 @@ export async function launchAxes(
   instances: readonly AxesInstance[],
 ): Promise<AxesResult[]> {
   const { device, kernel, model, variant, pace } = setting;
-  const buffers: DeviceBuffer[] = [];
+  using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
-  const empty = (type: "f64" | "f32" | "i32", length: number): DeviceBuffer => {
-    const buffer = device.createBuffer(type, length);
-    buffers.push(buffer);
-    return buffer;
+  const shape = shapeOfGrid(instances[0].meshes.map(({ values }) => values.length));
+  const { n0, n1, n2 } = shape;
+  const nodes = n0 * n1 * n2;
+  const results = variant.obstacle === undefined ? nodes : 2 * nodes;
+  const rows = program.words.length / 2;
+  const out = buffers.empty(element, results * instances.length);
+  const parts = partsOf(setting, shape, instances.length);
+  const groups = parts * instances.length;
+  const statusWords = AXES_STATUS_WORDS * variant.groupSize * parts;
+  const status = buffers.empty("i32", statusWords * instances.length);
+  const args = {
+    instances: instances.length,
+    parts,
+    run: 0,
+    ...shape,
+    rows,
+    dates: instances[0].timeline.dates.length,
+    table: buffers.filled(element, packedMeshes(variant.axes, shape, instances)),
+    parameters: buffers.filled(element, packedParameters(instances, model.literals)),
+    words: buffers.filled("i32", program.words),
+    reals: buffers.filled(element, program.reals),
+    work: buffers.empty(element, wordsOf(variant, shape) * instances.length + PAD),
+    out,
+    status,
   };
-  const filled = (type: "f64" | "f32" | "i32", values: HostArray): DeviceBuffer => {
-    const buffer = empty(type, values.length);
-    device.write(buffer, values);
-    return buffer;
-  };
-  try {
-    const shape = shapeOfGrid(instances[0].meshes.map(({ values }) => values.length));
-    const { n0, n1, n2 } = shape;
-    const nodes = n0 * n1 * n2;
-    const results = variant.obstacle === undefined ? nodes : 2 * nodes;
-    const rows = program.words.length / 2;
-    const out = empty(element, results * instances.length);
-    const parts = partsOf(setting, shape, instances.length);
-    const groups = parts * instances.length;
-    const statusWords = AXES_STATUS_WORDS * variant.groupSize * parts;
-    const status = empty("i32", statusWords * instances.length);
-    const args = {
-      instances: instances.length,
-      parts,
-      run: 0,
-      ...shape,
-      rows,
-      dates: instances[0].timeline.dates.length,
-      table: filled(element, packedMeshes(variant.axes, shape, instances)),
-      parameters: filled(element, packedParameters(instances, model.literals)),
-      words: filled("i32", program.words),
-      reals: filled(element, program.reals),
-      work: empty(element, wordsOf(variant, shape) * instances.length + PAD),
-      out,
-      status,
+  const work = stagesOf(device) * instances.length * nodes;
+  const passes = parts === 1 ? undefined : await setting.passes();
+  await pace.inParts(device, { rows, fewest: MIN_ROWS, work, instances: instances.length }, (first, end) => {
+    if (passes === undefined) device.launch(kernel, { ...args, first, end }, { groups });
+    else launchPasses(device, passes, program, { ...args, first, end }, groups);
+  });
+  const read = await device.read(out);
+  const values = read instanceof Float64Array ? read : new Float64Array(read);
+  const words = await device.read(status);
+  return instances.map(({ meshes }, l): AxesResult => {
+    const own = values.subarray(l * results, (l + 1) * results);
+    return {
+      meshes,
+      values: own.subarray(0, nodes),
+      exercised: results === nodes ? undefined : new Uint8Array(own.subarray(nodes)),
+      status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
     };
-    const work = stagesOf(device) * instances.length * nodes;
-    for (let first = 0, end = 0; first < rows; first = end) {
-      const part = Math.max(MIN_ROWS, Math.floor(pace.share / work));
-      end = rows - first - part < MIN_ROWS ? rows : first + part;
-      const start = performance.now();
-      if (parts === 1) device.launch(kernel, { ...args, first, end }, { groups });
-      else launchPasses(device, await setting.passes(), program, { ...args, first, end }, groups);
-      const returned = performance.now() - start;
-      await device.finish();
-      pace.measured(work * (end - first), returned, performance.now() - start);
-      await pace.done(instances.length * (end - first));
-    }
-    const read = await device.read(out as DeviceBuffer<"f64">);
-    const values = kernel.precision === "f32" ? new Float64Array(read) : read;
-    const words = await device.read(status as DeviceBuffer<"i32">);
-    return instances.map(({ meshes }, l): AxesResult => {
-      const own = values.subarray(l * results, (l + 1) * results);
-      return {
-        meshes,
-        values: own.subarray(0, nodes),
-        exercised: results === nodes ? undefined : new Uint8Array(own.subarray(nodes)),
-        status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
-      };
-    });
-  } finally {
-    for (const buffer of buffers) buffer[Symbol.dispose]();
-  }
+  });
 }
 
 /** A launch for each phase of rows `first` … `end` − 1 of the program. */
@@ -280,14 +261,4 @@ function putWeights(table: Float64Array, at: number, length: number, x: Float64A
     table[at + i] = next;
     table[at + length + i] = before;
   }
-}
-
-function packedParameters(instances: readonly AxesInstance[], literals: readonly number[]): Float64Array {
-  const pitch = instances.length;
-  const rows = instances[0].entry.length + literals.length + instances[0].timeline.dates.length;
-  const parameters = new Float64Array(rows * pitch);
-  instances.forEach(({ entry, timeline: { dates } }, l) => {
-    [...entry, ...literals, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
-  });
-  return parameters;
 }

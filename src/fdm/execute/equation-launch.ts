@@ -1,4 +1,5 @@
-import type { CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import { type CompiledKernel, type Device, LaunchBuffers } from "../../device/index.ts";
+import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise-boundary.ts";
 import { STATUS, STATUS_WORDS } from "../operator/status.ts";
@@ -85,65 +86,38 @@ export async function launch(
   program: TimeProgram,
   instances: readonly Instance[],
 ): Promise<InstanceResult[]> {
-  const buffers: DeviceBuffer[] = [];
+  using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
-  const filled = (type: "f64" | "f32" | "i32", values: HostArray): DeviceBuffer => {
-    const buffer = device.createBuffer(type, values.length);
-    buffers.push(buffer);
-    device.write(buffer, values);
-    return buffer;
+  const nodes = instances[0].mesh.values.length;
+  const dates = instances[0].timeline.dates.length;
+  const pitch = instances.length;
+  const out = buffers.empty(element, (nodes + program.records.length) * pitch);
+  const status = buffers.empty("i32", STATUS_WORDS * pitch);
+  const rows = rowsOf(program);
+  const work = workOf(instances.length, nodes);
+  const split = isSplit(instances.length, nodes, program, pace);
+  const state = buffers.empty(element, split ? keptArrays(variant) * nodes * pitch : 1);
+  const args = {
+    instances: instances.length,
+    pitch,
+    nodes,
+    rows,
+    dates,
+    table: buffers.filled(element, packedMeshes(instances, descending)),
+    parameters: buffers.filled(element, packedParameters(instances, literals)),
+    words: buffers.filled("i32", program.words),
+    reals: buffers.filled(element, program.reals),
+    out,
+    status,
+    state,
   };
-  try {
-    const nodes = instances[0].mesh.values.length;
-    const dates = instances[0].timeline.dates.length;
-    const pitch = instances.length;
-    const out = device.createBuffer(element, (nodes + program.records.length) * pitch);
-    buffers.push(out);
-    const status = device.createBuffer("i32", STATUS_WORDS * pitch);
-    buffers.push(status);
-    const rows = rowsOf(program);
-    const work = workOf(instances.length, nodes);
-    const split = isSplit(instances.length, nodes, program, pace);
-    const state = device.createBuffer(element, split ? keptArrays(variant) * nodes * pitch : 1);
-    buffers.push(state);
-    const args = {
-      instances: instances.length,
-      pitch,
-      nodes,
-      rows,
-      dates,
-      table: filled(element, packedMeshes(instances, descending)),
-      parameters: filled(element, packedParameters(instances, literals)),
-      words: filled("i32", program.words),
-      reals: filled(element, program.reals),
-      out,
-      status,
-      state,
-    };
-    for (let first = 0, end = rows; first < rows; first = end) {
-      end = split ? nextEnd(first, rows, pace.share / work) : rows;
-      const start = performance.now();
-      device.launch(
-        kernel,
-        { ...args, first, end, recorded: recordedBefore(program, first) },
-        launchSize(executor, instances.length),
-      );
-      const returned = performance.now() - start;
-      await device.finish();
-      pace.measured(work * (end - first), returned, performance.now() - start);
-      await pace.done(instances.length * (end - first));
-    }
-    const [values, words] = [await device.read(out), await device.read(status)];
-    return instances.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
-  } finally {
-    for (const buffer of buffers) buffer[Symbol.dispose]();
-  }
-}
-
-/** Where the next part of a time loop ends; what would be left of it alone joins it. */
-function nextEnd(first: number, rows: number, share: number): number {
-  const end = first + Math.max(MIN_ROWS, Math.floor(share));
-  return rows - end < MIN_ROWS ? rows : end;
+  const parts = { rows, fewest: split ? MIN_ROWS : rows, work, instances: instances.length };
+  await pace.inParts(device, parts, (first, end) => {
+    const recorded = recordedBefore(program, first);
+    device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor, instances.length));
+  });
+  const [values, words] = [await device.read(out), await device.read(status)];
+  return instances.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -168,16 +142,6 @@ function packedMeshes(instances: readonly Instance[], descending: boolean): Floa
     }
   });
   return table;
-}
-
-function packedParameters(instances: readonly Instance[], literals: readonly number[]): Float64Array {
-  const pitch = instances.length;
-  const rows = instances[0].entry.length + literals.length + instances[0].timeline.dates.length;
-  const parameters = new Float64Array(rows * pitch);
-  instances.forEach(({ entry, timeline: { dates } }, l) => {
-    [...entry, ...literals, ...dates].forEach((value, k) => (parameters[k * pitch + l] = value));
-  });
-  return parameters;
 }
 
 function laneResult(

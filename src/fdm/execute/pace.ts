@@ -34,6 +34,14 @@ const ELSEWHERE = 60;
  */
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
+/** A time program that is run a part at a time. */
+export interface Parts {
+  readonly rows: number;
+  readonly fewest: number;
+  readonly work: number;
+  readonly instances: number;
+}
+
 /** Keeps the host responsive while a solution goes on, and its parts short. */
 export class Pace {
   readonly #options: PaceOptions;
@@ -55,6 +63,28 @@ export class Pace {
   /** Work that is to be done. */
   expect(stages: number): void {
     this.#counted.total += stages;
+  }
+
+  /**
+   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, and as many as a launch had
+   * better have. `work`: node-stages of a row; `instances`: those that advance side by side.
+   * @throws the signal's reason, between two parts
+   */
+  async inParts(
+    device: Device,
+    { rows, fewest, work, instances }: Parts,
+    launch: (first: number, end: number) => void,
+  ): Promise<void> {
+    for (let first = 0, end = 0; first < rows; first = end) {
+      end = first + Math.max(fewest, Math.floor(this.share / work));
+      if (rows - end < fewest) end = rows;
+      const start = performance.now();
+      launch(first, end);
+      const returned = performance.now() - start;
+      await device.finish();
+      this.measured(work * (end - first), returned, performance.now() - start);
+      await this.done(instances * (end - first));
+    }
   }
 
   /** Node-stages that a launch had better have. */

@@ -1,4 +1,11 @@
-import { type CompiledKernel, type Device, type DeviceBuffer, isGpu, offeredPrecision } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  isGpu,
+  offeredPrecision,
+  uploaded,
+} from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { givenBuffer, knownFields } from "../given.ts";
@@ -94,15 +101,10 @@ export class KrylovBatch implements Disposable {
     this.#kernel = compiled.kernel;
     this.#layout = layout;
     const element = hostReal(precision);
-    const upload = (of: "i32" | "f64" | "f32", values: Int32Array | Float64Array): DeviceBuffer => {
-      const buffer = device.createBuffer(of, values.length);
-      device.write(buffer, values);
-      return buffer;
-    };
     this.#buffers = {
-      table: upload("i32", layout.table),
-      column: upload("i32", layout.column),
-      values: upload(element, layout.values),
+      table: uploaded(device, "i32", layout.table),
+      column: uploaded(device, "i32", layout.column),
+      values: uploaded(device, element, layout.values),
       work: device.createBuffer(element, compiled.memory === "device" ? compiled.vectors * layout.totalRows : 1),
       residuals: device.createBuffer(element, 2 * size),
       info: device.createBuffer("i32", 3 * size),
@@ -206,8 +208,7 @@ async function compile(
     );
   const isShared = memory === "workgroup" || (memory === "auto" && fits && isGpu(device));
   const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
-  const fma = device.backend === "webgpu" ? "contract" : "exact";
-  const kernel = await device.compile(program, { precision, fma, vectors: 2 });
+  const kernel = await device.compile(program, { precision, fma: "reproducible", vectors: 2 });
   return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };
 }
 

@@ -24,14 +24,13 @@ export async function partsOf(operator: SparseOperator): Promise<Parts> {
   if (rows !== columns) throw new ShapeError(`preconditioner: a matrix of ${rows} × ${columns}, expected a square one`);
   const made = format === "csr" ? undefined : await operator.convert("csr");
   const { starts, column, values } = (made ?? operator).arrays;
-  const fma = device.backend === "webgpu" ? "contract" : "exact";
   return {
     device,
     precision,
     rows,
     rowArrays: { starts, column, values },
     owned: made === undefined ? [] : [made],
-    compile: (kernel) => device.compile(kernel, { precision, fma }),
+    compile: (kernel) => device.compile(kernel, { precision, fma: "reproducible" }),
   };
 }
 

@@ -120,8 +120,7 @@ export class Workspace implements Disposable {
 
   compile<K extends Kernel>(program: K): Promise<CompiledKernel<K["params"]>> {
     // Without contraction the bits are those of the CPU; WebGPU leaves that to its driver.
-    const fma = this.device.backend === "webgpu" ? "contract" : "exact";
-    return this.device.compile(program, { precision: this.precision, fma, vectors: 2 });
+    return this.device.compile(program, { precision: this.precision, fma: "reproducible", vectors: 2 });
   }
 
   /** Records the step that follows a reduction. */

@@ -1,9 +1,10 @@
 /** The products of blocks and packets. */
+import { uploaded } from "../../device/index.ts";
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 import { type AddedProduct, cooAdded } from "./coo-product.ts";
 import { type BcsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, store, upload, uploadReals } from "./product.ts";
+import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
 
 /**
  * An item a row of a block. A column of a block is contiguous, so that the items of a block read neighbouring words.
@@ -46,8 +47,8 @@ export async function bcsrProduct(setting: Setting, matrix: BcsrMatrix): Promise
   const [height, width] = matrix.block;
   const program = await compiled(setting, bcsrKernel({ height, width }), 1);
   const arrays = {
-    starts: upload(device, "i32", starts),
-    column: upload(device, "i32", column),
+    starts: uploaded(device, "i32", starts),
+    column: uploaded(device, "i32", column),
     values: uploadReals(setting, values),
   };
   return {
@@ -108,10 +109,10 @@ export async function pktProduct(setting: Setting, matrix: PktMatrix): Promise<P
   const program = await compiled(setting, pktKernel({ items, packetRows }), 1);
   const rest = await cooAdded(setting, matrix.rest);
   const arrays = {
-    order: upload(device, "i32", matrix.order),
-    starts: upload(device, "i32", matrix.starts),
-    entryStarts: upload(device, "i32", matrix.entryStarts),
-    packed: upload(device, "u32", matrix.packed),
+    order: uploaded(device, "i32", matrix.order),
+    starts: uploaded(device, "i32", matrix.starts),
+    entryStarts: uploaded(device, "i32", matrix.entryStarts),
+    packed: uploaded(device, "u32", matrix.packed),
     values: uploadReals(setting, matrix.values),
   };
   const groups = matrix.starts.length - 1;

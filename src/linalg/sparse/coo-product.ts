@@ -3,11 +3,11 @@
  * of a row that began in an earlier chunk is carried over, and added in a second launch in the order of the chunks. (By
  * atomic additions, the other way, the order of the sums would depend on the device's mood.)
  */
-import type { DeviceBuffer } from "../../device/index.ts";
+import { type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { isGpu } from "../../device/index.ts";
 import { fn, hostReal, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
 import type { CooMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, upload, uploadReals } from "./product.ts";
+import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
 
 const GROUP = 128;
 /** Entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
@@ -165,8 +165,8 @@ export async function cooAdded(
 ): Promise<AddedProduct> {
   const { device } = setting;
   const arrays = {
-    row: upload(device, "i32", matrix.row),
-    column: upload(device, "i32", matrix.column),
+    row: uploaded(device, "i32", matrix.row),
+    column: uploaded(device, "i32", matrix.column),
     values: uploadReals(setting, matrix.values),
   };
   return cooAddedOf(setting, arrays, byGroups);

@@ -1,5 +1,5 @@
 /** The product for a matrix, from the host or from rows that are on the device already. */
-import { type DeviceBuffer, isGpu } from "../../device/index.ts";
+import { type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { bcsrProduct, pktProduct, withRest } from "./block-products.ts";
 import { checkPlaces, type ConvertOptions } from "./convert.ts";
@@ -8,7 +8,7 @@ import { csrProductOf, type CsrShape } from "./csr-product.ts";
 import { coordinatesOf, diagonalsOf, ellOf } from "./device-formats.ts";
 import type { DeviceRows } from "./device-rows.ts";
 import { type CooMatrix, pitchOf, type SparseMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, upload, uploadReals } from "./product.ts";
+import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
 import { diaFormat, ellFormat, placesTogether, productOf, type SlotFormat, slotProduct, slotsKernel } from "./slots.ts";
 import { lanesOf, type OperatorOptions } from "./spec.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
@@ -25,8 +25,8 @@ export async function productFor(
     case "csr": {
       const { rows, starts, column, values, padding } = matrix;
       const arrays = {
-        starts: upload(device, "i32", starts),
-        column: upload(device, "i32", column),
+        starts: uploaded(device, "i32", starts),
+        column: uploaded(device, "i32", column),
         values: uploadReals(setting, values),
       };
       return csrProductOf(setting, csrShape(setting, rows, padding > 1, values.length, options), arrays);

@@ -1,5 +1,5 @@
 /** What every format's product consists of. */
-import type { BufferElement, CompiledKernel, Device, DeviceBuffer, HostArray } from "../../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { fn, hostReal, type Kernel, type Precision, real, i32, write } from "../../kernel/index.ts";
 
 /** y ← α·A·x + β·y; y is not read if β is 0. */
@@ -32,18 +32,12 @@ export const compiled = <K extends Kernel>(
   // Without contraction sums have the same bits as on the CPU; WebGPU leaves that to its driver.
   device.compile(kernel, {
     precision,
-    fma: device.backend === "webgpu" ? "contract" : "exact",
+    fma: "reproducible",
     ...(vectors === undefined ? {} : { vectors }),
   });
 
-export function upload<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
-  const buffer = device.createBuffer(element, values.length);
-  device.write(buffer, values);
-  return buffer;
-}
-
 export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
-  upload(device, hostReal(precision), values);
+  uploaded(device, hostReal(precision), values);
 
 /** y[i] ← product + β·y[i]. */
 export const store = fn({

@@ -1,5 +1,5 @@
 /** ELL, DIA and stencils: every row has as many places, and entry k of row i is found without looking at others. */
-import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
+import { type CompiledKernel, type Device, isGpu, uploaded } from "../../device/index.ts";
 import {
   fn,
   type FunctionOf,
@@ -14,7 +14,7 @@ import {
 } from "../../kernel/index.ts";
 import { write } from "../../kernel/index.ts";
 import type { DiaMatrix, EllMatrix } from "./formats.ts";
-import { compiled, type Product, type Setting, store, upload, uploadReals } from "./product.ts";
+import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
 import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
 
 /** Numbers and arrays of such a matrix; `index` is ELL's columns, DIA's offsets or a stencil's table. */
@@ -260,7 +260,7 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
   const values = kind === "stencil" ? matrix.parameters : matrix.values;
   const format = slotFormat(matrix);
   const program = await compiled(setting, slotsKernel(format, placesTogether(setting.device, format, slots)), 2);
-  const arrays = { index: upload(setting.device, "i32", index), values: uploadReals(setting, values) };
+  const arrays = { index: uploaded(setting.device, "i32", index), values: uploadReals(setting, values) };
   return productOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
 }
 

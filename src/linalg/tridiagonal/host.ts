@@ -1,4 +1,4 @@
-import { type Device, type DeviceBuffer, openDevice } from "../../device/index.ts";
+import { type Device, type DeviceBuffer, LaunchBuffers, openDevice } from "../../device/index.ts";
 import { ShapeError } from "../../errors.ts";
 import { elementOf } from "./method.ts";
 import { TridiagonalSolver } from "./solver.ts";
@@ -63,25 +63,18 @@ async function solveOn(
   spec: ReturnType<typeof tridiagonalSpec>,
 ): Promise<HostSolution> {
   const { rows, batch, matrices } = spec;
-  const buffers: DeviceBuffer[] = [];
+  using buffers = new LaunchBuffers(device);
   const element = elementOf(spec.precision);
   const upload = (name: keyof HostSystem): DeviceBuffer<"f64" | "f32"> => {
     const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
     const values = system[name];
     if (values.length !== length)
       throw new ShapeError(`solveTridiagonal: ${name}: got ${values.length} elements, expected ${length}`);
-    const buffer = device.createBuffer(element, length);
-    buffers.push(buffer);
-    device.write(buffer, Float64Array.from(values));
-    return buffer;
+    return buffers.filled(element, Float64Array.from(values));
   };
-  try {
-    const rhs = upload("rhs");
-    const matrix = { lower: upload("lower"), diagonal: upload("diagonal"), upper: upload("upper") };
-    using solver = await TridiagonalSolver.create(device, spec);
-    solver.solveInPlace({ ...matrix, rhs });
-    return { x: await device.read(rhs), failures: await solver.failures() };
-  } finally {
-    for (const buffer of buffers) buffer[Symbol.dispose]();
-  }
+  const rhs = upload("rhs");
+  const matrix = { lower: upload("lower"), diagonal: upload("diagonal"), upper: upload("upper") };
+  using solver = await TridiagonalSolver.create(device, spec);
+  solver.solveInPlace({ ...matrix, rhs });
+  return { x: await device.read(rhs), failures: await solver.failures() };
 }
