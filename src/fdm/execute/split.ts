@@ -27,22 +27,30 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 };
 
 /**
- * The capacity that an instance's kernel gets in a split among teams; undefined where the device cannot, or has no room
- * for it.
+ * The capacity that an instance's kernel gets in a split among teams, of which a group takes `bytesOf` workgroup memory;
+ * undefined where the device cannot, or has no room for it.
  */
-export function teamCapacity(
+export function capacityIn(
   { limits }: Device,
+  split: TeamSplit,
+  nodes: number,
+  bytesOf: (team: Team, capacity: number) => number,
+): number | undefined {
+  const team = teams[split];
+  const items = groupSize(team);
+  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
+  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
+}
+
+/** The same of the book's kernels. */
+export function teamCapacity(
+  device: Device,
   precision: Precision,
   nodes: number,
   split: TeamSplit,
 ): number | undefined {
   const bytes = precision === "f32" ? 4 : 8;
-  const team = teams[split];
-  const items = groupSize(team);
-  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find(
-    (size) => size >= nodes && teamWords(team, size, precision) * bytes <= limits.maxWorkgroupBytes,
-  );
+  return capacityIn(device, split, nodes, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
 /** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */
