@@ -9,28 +9,38 @@ export interface Expanded {
   readonly lower: Int32Array;
 }
 
-/** A model with two boundaries whose meeting time lies between `low` and the largest of `rungs`. */
+/** A time to expiry for which both boundaries have been solved: how far they have moved together, in ln S. */
+interface Trial {
+  readonly time: number;
+  readonly moved: number;
+}
+
+/** The search for the time at which the boundaries of a model meet. */
 interface Search {
   readonly key: string;
   readonly inputs: readonly number[];
-  readonly low: number;
-  readonly rungs: readonly number[];
+  /** The time to try next. */
+  readonly time: number;
+  /** The last two times at which they are apart, the latest first. */
+  readonly apart: readonly Trial[];
+  /** A time at which they have met, or beyond which the upper one is not found. */
+  readonly high: number;
 }
 
 /** Horizons kept. */
 const USUAL = 4096;
 
-/** Finer and finer searches, each between two neighbours of the one before. */
-const STAGES = 4;
+/** Times tried for each model; three to five are usual. */
+const STAGES = 20;
 
-/** Boundaries are solved for no more than this multiple of the time at which they meet. */
-const CLOSE = 1.25;
+/** Boundaries are solved until they have moved by up to this multiple of their distance at expiry. */
+const PAST = 1.1;
 
 /**
  * Puts with two boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| they meet, and there is no early exercise longer
  * before expiry. Beyond that time the equation of the upper one has a solution only for a while, so that both are
- * solved as far as they go: until the expiry asked for, or shortly after they meet, which a search by the coarsest
- * scheme finds. Where they meet by a scheme, `premiumKernel` finds in its own boundaries.
+ * solved as far as they go: until the expiry asked for, or shortly after they meet, which the secant method with the
+ * coarsest scheme finds. Where they meet by a scheme, `premiumKernel` finds in its own boundaries.
  */
 export class Pairs implements Disposable {
   readonly #trials: Boundaries;
@@ -59,17 +69,21 @@ export class Pairs implements Disposable {
   async #search(pairs: readonly (readonly number[])[]): Promise<void> {
     if (this.#horizons.size > USUAL) this.#horizons.clear();
     const unknown = new Map(pairs.map((inputs) => [keyOf(inputs), inputs]));
-    let open = Array.from(unknown, ([key, inputs]): Search => ({ key, inputs, low: 0, rungs: firstRungs(inputs) }));
+    let open = Array.from(unknown, ([key, inputs]): Search => ({
+      key,
+      inputs,
+      apart: [],
+      high: Infinity,
+      time: first(inputs),
+    }));
     open = open.filter(({ key }) => !this.#horizons.has(key));
     for (let stage = 0; stage < STAGES && open.length > 0; stage++) {
       const slots = this.#trials.slotsOf(
-        open.flatMap(({ inputs, rungs }) => rungs.flatMap((rung) => [upperOf(inputs, rung), lowerOf(inputs, rung)])),
+        open.flatMap(({ inputs, time }) => [upperOf(inputs, time), lowerOf(inputs, time)]),
       );
       await this.#trials.solve(new Set(slots), 0);
-      let next = 0;
-      open = open.flatMap((search) => {
-        const own = slots.subarray(next, (next += 2 * search.rungs.length));
-        const found = this.#narrow(search, own);
+      open = open.flatMap((search, i) => {
+        const found = this.#narrow(search, slots[2 * i], slots[2 * i + 1]);
         if (typeof found === "object") return [found];
         this.#horizons.set(search.key, found);
         return [];
@@ -78,20 +92,21 @@ export class Pairs implements Disposable {
     for (const { key } of open) this.#horizons.set(key, Number.NaN);
   }
 
-  /** A horizon, or a search between two rungs. */
-  #narrow({ key, inputs, low: from, rungs }: Search, slots: Int32Array): number | Search {
+  /** A horizon, or the search with its next time. */
+  #narrow(search: Search, upper: number, lower: number): number | Search {
+    const { inputs, time, apart, high } = search;
     const trials = this.#trials;
     const { lastDistances } = trials.scheme(0);
-    let low = from;
-    for (const [k, rung] of rungs.entries()) {
-      const [upper, lower] = [slots[2 * k], slots[2 * k + 1]];
-      const isSolved = trials.hasConverged(upper, 0) && trials.hasConverged(lower, 0);
-      const meets = isSolved && lastDistances[upper] + lastDistances[lower] >= apart(inputs);
-      if (meets && rung <= CLOSE * low) return rung;
-      if (!isSolved || meets) return { key, inputs, low, rungs: between(low > 0 ? low : rung / 4 ** 8, rung) };
-      low = rung;
+    const moved = lastDistances[upper] + lastDistances[lower];
+    const isSolved = trials.hasConverged(upper, 0) && trials.hasConverged(lower, 0);
+    const distance = distanceOf(inputs);
+    if (isSolved && moved < distance) {
+      if (time === inputs[3]) return time;
+      const known = [{ time, moved }, ...apart.slice(0, 1)];
+      return { ...search, apart: known, time: between(known, high, inputs) };
     }
-    return low;
+    if (isSolved && moved <= PAST * distance) return time;
+    return { ...search, high: time, time: between(apart, time, inputs) };
   }
 
   [Symbol.dispose](): void {
@@ -120,17 +135,16 @@ const lowerOf = ([r, q, sigma, , by]: readonly number[], horizon: number): reado
 ];
 
 /** The distance of the boundaries at expiry, in ln S. */
-const apart = ([r, q]: readonly number[]): number => Math.log(q / r);
+const distanceOf = ([r, q]: readonly number[]): number => Math.log(q / r);
 
-/** Times in steps of a factor of four from one at which the boundaries are well apart. */
-function firstRungs(inputs: readonly number[]): readonly number[] {
-  const [, , sigma, longest] = inputs;
-  const rungs = [longest];
-  const first = (apart(inputs) / sigma) ** 2 / 2 ** 14;
-  for (let rung = longest / 4; rung > first; rung /= 4) rungs.unshift(rung);
-  return rungs;
+/** About when they meet, where σ is well above the least for which they do. */
+const first = (inputs: readonly number[]): number => Math.min(inputs[3], (distanceOf(inputs) / inputs[2]) ** 2 / 12);
+
+/** The next time to try: how far they have moved is about a power of time, √τ at first. */
+function between([last, before]: readonly Trial[], high: number, inputs: readonly number[]): number {
+  if (last === undefined) return high / 16;
+  const slope = before === undefined ? 0.45 : Math.log(last.moved / before.moved) / Math.log(last.time / before.time);
+  const wanted = Math.log((0.5 * (1 + PAST) * distanceOf(inputs)) / last.moved) / Math.max(slope, 0.05);
+  const guess = last.time * Math.min(Math.exp(wanted), 16);
+  return guess < 0.95 * high ? Math.min(guess, inputs[3]) : Math.sqrt(last.time * high);
 }
-
-/** Seven times between two, and the last. */
-const between = (low: number, high: number): readonly number[] =>
-  Array.from({ length: 8 }, (_, k) => low * (high / low) ** ((k + 1) / 8));
