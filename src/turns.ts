@@ -39,3 +39,14 @@ export class Turns {
     this.#last = performance.now();
   }
 }
+
+/**
+ * What a promise gives; undefined if it does not within so many milliseconds.
+ * @throws what the promise is rejected with
+ */
+export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, Math.max(patience, 0), undefined);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,7 +1,9 @@
 /** The expected work of a book, from a sample of its trades. */
 import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
+import { within } from "../turns.ts";
 import type { PriceOptions } from "./commands/price.ts";
+import { askedOf } from "./options.ts";
 
 /** Trades of the sample. */
 export const SAMPLE = 256;
@@ -14,17 +16,12 @@ export async function expectedWork(
   sample: readonly ParsedTrade[],
   times: number,
   context: BookContext,
-  { greeks, accuracy, method, precision }: PriceOptions,
+  options: PriceOptions,
 ): Promise<Work | undefined> {
-  const { expectedCostsByMethod, workOf } = await import("../pricing/index.ts");
-  const asked = {
-    greeks,
-    precision,
-    ...(accuracy === undefined ? {} : { accuracy }),
-    ...(method === undefined ? {} : { method }),
-  };
+  const { expectedCosts, workOf } = await import("../pricing/index.ts");
+  const { precision } = options;
   try {
-    return workOf(expectedCostsByMethod(sample, context, asked), times);
+    return workOf(expectedCosts(sample, context, { ...askedOf(options), precision }), times);
   } catch {
     return undefined; // the run will say why
   }
@@ -47,7 +44,7 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
       const next = this.#rest.next();
       next.catch(() => undefined); // whoever takes it meets the failure
       this.#seen.push(next);
-      const result = await within(until - performance.now(), next);
+      const result = await within(until - performance.now(), next).catch(() => undefined);
       if (result === undefined) return { trades, isAll: false };
       if (result.done === true) return { trades, isAll: true };
       trades.push(result.value);
@@ -66,12 +63,4 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
       await this.#rest.return?.();
     }
   }
-}
-
-/** What a promise gives; undefined if it fails, or does not within so many milliseconds. */
-function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.max(patience, 0), undefined);
-    promise.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer));
-  });
 }

@@ -110,6 +110,15 @@ export interface Flags {
 }
 
 /** The options of pricing, of what commander makes of them. */
+/** What is asked of the pricer. */
+export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
+  greeks,
+  sensitivityErrorEstimates: sensitivityErrors,
+  ...(timePerTrade === undefined ? {} : { timePerTrade }),
+  ...(accuracy === undefined ? {} : { accuracy }),
+  ...(method === undefined ? {} : { method }),
+});
+
 export function priceOptions(flags: Flags): PriceOptions {
   const { market, inputFormat, format, output, threads, rows, keep, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;

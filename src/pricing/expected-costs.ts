@@ -27,19 +27,10 @@ export interface ExpectedCost {
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
 /**
- * What each trade is expected to cost one core, with all its scenarios; 0 where it cannot be priced. Seconds.
+ * What each trade is expected to cost, and by which method.
  * @throws SpecError options that cannot be met
  */
-export function expectedCosts(trades: readonly ParsedTrade[], context: BookContext, options: Asked): number[] {
-  return expectedCostsByMethod(trades, context, options).map(({ seconds }) => seconds);
-}
-
-/** The same with the method of each trade. @throws SpecError options that cannot be met */
-export function expectedCostsByMethod(
-  trades: readonly ParsedTrade[],
-  context: BookContext,
-  options: Asked,
-): ExpectedCost[] {
+export function expectedCosts(trades: readonly ParsedTrade[], context: BookContext, options: Asked): ExpectedCost[] {
   const settings = settingsOf(options, context);
   const cases = new ScenarioCases(context.scenarios);
   const columns = new TradeColumns(trades, cases);

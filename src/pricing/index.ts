@@ -2,7 +2,7 @@
 export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
 /** @internal */
 export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
-export { expectedCosts, expectedCostsByMethod } from "./expected-costs.ts";
+export { expectedCosts } from "./expected-costs.ts";
 export { priceBook } from "./price-book.ts";
 export { priceTrades } from "./price-trades.ts";
 /** @internal */

@@ -7,6 +7,7 @@ import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
+import { within } from "../turns.ts";
 
 /** Of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
@@ -149,7 +150,7 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
   let pending = false;
   let open = true;
   try {
-    for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await before(QUIET, next)) {
+    for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await within(QUIET, next)) {
       pending = item === undefined;
       if (item === undefined) {
         yield QUIETLY;
@@ -169,14 +170,6 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
       else await closed;
     }
   }
-}
-
-/** What a promise gives; undefined if it does not within so many milliseconds. */
-function before<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(resolve, patience, undefined);
-    promise.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
 
 /** Of books that name none; results say it. */

@@ -9,6 +9,7 @@ import { expectedWork, SAMPLE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
 import { EXIT } from "../failure.ts";
 import { formatOfName } from "../input.ts";
+import { askedOf } from "../options.ts";
 import type { Output, OutputFormat } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
@@ -120,18 +121,12 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   const { asOf, scenarios } = book.book;
   // Only a table has a column for each, and to find them all takes a reading of all trades.
   const tags = format === "csv" ? await book.book.tags() : undefined;
-  const { greeks, sensitivityErrors, accuracy, timePerTrade, method } = options;
+  const { sensitivityErrors } = options;
   const setting = {
     format,
     start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags },
     precision: engine.precision,
-    options: {
-      greeks,
-      sensitivityErrorEstimates: sensitivityErrors,
-      ...(accuracy === undefined ? {} : { accuracy }),
-      ...(timePerTrade === undefined ? {} : { timePerTrade }),
-      ...(method === undefined ? {} : { method }),
-    },
+    options: askedOf(options),
   };
   const bar = new ProgressBar(terminal.stderr);
   const onProgress = (progress: { readonly done: number; readonly fraction: number }): void => bar.update(progress);

@@ -3,6 +3,7 @@ import type * as Runs from "../../runs/index.ts";
 import type { OpenEngine } from "../engine.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { formatOfName } from "../input.ts";
+import { askedOf } from "../options.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "./price.ts";
@@ -102,31 +103,15 @@ export function bookPlace(
 
 /** How a book is cut for these options. */
 function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
-  const {
-    greeks,
-    sensitivityErrors,
-    accuracy,
-    timePerTrade,
-    method,
-    precision,
-    chunkTrades = 16_384,
-    chunkSeconds = CHUNK_SECONDS,
-  } = options;
-  const asked = {
-    greeks,
-    sensitivityErrorEstimates: sensitivityErrors,
-    precision,
-    ...(timePerTrade === undefined ? {} : { timePerTrade }),
-    ...(accuracy === undefined ? {} : { accuracy }),
-    ...(method === undefined ? {} : { method }),
-  };
+  const { precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
+  const asked = { ...askedOf(options), precision };
   return {
     book,
     options: asked,
     limits: { rows: chunkTrades, seconds: chunkSeconds },
     costOf: async (context) => {
       const { expectedCosts } = await import("../../pricing/index.ts");
-      return (trades) => expectedCosts(trades, context, asked);
+      return (trades) => expectedCosts(trades, context, asked).map(({ seconds }) => seconds);
     },
     signal,
   };

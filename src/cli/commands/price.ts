@@ -17,6 +17,7 @@ import {
   tableOptions,
 } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
+import { askedOf } from "../options.ts";
 import { summary } from "../summary.ts";
 import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
@@ -178,17 +179,7 @@ async function run(given: Run): Promise<number> {
     const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
     await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags }));
-    const { precision, greeks, sensitivityErrors: sensitivityErrorEstimates, accuracy, timePerTrade, method } = options;
-    const run = {
-      precision,
-      greeks,
-      sensitivityErrorEstimates,
-      accuracy,
-      timePerTrade,
-      signal,
-      onProgress,
-      ...(method === undefined ? {} : { method }),
-    };
+    const run = { ...askedOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();
       const rows = trades.pair(results);
