@@ -27,8 +27,8 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 };
 
 /**
- * The capacity that an instance's kernel gets in a split among teams, of which a group takes `bytesOf` workgroup memory;
- * undefined where the device cannot, or has no room for it.
+ * The capacity that an instance's kernel gets in a split among teams; undefined where the device cannot, or has no room
+ * for it. `bytesOf`: the workgroup memory of a group.
  */
 export function capacityIn(
   { limits }: Device,
