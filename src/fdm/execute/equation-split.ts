@@ -4,10 +4,10 @@ import type { Kernel, Precision } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import { equationKernel } from "./item/equation/kernel.ts";
 import { sharing } from "./kernel-sharing.ts";
-import { CAPACITIES, preferredSplits, type Split, teams } from "./split.ts";
+import { fittingCapacity, preferredSplits, type Split, teams } from "./split.ts";
 import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";
-import { groupSize } from "./team/team.ts";
+import { groupSize, type Team } from "./team/team.ts";
 
 /** How equations are shared out: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
@@ -43,28 +43,14 @@ export function executorFor(
   for (const each of splits) {
     if (each !== "subgroup" && each !== "workgroup") continue;
     if (!variant.fitted || (each === "workgroup" && precision === "f32x2" && split === undefined)) continue;
-    const capacity = teamCapacityOf(device, variant, axis.nodes, precision, each);
+    const bytesOf = (team: Team, size: number): number =>
+      equationBytes(team, { ...variant, capacity: size }, precision);
+    const capacity = fittingCapacity(device, axis.nodes, each, bytesOf);
     if (capacity !== undefined) return { split: each, variant: { ...variant, capacity } };
   }
   if (split !== undefined && split !== "item")
     throw new SpecError(`axes.${axis.name}.nodes: ${axis.nodes}, or the device, is not for the split ${split}`);
   return itemExecutor(device, variant, axis, precision);
-}
-
-function teamCapacityOf(
-  { limits }: Device,
-  variant: Uncapped,
-  nodes: number,
-  precision: Precision,
-  split: "subgroup" | "workgroup",
-): number | undefined {
-  const team = teams[split];
-  const items = groupSize(team);
-  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find(
-    (size) =>
-      size >= nodes && equationBytes(team, { ...variant, capacity: size }, precision) <= limits.maxWorkgroupBytes,
-  );
 }
 
 /** Node capacities that kernels of items are compiled for: few, since each is a compilation. */

@@ -31,18 +31,26 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
  * for it.
  */
 export function teamCapacity(
-  { limits }: Device,
+  device: Device,
   precision: Precision,
   nodes: number,
   split: TeamSplit,
 ): number | undefined {
   const bytes = precision === "f32" ? 4 : 8;
+  return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
+}
+
+/** The same of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
+export function fittingCapacity(
+  { limits }: Device,
+  nodes: number,
+  split: TeamSplit,
+  bytesOf: (team: Team, size: number) => number,
+): number | undefined {
   const team = teams[split];
   const items = groupSize(team);
   if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find(
-    (size) => size >= nodes && teamWords(team, size, precision) * bytes <= limits.maxWorkgroupBytes,
-  );
+  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
 }
 
 /** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */
