@@ -143,7 +143,8 @@ export const boundaryKernel = kernel({
     if (r <= 0 && q >= r && outside > 0) return;
     const { COLUMNS, WIDTH } = env;
     const constants = { rate: r, dividendYield: q, sigma };
-    const { isBelow, atExpiry, depth } = env.boundaryLimits({ constants });
+    const limits = env.boundaryLimits({ constants });
+    const { isBelow, atExpiry, depth } = limits;
     const isPair = r < 0 && q < 0;
     const y = gpu.privateReal(env.N);
     const row = gpu.privateReal(env.N);
@@ -155,7 +156,7 @@ export const boundaryKernel = kernel({
         const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
         const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
         y[i] = Math.max(Math.sqrt(Math.max(h, 0)), least);
-      } else y[i] = env.firstGuess({ constants, tau: expiry * root * root });
+      } else y[i] = env.firstGuess({ constants, limits, tau: expiry * root * root });
     }
     let size = 1.0;
     let step = 0;

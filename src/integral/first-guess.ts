@@ -1,5 +1,5 @@
 import { fn, real } from "../kernel/index.ts";
-import { boundaryLimits, Constants } from "./model.ts";
+import { Constants, Limits } from "./model.ts";
 
 /**
  * A first guess of y = ln(B(0)/B(τ)), the boundary's distance from its limit at expiry: the quadratic approximation of
@@ -12,11 +12,8 @@ import { boundaryLimits, Constants } from "./model.ts";
  */
 export const firstGuess = fn({
   name: "firstGuess",
-  params: { constants: Constants, tau: real },
-  env: { boundaryLimits },
-  body({ constants, tau }, gpu, { boundaryLimits }) {
-    const { rate: r, dividendYield: q, sigma } = constants;
-    const { isBelow, atExpiry, depth } = boundaryLimits({ constants });
+  params: { constants: Constants, limits: Limits, tau: real },
+  body({ constants: { rate: r, dividendYield: q, sigma }, limits: { isBelow, atExpiry, depth }, tau }, gpu) {
     const deviation = sigma * Math.sqrt(tau);
     const least = depth * -Math.expm1((-0.6 * deviation) / depth);
     // So close to expiry the equation above is all cancellation, and of two boundaries it says nothing.

@@ -1,8 +1,11 @@
 /** The American put on a strike of 1, in a model of constant rate, yield and volatility. */
-import { fn, real, record } from "../kernel/index.ts";
+import { bool, fn, real, record } from "../kernel/index.ts";
 
 /** Rate, yield and volatility, per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
+
+/** Limits of ln B: at expiry, whether that is below the strike, and how far from there it falls at most. */
+export const Limits = record({ isBelow: bool, atExpiry: real, depth: real });
 
 /** The limit ln B(0) of the boundary at expiry, B(0) = min(1, r/q), and whether it is below the strike: Kim (1990). */
 export const limitAtExpiry = fn({
