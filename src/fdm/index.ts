@@ -120,7 +120,7 @@ export { endlessLoops } from "./adaptive/levels.ts";
 /** @internal */
 export { Column, valueAt } from "./operator/column.ts";
 /** @internal */
-export { FAULT } from "./operator/status.ts";
+export { FAULT, firstFault } from "./operator/status.ts";
 /** @internal */
 export { axesPointwise, axesRegion, type AxesEquation } from "./problem/axes-functions.ts";
 /** @internal */

@@ -2,6 +2,7 @@
 import { type CompiledKernel, type Device, LaunchBuffers } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
+  firstFault,
   type Pace,
   type ParameterValues,
   PROGRAM_BITS,
@@ -302,16 +303,10 @@ function rowsOf({ words, reals }: TimeProgram): Float64Array {
 }
 
 function reportOf(words: Int32Array): GridReport {
-  let first = { fault: 0, node: 0, row: 0 };
   let endless = 0;
-  for (let at = 0; at < words.length; at += REPORT_WORDS) {
-    const [fault, node, row] = words.subarray(at + REPORT.fault, at + REPORT.row + 1);
-    const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
-    if (fault !== 0 && isBefore) first = { fault, node, row };
-    endless ||= words[at + REPORT.endless];
-  }
+  for (let at = 0; at < words.length; at += REPORT_WORDS) endless ||= words[at + REPORT.endless];
   return {
-    ...first,
+    ...firstFault(words, REPORT_WORDS),
     endless,
     growth: false,
     unsolved: words[REPORT.unsolved],

@@ -1,4 +1,5 @@
 import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
+import { firstFault } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
@@ -198,19 +199,13 @@ function launchPasses(
 
 /** What the items of an instance found, in one. */
 function statusOf(words: Int32Array): AxesStatus {
-  let first = { fault: 0, node: 0, row: 0 };
   let growth = false;
   let endless = 0;
   for (let at = 0; at < words.length; at += AXES_STATUS_WORDS) {
-    const fault = words[at + AXES_STATUS.fault];
-    const node = words[at + AXES_STATUS.node];
-    const row = words[at + AXES_STATUS.row];
-    const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
-    if (fault !== 0 && isBefore) first = { fault, node, row };
     growth ||= words[at + AXES_STATUS.growth] !== 0;
     endless ||= words[at + AXES_STATUS.endless];
   }
-  return { ...first, growth, endless };
+  return { ...firstFault(words, AXES_STATUS_WORDS), growth, endless };
 }
 
 /**

@@ -4,10 +4,10 @@ import type { Kernel, Precision } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import { equationKernel } from "./item/equation/kernel.ts";
 import { sharing } from "./kernel-sharing.ts";
-import { capacityIn, preferredSplits, type Split, teams } from "./split.ts";
+import { fittingCapacity, preferredSplits, type Split, teams } from "./split.ts";
 import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";
-import { groupSize } from "./team/team.ts";
+import { groupSize, type Team } from "./team/team.ts";
 
 /** How equations are shared out: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
@@ -43,9 +43,9 @@ export function executorFor(
   for (const each of splits) {
     if (each !== "subgroup" && each !== "workgroup") continue;
     if (!variant.fitted || (each === "workgroup" && precision === "f32x2" && split === undefined)) continue;
-    const capacity = capacityIn(device, each, axis.nodes, (team, size) =>
-      equationBytes(team, { ...variant, capacity: size }, precision),
-    );
+    const bytesOf = (team: Team, size: number): number =>
+      equationBytes(team, { ...variant, capacity: size }, precision);
+    const capacity = fittingCapacity(device, axis.nodes, each, bytesOf);
     if (capacity !== undefined) return { split: each, variant: { ...variant, capacity } };
   }
   if (split !== undefined && split !== "item")

@@ -28,21 +28,8 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 
 /**
  * The capacity that an instance's kernel gets in a split among teams; undefined where the device cannot, or has no room
- * for it. `bytesOf`: the workgroup memory of a group.
+ * for it.
  */
-export function capacityIn(
-  { limits }: Device,
-  split: TeamSplit,
-  nodes: number,
-  bytesOf: (team: Team, capacity: number) => number,
-): number | undefined {
-  const team = teams[split];
-  const items = groupSize(team);
-  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
-}
-
-/** The same of the book's kernels. */
 export function teamCapacity(
   device: Device,
   precision: Precision,
@@ -50,7 +37,20 @@ export function teamCapacity(
   split: TeamSplit,
 ): number | undefined {
   const bytes = precision === "f32" ? 4 : 8;
-  return capacityIn(device, split, nodes, (team, size) => teamWords(team, size, precision) * bytes);
+  return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
+}
+
+/** The same of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
+export function fittingCapacity(
+  { limits }: Device,
+  nodes: number,
+  split: TeamSplit,
+  bytesOf: (team: Team, size: number) => number,
+): number | undefined {
+  const team = teams[split];
+  const items = groupSize(team);
+  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
+  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
 }
 
 /** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */

@@ -35,3 +35,14 @@ export const FAULT = {
   /** The matrix of second derivatives is not positive semi-definite. */
   indefinite: 8192,
 } as const;
+
+/** The first fault in time that the items of an instance found: `each` words an item, these three the first. */
+export function firstFault(words: Int32Array, each: number): { fault: number; node: number; row: number } {
+  let first = { fault: 0, node: 0, row: 0 };
+  for (let at = 0; at < words.length; at += each) {
+    const [fault, node, row] = words.subarray(at, at + 3);
+    const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
+    if (fault !== 0 && isBefore) first = { fault, node, row };
+  }
+  return first;
+}
