@@ -108,7 +108,8 @@ export type Boundary<N extends string, F = unknown> =
 /**
  * How V ≥ payoff is solved for in each stage.
  *
- * * `penalty`: policy iteration with a large penalty (Forsyth & Vetzal 2002), for any exercise region. The default.
+ * * `penalty`: policy iteration, which is the penalty method (Forsyth & Vetzal 2002) with an infinite penalty, for any
+ *   exercise region. The default.
  * * `brennan-schwartz`: projection during substitution (Brennan & Schwartz 1977). Fastest, and exact if the region is
  *   one interval at the `side`.
  * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any region, at the cost

@@ -28,9 +28,7 @@ export function reportOf(
   const warnings: string[] = [];
   if (matters(model, entry, solved)) warnings.push(driftWarning(model, solved));
   if (status[STATUS.unconverged] > 0)
-    warnings.push(
-      `exercise: ${status[STATUS.unconverged]} stages ended before the penalty iteration did; take more steps`,
-    );
+    warnings.push(`exercise: ${status[STATUS.unconverged]} stages ended before policy iteration did; take more steps`);
   if (status[STATUS.growth] !== 0)
     warnings.push("equation.V: grows by more than a step can follow, V·Δt ≥ 1; take more steps");
   return { warnings, error: undefined };

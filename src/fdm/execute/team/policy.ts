@@ -1,4 +1,5 @@
 import { bool, fn, read, real, write } from "../../../kernel/index.ts";
+import { MAX_ROUNDS } from "../../conditions/policy.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns } from "./factor.ts";
@@ -80,6 +81,7 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
       live: Live,
     },
     env: {
+      MAX_ROUNDS,
       count: rows,
       hasBarriers,
       pinRuns: pinRuns(rows),
@@ -104,7 +106,7 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
         downTo: none,
         upTo: none,
       };
-      for (let round = 0; round < 12; round++) {
+      for (let round = 0; round < env.MAX_ROUNDS; round++) {
         const needed = yield* env.factorRuns({
           rows,
           active,

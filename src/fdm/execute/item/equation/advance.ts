@@ -2,7 +2,7 @@ import { fn } from "../../../../kernel/index.ts";
 import { substitute } from "../../../conditions/brennan-schwartz.ts";
 import { exerciseBoundary } from "../../../conditions/exercise-boundary.ts";
 import { obstacleAt } from "../../../conditions/obstacle.ts";
-import { penalised } from "../../../conditions/penalty.ts";
+import { iteratePolicy } from "../../../conditions/policy.ts";
 import { extrapolateAt } from "../../../operator/extrapolate.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { rightHandSide } from "../../../operator/right-hand-side.ts";
@@ -66,7 +66,7 @@ export function advance(variant: EquationVariant) {
       pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
       setObstacle: early ? setObstacle(variant) : undefined,
       rightHandSide: rightHandSide(variant),
-      penalised: penalty ? penalised : undefined,
+      iteratePolicy: penalty ? iteratePolicy(true) : undefined,
       substitute: penalty ? undefined : substitute(exercise === "brennan-schwartz"),
       extrapolate: extrapolate(variant),
       exerciseBoundary: early ? exerciseBoundary(true) : undefined,
@@ -103,9 +103,10 @@ export function advance(variant: EquationVariant) {
           }
         }
         const { extrapolation } = stage;
-        if (env.penalised !== undefined) {
-          const system = { nodes, diagonal: inverse, a: lower, c: upper, right };
-          const unconverged = env.penalised({ system, bound: { u, obstacle, extrapolation }, z, active, factor });
+        if (env.iteratePolicy !== undefined) {
+          const system = { nodes, diagonal: inverse, decay: 0.0, a: lower, c: upper, right };
+          const bound = { u, obstacle, weightOfOld: 1 - 1 / extrapolation };
+          const unconverged = env.iteratePolicy({ system, bound, z, active, factor });
           const at = env.unconverged * pitch + instance;
           status[at] = status[at] + unconverged;
         }

@@ -37,8 +37,8 @@ const Told = record({ cuts: i32, run: i32 });
 
 /**
  * Evaluates the rows of all nodes into workgroup memory and takes those of the run from there: divided by 1 + hc,
- * whose reciprocal stays in `third`, which leaves `factorRuns` rows (−a, 1 + a + c, −c). Penalties are added to 1 + hc,
- * so their rows stay as they are.
+ * whose reciprocal stays in `third`, which leaves `factorRuns` rows (−a, 1 + a + c, −c). Policy iteration takes them as
+ * they are.
  */
 function layRows({ team, rows, variant, penalty }: EquationPlan) {
   return fn({

@@ -1,5 +1,5 @@
 import { fn, read, real } from "../../../../kernel/index.ts";
-import { MAX_ROUNDS, penaltyWeight } from "../../../conditions/penalty.ts";
+import { MAX_ROUNDS } from "../../../conditions/policy.ts";
 import { total } from "../counters.ts";
 import { factorRuns } from "../factor.ts";
 import { Factors, Products, Rows, Scans } from "../records.ts";
@@ -35,9 +35,9 @@ function beside({ items, shuffles }: Team, rows: number) {
 }
 
 /**
- * A stage by the penalty method, as `penalised` does it, from the rows (−a, diagonal + a + c, −c) of an item's run:
- * each round divides them by diagonal + P, factors and solves. `bound` is what y is held above. The last y in z;
- * returns 1 if the rounds were not enough. Cost of a round: a factorisation, about 25 flops a node.
+ * A stage by policy iteration, as `iteratePolicy` does it, from the rows (−a, diagonal + a + c, −c) of an item's run:
+ * each round divides them by the diagonal, makes y = bound of those that are exercised, factors and solves. The last y
+ * in z; returns 1 if the rounds were not enough. Cost of a round: a factorisation, about 25 flops a node.
  */
 export function penaliseRuns({ team, rows }: EquationPlan) {
   return fn({
@@ -55,7 +55,6 @@ export function penaliseRuns({ team, rows }: EquationPlan) {
       count: rows,
       last: rows - 1,
       MAX_ROUNDS,
-      penaltyWeight,
       factorRuns: factorRuns(team, rows, { policy: false, lasting: false, scaled: false, summed: false }),
       eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       substituteRuns: substituteRuns(team, rows),
@@ -67,16 +66,14 @@ export function penaliseRuns({ team, rows }: EquationPlan) {
       const { z } = state;
       const { diagonal, right, active } = penalty;
       const { count, last } = env;
-      const large = env.penaltyWeight();
       const scaled = { a: gpu.privateReal(count), c: gpu.privateReal(count) };
       let unconverged = 1;
       for (let round = 0; round < env.MAX_ROUNDS; round++) {
         for (let k = 0; k < count; k++) {
-          const weight = active[k] > 0.5 ? large * (diagonal[k] + a[k] + c[k]) : 0.0;
-          const own = gpu.reciprocal(diagonal[k] + weight);
+          const own = active[k] > 0.5 ? 0.0 : gpu.reciprocal(diagonal[k]);
           scaled.a[k] = a[k] * own;
           scaled.c[k] = c[k] * own;
-          z[k] = (right[k] + weight * bound[k]) * own;
+          z[k] = active[k] > 0.5 ? bound[k] : right[k] * own;
         }
         const needed = yield* env.factorRuns({
           rows: scaled,
