@@ -2,7 +2,7 @@
 import type { CompiledKernel } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, lower, whatIsWrong } from "../../kernel/index.ts";
-import type { Level } from "../execute/equation-batch.ts";
+import type { Level } from "../execute/plan.ts";
 import type { Pace } from "../execute/pace.ts";
 import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";

@@ -1,11 +1,10 @@
 import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
-import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
+import type { AxisMesh, MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
 import { checkParameters, entryError } from "../problem/quantity.ts";
-import type { TimeProgram, Timeline } from "../time/timeline.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import { LANES, PAD } from "./axes/records.ts";
 import {
@@ -18,23 +17,11 @@ import {
   shapeOfGrid,
   wordsOf,
 } from "./axes-launch.ts";
-import { type Level, programsOf } from "./equation-batch.ts";
 import type { Pace } from "./pace.ts";
+import { type Level, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the program it was made by. */
-export interface AxesSolved extends AxesResult {
-  readonly program: TimeProgram;
-  readonly timeline: Timeline;
-}
-
-/** Entries on one grid and time grid; those that share a time program are launched together. */
-export interface AxesPlan {
-  readonly entries: readonly number[];
-  readonly groups: readonly {
-    readonly program: TimeProgram;
-    readonly members: readonly { readonly at: number; readonly instance: AxesInstance }[];
-  }[];
-}
+export type AxesSolved = SolvedBy<AxesResult>;
 
 async function compiledPasses(
   variant: AxesVariant,
@@ -75,7 +62,7 @@ function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" |
 /** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
-  private readonly meshes = new Map<string, AxisMesh>();
+  private readonly meshes = new Meshes();
 
   private constructor(setting: AxesSetting) {
     this.setting = setting;
@@ -117,56 +104,32 @@ export class AxesSolver {
       timelineOf(entry);
       const descriptions = meshesOf(entry);
       this.checkSize(descriptions.map(({ nodes }) => nodes));
-      for (const { mesh } of levels) for (const description of descriptions) this.meshOf(description, mesh);
+      for (const { mesh } of levels) for (const description of descriptions) this.meshes.of(description, mesh);
     });
   }
 
   /** In the order of the plan's entries. @throws the signal's reason */
-  async solve({ entries, groups }: AxesPlan): Promise<AxesSolved[]> {
+  async solve({ entries, groups }: Plan<AxesInstance>): Promise<AxesSolved[]> {
+    const { setting } = this;
     const solved = new Array<AxesSolved>(entries.length);
     for (const { program, members } of groups) {
       const shape = shapeOfGrid(members[0].instance.meshes.map(({ values }) => values.length));
-      for (let first = 0, end = 0; first < members.length; first = end) {
-        end = first + instancesPerLaunch(this.setting, shape, program, members.length - first);
-        const part = members.slice(first, end);
-        const results = await launchAxes(
-          this.setting,
-          program,
-          part.map(({ instance }) => instance),
-        );
-        results.forEach((result, i) => {
-          solved[part[i].at] = { ...result, program, timeline: part[i].instance.timeline };
-        });
-      }
+      await solveMembers(
+        program,
+        members,
+        (count) => instancesPerLaunch(setting, shape, program, count),
+        (instances) => launchAxes(setting, program, instances),
+        (at, result) => (solved[at] = result),
+      );
     }
     return solved;
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<AxesPlan> {
+  async plan(level: Level, entries: readonly number[]): Promise<Plan<AxesInstance>> {
     const { model, pace } = this.setting;
-    const { batch, meshesOf, timelineOf, program, accuracy, steps } = model;
-    const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
-    const spec = {
-      ...program,
-      steps: halved ? steps / 2 : steps,
-      refinement: halved && !level.halfSteps ? 2 : 1,
-    } as const;
-    const programFor = programsOf(spec);
-    const groups = new Map<string, { program: TimeProgram; members: { at: number; instance: AxesInstance }[] }>();
-    for (const [at, index] of entries.entries()) {
-      await pace.turn();
-      const entry = batch.entries[index];
-      const timeline = timelineOf(entry);
-      const made = programFor(timeline);
-      const meshes = meshesOf(entry).map((description) => this.meshOf(description, level.mesh));
-      const instance = { entry, timeline, meshes };
-      const group = groups.get(made.key);
-      if (group === undefined) groups.set(made.key, { program: made, members: [{ at, instance }] });
-      else group.members.push({ at, instance });
-      pace.expect(made.words.length / 2);
-    }
-    return { entries, groups: [...groups.values()] };
+    const meshOf = (description: MeshDescription): AxisMesh => this.meshes.of(description, level.mesh);
+    return planOf(model, pace, level, entries, (entry) => ({ meshes: model.meshesOf(entry).map(meshOf) }));
   }
 
   /** @throws SpecError a grid that the device has no memory for */
@@ -178,13 +141,5 @@ export class AxesSolver {
         `axes: ${counts.join(" × ")} nodes take ${Math.ceil(bytes / 2 ** 20)} MiB on ${device.name}, which has buffers of at most ` +
           `${Math.floor(device.limits.maxBufferBytes / 2 ** 20)} MiB; take fewer nodes on ${model.names.join(", ")}`,
       );
-  }
-
-  private meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
-    const { from, to, width, points, nodes, coordinate, density } = description;
-    const key = `${level} ${nodes} ${coordinate} ${density} ${from} ${to} ${width} ${points.map(({ at, align, concentrate }) => `${at} ${align} ${concentrate}`).join()}`;
-    let mesh = this.meshes.get(key);
-    if (mesh === undefined) this.meshes.set(key, (mesh = axisMesh(description, level)));
-    return mesh;
   }
 }

@@ -5,18 +5,16 @@ import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
-import type { ParameterValues } from "../problem/quantity.ts";
-import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
+import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
+import type { PlannedInstance } from "./plan.ts";
 
 /** One entry of the batch on one grid. */
-export interface AxesInstance {
-  readonly entry: ParameterValues;
+export interface AxesInstance extends PlannedInstance {
   readonly meshes: readonly AxisMesh[];
-  readonly timeline: Timeline;
 }
 
 /** What comes back of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */

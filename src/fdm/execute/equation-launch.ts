@@ -6,16 +6,14 @@ import { STATUS, STATUS_WORDS } from "../operator/status.ts";
 import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { Model } from "../problem/model.ts";
-import type { ParameterValues } from "../problem/quantity.ts";
-import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
+import { STEP_END, type TimeProgram } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
 import type { Pace } from "./pace.ts";
+import type { PlannedInstance } from "./plan.ts";
 
 /** One entry of the batch on one mesh. */
-export interface Instance {
-  readonly entry: ParameterValues;
+export interface Instance extends PlannedInstance {
   readonly mesh: AxisMesh;
-  readonly timeline: Timeline;
 }
 
 /** What comes back of an instance, nodes ascending. */
