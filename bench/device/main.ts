@@ -9,6 +9,7 @@ import { measure, type Measurement } from "../harness.ts";
 import { benchmark as ladder } from "../ladder.bench.ts";
 import { benchmark as threads } from "../threads.bench.ts";
 import { benchmark as dense } from "./dense.ts";
+import { benchmark as integral } from "./integral.ts";
 import { benchmark as quantization, webgpuBenchmark as quantizationWebGpu } from "./quantization.ts";
 import { benchmark as random } from "./random.ts";
 import { benchmark as sparse } from "./sparse.ts";
@@ -29,6 +30,7 @@ for (const benchmark of [
   sparse,
   sparsegrid,
   random,
+  integral,
   quantization,
   quantizationWebGpu,
   axes,
