@@ -100,9 +100,9 @@ const improvePolicy = (varying: boolean) =>
  *
  *   Ay ≥ r,   y ≥ bound,   in each row one of the two with equality,
  *
- * by Howard's policy iteration (primal–dual active set; Forsyth & Vetzal 2002 in the limit of an infinite penalty), from
- * the policy of the stage before. It ends with the exact solution, nearly always after two or three rounds. The last y
- * in z; returns 1 if the rounds were not enough. `varying`: see `System`.
+ * by Howard's policy iteration (primal–dual active set; Forsyth & Vetzal 2002 in the limit of an infinite penalty),
+ * from the policy of the stage before. It ends with the exact solution, nearly always after two or three rounds. The
+ * last y in z; returns 1 if the rounds were not enough. `varying`: see `System`.
  */
 export const iteratePolicy = (varying: boolean) =>
   fn({
