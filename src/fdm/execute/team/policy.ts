@@ -9,25 +9,27 @@ import { eliminateRuns, substituteRuns } from "./step.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. Returns how many of its
- * rows changed.
+ * As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. `varying`: rows have
+ * `diagonal` in place of the same `decay`. Returns how many of its rows changed.
  */
-function improveRuns({ items, shuffles }: Team, rows: number) {
+export function improveRuns({ items, shuffles }: Team, rows: number, varying: boolean) {
   return fn({
     name: "improveRuns",
     params: {
-      state: State,
+      u: read(real),
+      y: read(real),
       rows: Rows,
+      diagonal: read(real),
+      decay: real,
+      right: read(real),
       obstacle: read(real),
+      weightOfOld: real,
       active: write(real),
       scratch: write(real),
-      hRate: real,
-      memory: real,
     },
-    env: { count: rows, last: rows - 1, items, shuffles },
-    *body({ state, rows, obstacle, active, scratch, hRate, memory }, gpu, { count, last, items, shuffles }) {
-      const { u, z: y } = state;
-      const { a, c } = rows;
+    env: { count: rows, last: rows - 1, items, shuffles, varying },
+    *body({ u, y, rows: { a, c }, diagonal, decay, right, obstacle, weightOfOld, active, scratch }, gpu, env) {
+      const { count, last, items, shuffles, varying } = env;
       const item = gpu.localId();
       let below = 0.0;
       let beyond = 0.0;
@@ -43,14 +45,16 @@ function improveRuns({ items, shuffles }: Team, rows: number) {
       }
       let changes = 0;
       for (let k = 0; k < count; k++) {
+        // Of the ends a or c is 0 where there is no neighbour.
         const above = k === last ? beyond : y[Math.min(k + 1, last)];
         if (active[k] > 0.5) {
-          const multiplier = y[k] * (1 + hRate) + a[k] * (y[k] - below) + c[k] * (y[k] - above) - u[k];
+          const own = y[k] * (varying ? diagonal[k] : decay);
+          const multiplier = own + a[k] * (y[k] - below) + c[k] * (y[k] - above) - right[k];
           if (multiplier < 0) {
             active[k] = 0.0;
             changes++;
           }
-        } else if (y[k] < obstacle[k] + memory * (u[k] - obstacle[k])) {
+        } else if (y[k] < obstacle[k] + weightOfOld * (u[k] - obstacle[k])) {
           active[k] = 1.0;
           changes++;
         }
@@ -93,7 +97,7 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
       factorRuns: factorRuns(team, rows, { policy: true, lasting: false, scaled: false, summed: false }),
       eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       substituteRuns: substituteRuns(team, rows),
-      improveRuns: improveRuns(team, rows),
+      improveRuns: improveRuns(team, rows, false),
     },
     *body({ state, rows, obstacle, policy, factors, scans, hRate, crankNicolson, live }, gpu, env) {
       const { u, z } = state;
@@ -123,7 +127,18 @@ export function policyRuns(team: Team, rows: number, hasBarriers: boolean) {
           rhs[k] = active[k] > 0.5 ? obstacle[k] + memory * (u[k] - obstacle[k]) : u[k];
         yield* env.eliminateRuns({ rhs, z, factors, products, scans, reach });
         yield* env.substituteRuns({ z, lower: factors.lower, scans, reach });
-        const mine = yield* env.improveRuns({ state, rows, obstacle, active, scratch: scans.scratch, hRate, memory });
+        const mine = yield* env.improveRuns({
+          u,
+          y: z,
+          rows,
+          diagonal: rhs, // not looked at
+          decay: 1 + hRate,
+          right: u,
+          obstacle,
+          weightOfOld: memory,
+          active,
+          scratch: scans.scratch,
+        });
         const changes = yield* env.total(mine, scans.counter, scans.result);
         if (changes === 0) break;
       }

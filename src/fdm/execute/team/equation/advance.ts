@@ -110,7 +110,7 @@ export function advance(plan: EquationPlan) {
     params: atRow,
     env: {
       rows,
-      bounded: projected || penalty,
+      projected,
       twoStages,
       isPenalty: penalty,
       setObstacle: early ? setObstacle(plan) : undefined,
@@ -160,10 +160,10 @@ export function advance(plan: EquationPlan) {
         const bound = gpu.privateReal(env.rows);
         // A division each would take as long as all else that a stage does with a node.
         const back = gpu.reciprocal(stage.extrapolation);
-        if (env.bounded) for (let k = 0; k < env.rows; k++) bound[k] = u[k] + (obstacle[k] - u[k]) * back;
+        if (env.projected) for (let k = 0; k < env.rows; k++) bound[k] = u[k] + (obstacle[k] - u[k]) * back;
         if (env.penaliseRuns !== undefined) {
           for (let k = 0; k < env.rows; k++) penalty.right[k] = z[k];
-          const of = { state, rows, bound, penalty, factors, products, scans };
+          const of = { state, rows, weightOfOld: 1 - back, penalty, factors, products, scans };
           const unconverged = yield* env.penaliseRuns(of);
           const at = env.unconverged * pitch + instance;
           if (item === 0 && unconverged > 0) status[at] = status[at] + unconverged;
