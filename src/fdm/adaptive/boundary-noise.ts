@@ -55,7 +55,10 @@ export class BoundaryNoise {
     const carry = totalDrift(problem) / expiry;
     const variance = totalVariance(problem);
     const boundary = exerciseBoundary({ sign, strike, rate, carry, variance, expiry });
-    if (boundary === undefined) return;
+    if (boundary === undefined) {
+      if (hasTwoBoundaries(sign, rate, rate - carry)) this.#kind[row] = KIND.unknown;
+      return;
+    }
     const cell = cellOf(mesh, boundary);
     const h = nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
     const gain = rate * (boundary - strike) - carry * boundary;
@@ -104,6 +107,10 @@ interface Terms {
   readonly variance: number;
   readonly expiry: number;
 }
+
+/** Whether exercise may be optimal between two boundaries: of a put where q < r < 0, of a call where r < q < 0. */
+const hasTwoBoundaries = (sign: 1 | -1, rate: number, dividendYield: number): boolean =>
+  sign < 0 ? dividendYield < rate && rate < 0 : rate < dividendYield && dividendYield < 0;
 
 /**
  * Where exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option
