@@ -12,6 +12,7 @@ export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact } from "./exact.ts";
+/** @internal */
 export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
 /** @internal */
 export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
