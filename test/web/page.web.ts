@@ -81,7 +81,8 @@ describe.skipIf(!hasBrowser())("the page", () => {
     await give(file("bad.json", JSON.stringify({ ...market, trades: [trade("A", 90), trade("B", -1)] })));
     await rowCount(page, 2);
     await page.getByRole("row", { name: /not priced/ }).click();
-    expect(await page.locator(".detail").innerText()).toContain("trades[1].strike: expected a positive number, got -1");
+    // The details follow the click when the page has drawn them.
+    await page.locator(".detail", { hasText: "trades[1].strike: expected a positive number, got -1" }).waitFor();
     await page.getByRole("button", { name: "Terms" }).click();
     await page.waitForSelector(".form-row.wrong");
     expect(await page.locator(".form-row.wrong").innerText()).toContain("expected a positive number");
