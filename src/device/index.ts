@@ -128,7 +128,8 @@ export async function diagnoseCuda(): Promise<CudaPart[]> {
 function open(options: OpenOptions): Promise<Device> {
   const { backend = "auto", device } = options;
   if (device !== undefined && backend !== "cuda") {
-    const message = `device: got ${[device].flat().join()} with the backend ${backend}; only "cuda" has devices to choose from`;
+    const asked = [device].flat().join();
+    const message = `device: got ${asked} with the backend ${backend}; only "cuda" has devices to choose from`;
     return Promise.reject(new SpecError(message));
   }
   switch (backend) {
