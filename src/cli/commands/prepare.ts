@@ -1,5 +1,6 @@
 /** `feynkac doctor --prepare`: compiles the kernels that books need, and keeps them on disk. */
 import { readdirSync } from "node:fs";
+import { allOf } from "../../all-of.ts";
 import { readBook } from "../../book/index.ts";
 import { type BackendName, buildId, KernelCache, openDevice } from "../../device/index.ts";
 import { DeviceUnavailableError } from "../../errors.ts";
@@ -66,7 +67,7 @@ async function prepareOn(
       }
     };
     try {
-      await Promise.all(Array.from({ length: AT_ONCE }, work));
+      await allOf(Array.from({ length: AT_ONCE }, work));
     } finally {
       bar.clear();
     }
