@@ -110,6 +110,7 @@ export class Boundaries implements Disposable {
         table: tableBuffer,
         input: this.model,
         fromNodes: before?.table.size.nodes ?? 0,
+        fromRoot: before?.table.values[before.table.roots] ?? 0,
         from: before?.series ?? tableBuffer, // with `fromNodes` 0 nothing is read from it
         output: series,
         steps,
@@ -125,7 +126,7 @@ export class Boundaries implements Disposable {
 
   #open(number: number): OpenScheme {
     const device = this.#device;
-    const table = schemeTable(SCHEMES[number]);
+    const table = schemeTable(number);
     const tableBuffer = device.createBuffer("f64", table.values.length);
     device.write(tableBuffer, table.values);
     const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);

@@ -59,7 +59,7 @@ const formOf = fn({
  *
  * (see `sidesAt`): by value where r ≥ q, by slope where r < q, for there the other form is ill-conditioned. H is
  * interpolated in √τ. All nodes are solved together by Newton's method with the whole Jacobian, where the paper has
- * fixed points: three to six steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
+ * fixed points: two or three steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
  * and by r or q: J·∂y/∂θ = −∂F/∂θ.
  *
  * Two boundaries: with q < r < 0 the put is exercised for Y(τ) < S < B(τ), Y(0) = r/q. Since exercise separates the
@@ -70,7 +70,8 @@ const formOf = fn({
  * with the weights 1 and σ√τ, is not.
  *
  * One item a boundary, l = `slots[item]`. `input[i·stride + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of
- * `fromNodes` nodes wrote, from which Newton's method starts; with `fromNodes` 0 it starts from `firstGuess`. Where
+ * `fromNodes` nodes wrote, the first of them at √(τ/T) = `fromRoot`, from which Newton's method starts; with
+ * `fromNodes` 0 it starts from `firstGuess`. Where
  * r ≤ 0 and q ≥ r there is no early exercise, and no boundary is written. `steps[item]` is the size of Newton's last
  * step, and `steps[count + item]` is ln(B(0)/B(T)). Cost: n·points·(150 + 10·n) operations a step.
  */
@@ -90,6 +91,7 @@ export const boundaryKernel = kernel({
     table: read(real),
     input: read(real),
     fromNodes: i32,
+    fromRoot: real,
     from: read(real),
     output: write(real),
     steps: write(real),
@@ -122,6 +124,7 @@ export const boundaryKernel = kernel({
       table,
       input,
       fromNodes,
+      fromRoot,
       from,
       output,
       steps,
@@ -150,13 +153,19 @@ export const boundaryKernel = kernel({
     const row = gpu.privateReal(env.N);
     const matrix = gpu.privateReal(env.ROOM);
     const base = l * env.OUTPUTS;
+    // Between expiry and its first node an interpolated H tells little: there the first guess is scaled to that node.
+    let scale = 1.0;
+    if (fromNodes > 0 && !isPair) {
+      const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * fromRoot - 1 });
+      scale = Math.sqrt(Math.max(h, 0)) / env.firstGuess({ constants, limits, tau: expiry * fromRoot * fromRoot });
+    }
     for (let i = 0; i < n; i++) {
       const root = table[roots + i];
-      if (fromNodes > 0) {
+      if (fromNodes > 0 && (root >= fromRoot || isPair)) {
         const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
         const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
         y[i] = Math.max(Math.sqrt(Math.max(h, 0)), least);
-      } else y[i] = env.firstGuess({ constants, limits, tau: expiry * root * root });
+      } else y[i] = scale * env.firstGuess({ constants, limits, tau: expiry * root * root });
     }
     let size = 1.0;
     let step = 0;

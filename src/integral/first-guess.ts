@@ -8,7 +8,7 @@ import { Constants, Limits } from "./model.ts";
  *   S·(1 − e^{−qτ}·N(−d₊)) + λ·(1 − S − p(S)) = 0,   ½σ²λ² + (r − q − ½σ²)λ − r/(1 − e^{−rτ}) = 0,   λ < 0
  *
  * and 0.6·σ√τ at least, which holds next to expiry where the yield is above the rate: Evans, Kuske & Keller (2002).
- * Newton's method goes on from it, so that bisection to 5 % in ln y is enough.
+ * Bisection in ln y and three steps of regula falsi find it to a few per mille.
  */
 export const firstGuess = fn({
   name: "firstGuess",
@@ -28,17 +28,27 @@ export const firstGuess = fn({
       const growth = Math.exp(-q * tau);
       let low = Math.log(0.05);
       let high = Math.log(12);
-      for (let k = 0; k < 7; k++) {
-        const middle = 0.5 * (low + high);
+      let atLow = 1.0;
+      let atHigh = -1.0;
+      let middle = 0.5 * (low + high);
+      for (let k = 0; k < 8; k++) {
         const x = atExpiry - deviation * Math.exp(middle);
         const spot = Math.exp(x);
         const d = (x + (r - q) * tau) / deviation + 0.5 * deviation;
         const probability = growth * gpu.normalCdf(-d);
         const value = discount * gpu.normalCdf(deviation - d) - spot * probability;
-        if (spot * (1 - probability) + lambda * (1 - spot - value) > 0) low = middle;
-        else high = middle;
+        const excess = spot * (1 - probability) + lambda * (1 - spot - value);
+        if (excess > 0) {
+          low = middle;
+          atLow = excess;
+        } else {
+          high = middle;
+          atHigh = excess;
+        }
+        const share = k < 4 ? 0.5 : atLow / (atLow - atHigh);
+        middle = low + Math.min(Math.max(share, 0.01), 0.99) * (high - low);
       }
-      guess = deviation * Math.exp(0.5 * (low + high));
+      guess = deviation * Math.exp(middle);
     }
     return Math.max(guess, least);
   },

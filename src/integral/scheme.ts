@@ -21,12 +21,12 @@ export interface SchemeSize {
 
 /** From coarse to fine; the error of each is estimated by the one before. */
 export const SCHEMES: readonly SchemeSize[] = [
-  { nodes: 4, points: 6, premium: 14, lastStep: 1e-3, leastError: 1e-6 },
-  { nodes: 6, points: 8, premium: 20, lastStep: 1e-4, leastError: 3e-8 },
-  { nodes: 10, points: 14, premium: 32, lastStep: 1e-5, leastError: 1e-9 },
-  { nodes: 16, points: 24, premium: 48, lastStep: 1e-6, leastError: 1e-10 },
-  { nodes: 24, points: 40, premium: 96, lastStep: 1e-7, leastError: 1e-11 },
-  { nodes: 32, points: 56, premium: 192, lastStep: 1e-8, leastError: 1e-12 },
+  { nodes: 4, points: 6, premium: 14, lastStep: 1e-2, leastError: 1e-6 },
+  { nodes: 6, points: 8, premium: 20, lastStep: 1e-3, leastError: 3e-8 },
+  { nodes: 10, points: 14, premium: 32, lastStep: 1e-4, leastError: 1e-9 },
+  { nodes: 16, points: 24, premium: 48, lastStep: 1e-5, leastError: 1e-10 },
+  { nodes: 24, points: 40, premium: 96, lastStep: 1e-6, leastError: 1e-11 },
+  { nodes: 32, points: 56, premium: 192, lastStep: 1e-7, leastError: 1e-12 },
 ];
 
 /** Where the parts of a scheme's table begin. */
@@ -45,14 +45,20 @@ export interface SchemeTable {
   readonly premium: number;
 }
 
+const tables: SchemeTable[] = [];
+
 /**
- * The table of a scheme. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ the time to expiry.
+ * The table of a scheme, made once. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ the time to expiry.
  *
  * Both integrals are by Gauss and Legendre's rule in a variable in which their integrands are smooth. Near u = τ they
  * depend on √(τ − u), which v is, and near u = 0 on √u: v = s·(2 − s). Near the boundary the premium's integrand is a
  * narrow peak at small u, and near u = T it depends on √(T − u): u = T·(5s⁴ − 4s⁵).
  */
-export function schemeTable(size: SchemeSize): SchemeTable {
+export function schemeTable(scheme: number): SchemeTable {
+  return (tables[scheme] ??= tableOf(SCHEMES[scheme]));
+}
+
+function tableOf(size: SchemeSize): SchemeTable {
   const { nodes: n, points, premium } = size;
   const x = Array.from({ length: n + 1 }, (_, i) => 0.5 * (1 - cosPi(i / n)));
   const inner = unitRule(points).map(({ s, weight }) => {

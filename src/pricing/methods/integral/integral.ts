@@ -29,7 +29,7 @@ const ROUNDING = 1e-14;
  * Negative rates with two boundaries are among them: Andersen & Lake (2021).
  *
  * Error: a discretisation is refined until its difference from the coarser one is small enough. What the finest does
- * not reach is left to finite differences. Cost: 2 to 4 µs an option on one core, and some 100 µs a boundary. Source:
+ * not reach is left to finite differences. Cost: 2 to 4 µs an option on one core, and 20 to 50 µs a boundary. Source:
  * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
  * differences, published prices and QuantLib.
  */
@@ -149,8 +149,8 @@ class IntegralPlan implements Plan {
     const going = new Set<number>();
     for (const put of puts) {
       const trade = this.#tradeOf(put);
-      // A third of what is allowed: the next scheme is cheap, and estimates are sometimes a little short.
-      if (!(3 * this.#errorOf(put) <= accuracy * columns.spot[trade])) going.add(trade);
+      // Half of what is allowed, since estimates are sometimes a little short.
+      if (!(2 * this.#errorOf(put) <= accuracy * columns.spot[trade])) going.add(trade);
     }
     return going.size === 0 ? new Int32Array() : puts.filter((put) => going.has(this.#tradeOf(put)));
   }
