@@ -71,9 +71,9 @@ const formOf = fn({
  *
  * One item a boundary, l = `slots[item]`. `input[i·stride + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of
  * `fromNodes` nodes wrote, the first of them at √(τ/T) = `fromRoot`, from which Newton's method starts; with
- * `fromNodes` 0 it starts from `firstGuess`. Where
- * r ≤ 0 and q ≥ r there is no early exercise, and no boundary is written. `steps[item]` is the size of Newton's last
- * step, and `steps[count + item]` is ln(B(0)/B(T)). Cost: n·points·(150 + 10·n) operations a step.
+ * `fromNodes` 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥ r there is no early exercise, and no boundary is
+ * written. `steps[item]` is the size of Newton's last step, and `steps[count + item]` is ln(B(0)/B(T)). Cost:
+ * n·points·(150 + 10·n) operations a step.
  */
 export const boundaryKernel = kernel({
   name: "exercise boundary",
@@ -161,11 +161,11 @@ export const boundaryKernel = kernel({
     }
     for (let i = 0; i < n; i++) {
       const root = table[roots + i];
+      const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
       if (fromNodes > 0 && (root >= fromRoot || isPair)) {
         const h = env.seriesAt({ series: from, start: base, degree: fromNodes, z: 2 * root - 1 });
-        const least = 1e-3 * Math.min(sigma * Math.sqrt(expiry) * root, depth);
         y[i] = Math.max(Math.sqrt(Math.max(h, 0)), least);
-      } else y[i] = scale * env.firstGuess({ constants, limits, tau: expiry * root * root });
+      } else y[i] = Math.max(scale * env.firstGuess({ constants, limits, tau: expiry * root * root }), least);
     }
     let size = 1.0;
     let step = 0;
