@@ -3,7 +3,7 @@ import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
-import { accept, inBook, inRow, inside, type Place } from "./place.ts";
+import { accept, inBook, inRow, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
 import { type AsOf, isoInstant, MAX_YEARS, yearsFrom, yearsText } from "./time.ts";
 import { readTrade } from "./trade.ts";
@@ -112,10 +112,11 @@ function spotMoves(lists: ReadonlyMap<string, readonly number[]>, { underlyings 
 function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntry" | "readRow"> {
   const seen = new SeenIds();
   const reader = { asOf, market, seenBefore: (id: string) => seen.seenBefore(id) };
+  const [taken, free] = [true, false].map((repeated) => ({ asOf, market, seenBefore: () => repeated }));
   const read = (value: unknown, index: number, place: Place, repeated: boolean | undefined): ParsedTrade =>
-    readTrade(value, index, place, repeated === undefined ? reader : { ...reader, seenBefore: () => repeated });
+    readTrade(value, index, place, repeated === undefined ? reader : repeated ? taken : free);
   return {
-    readEntry: (value, index, repeated) => read(value, index, inside(inBook("trades"), index), repeated),
+    readEntry: (value, index, repeated) => read(value, index, inBook("trades", index), repeated),
     readRow: (value, index, where, repeated) => read(value, index, inRow(where), repeated),
   };
 }

@@ -18,8 +18,8 @@ interface Terms {
 /** Undefined where the payoff is of the last spot alone. @throws BookError terms that do not go together */
 export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
+  if (average === undefined && lookback === undefined && swing === undefined) return undefined;
   const given = Object.entries({ average, lookback, swing }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return undefined;
   const [[name]] = given;
   if (given.length > 1)
     throw new BookError(place(given[1][0]), `expected none beside ${quote(name)}: a payoff is of one kind`);

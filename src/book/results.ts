@@ -2,13 +2,9 @@ import { FeynkacError, BookError } from "../errors.ts";
 import type { FailedTrade, ParsedTrade, Trade, TradeLabels } from "./types.ts";
 
 /** What a result says of its trade. */
-export function labelsOf({ underlying, assets, quantity, tags }: Trade): TradeLabels {
-  return {
-    underlying: assets === undefined ? underlying.name : assets.map((asset) => asset.underlying.name).join(" + "),
-    currency: underlying.currency,
-    quantity,
-    ...(tags === undefined ? {} : { tags }),
-  };
+export function labelsOf({ underlying: { name, currency }, assets, quantity, tags }: Trade): TradeLabels {
+  const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
+  return { underlying, currency, quantity, tags };
 }
 
 /** The result of a trade that could not be read. */

@@ -232,7 +232,7 @@ export interface TradeLabels {
   readonly currency: string;
   /** That of the book; the result's numbers are per unit. */
   readonly quantity: number;
-  readonly tags?: Tags;
+  readonly tags?: Tags | undefined;
 }
 
 /**
@@ -258,7 +258,7 @@ export interface PricedTrade extends TradeLabels {
    */
   readonly method: string;
   /** Of a price by random numbers: their seed. */
-  readonly seed?: number;
+  readonly seed?: number | undefined;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];

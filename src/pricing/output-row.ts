@@ -5,6 +5,7 @@ import {
   type ParsedTrade,
   type PricedTrade,
   type ScenarioErrorEstimates,
+  type Scenarios,
   type ScenarioValues,
   type SensitivityErrorEstimates,
   type Trade,
@@ -58,8 +59,9 @@ function withPlace(error: unknown, { volatility, underlying }: Trade, place: num
   });
 }
 
-function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Trade, i: number): PricedTrade {
-  const { greeks, accuracy } = settings;
+function pricedTrade(rows: OutputRows, trade: Trade, i: number): PricedTrade {
+  const { results, settings, engine, cases } = rows;
+  const { greeks } = settings;
   const { device, precision } = engine;
   const value = results.value[i];
   const method = results.methodOf(i);
@@ -71,9 +73,14 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
   const several = results.severalOf(i);
   const grid = greeks !== "none";
   const all = greeks === "all";
-  return {
+  const { underlying, currency, quantity, tags } = labelsOf(trade);
+  // One literal of one shape: objects that are spread into it cost more than all the rest.
+  const priced: PricedTrade = {
     id: trade.id,
-    ...labelsOf(trade),
+    underlying,
+    currency,
+    quantity,
+    tags,
     status: "ok",
     value,
     delta: shown(results.delta[i], grid),
@@ -83,23 +90,24 @@ function pricedTrade({ results, settings, engine, cases }: OutputRows, trade: Tr
     rho: shown(results.rho[i], all),
     errorEstimate: results.errorEstimate[i],
     method,
-    ...seedOf(results.seeds.get(i)),
+    seed: results.seeds.get(i),
     precision: results.isOnHost(i) ? "f64" : precision,
     backend: device.backend,
-    warnings: [
-      ...unitWarnings(trade),
-      ...(method === "knocked-out" ? [KNOCKED_OUT] : []),
-      ...warningsOf(results.warnings[i], accuracy),
-      ...accuracyWarnings(results, i, settings, precision, trade),
-      ...assumptions(several),
-      ...engine.warnings,
-    ],
-    ...severalOf(several, trade, greeks),
-    ...(settings.sensitivityErrorEstimates && grid
-      ? { sensitivityErrorEstimates: sensitivityErrorsOf(results, trade, i, greeks) }
-      : {}),
-    ...laddersOf(results, cases, i),
+    warnings: warningsOf(rows, trade, i),
   };
+  if (several !== undefined) Object.assign(priced, severalOf(several, trade, greeks));
+  if (settings.sensitivityErrorEstimates && grid)
+    Object.assign(priced, { sensitivityErrorEstimates: sensitivityErrorsOf(results, trade, i, greeks) });
+  return cases.scenarios === undefined ? priced : Object.assign(priced, laddersOf(results, cases, cases.scenarios, i));
+}
+
+function warningsOf({ results, settings, engine }: OutputRows, trade: Trade, i: number): readonly string[] {
+  const warnings = unitWarnings(trade);
+  if (results.methodOf(i) === "knocked-out") warnings.push(KNOCKED_OUT);
+  if (results.warnings[i] !== 0) warnings.push(...saidBy(results.warnings[i], settings.accuracy));
+  if (isMissed(results, i, settings, engine.precision, trade)) warnings.push(ACCURACY_MISSED);
+  warnings.push(...assumptions(results.severalOf(i)), ...engine.warnings);
+  return warnings;
 }
 
 const KNOCKED_OUT = "a knock-out barrier is breached at asOf: the value is its rebate, or 0";
@@ -107,19 +115,17 @@ const KNOCKED_OUT = "a knock-out barrier is breached at asOf: the value is its r
 /** Said by every result whose error estimate is above what was asked for; other warnings may say why. */
 const ACCURACY_MISSED = "the accuracy that was asked for is not reached: errorEstimate is larger";
 
-function accuracyWarnings(
+function isMissed(
   results: ResultColumns,
   i: number,
   { accuracy }: Settings,
   precision: Precision,
   { underlying }: Trade,
-): string[] {
+): boolean {
   // Where nothing is asked for, f32 does what it can.
   const rounding = accuracy === undefined ? roundingError(precision, underlying.spot, results.value[i]) : 0;
-  return results.errorEstimate[i] > results.asked[i] * (1 + 1e-9) + rounding ? [ACCURACY_MISSED] : [];
+  return results.errorEstimate[i] > results.asked[i] * (1 + 1e-9) + rounding;
 }
-
-const seedOf = (seed: number | undefined): Pick<PricedTrade, "seed"> => (seed === undefined ? {} : { seed });
 
 /** Correlations that the book does not say. */
 function assumptions(several: Several | undefined): string[] {
@@ -182,8 +188,8 @@ function asWritten({ payoff, volatility }: Trade): string {
   return formulas.length === 0 ? "" : `; look where ${formulas.join(" and ")} may not be finite`;
 }
 
-function warningsOf(bits: number, accuracy: number | undefined): string[] {
-  if (bits === 0) return [];
+/** Warnings by their bits. */
+function saidBy(bits: number, accuracy: number | undefined): string[] {
   const messages: readonly (readonly [number, string])[] = [
     [
       WARNING.roughVolatility,
@@ -211,10 +217,10 @@ function warningsOf(bits: number, accuracy: number | undefined): string[] {
 function laddersOf(
   { scenarioValues, scenarioErrors }: ResultColumns,
   cases: ScenarioCases,
+  scenarios: Scenarios,
   i: number,
-): { scenarios?: ScenarioValues; scenarioErrorEstimates?: ScenarioErrorEstimates } {
-  const { scenarios, count, spots } = cases;
-  if (scenarios === undefined) return {};
+): { scenarios: ScenarioValues; scenarioErrorEstimates: ScenarioErrorEstimates } {
+  const { count, spots } = cases;
   return {
     scenarios: cases.ladder(scenarios, scenarioValues, i * count * spots),
     scenarioErrorEstimates: cases.estimates(scenarios, scenarioErrors, i * count),

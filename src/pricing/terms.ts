@@ -46,17 +46,24 @@ export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly As
 export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
   assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 
+/** The correlations of one asset. */
+const ALONE = [[1]];
+
 /** The terms some years from today under a shift; undefined where the trade is settled by then. */
 export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
   const then = laterTrade(trade, years);
   if (then === undefined) return undefined;
   const { underlying, expiry, exercise, barriers, payoff, correlations } = then;
-  const move = (of: Volatility): Volatility => (volatility === 0 ? of : shiftedVolatility(of, volatility));
+  const assets = assetsOf(then);
+  const move = ({ underlying: of, volatility: own }: Asset): Asset => ({
+    underlying: of,
+    volatility: shiftedVolatility(own, volatility),
+  });
   return {
-    assets: assetsOf(then).map((asset) => ({ ...asset, volatility: move(asset.volatility) })),
+    assets: volatility === 0 ? assets : assets.map(move),
     rates: rate === 0 ? underlying.rates : shifted(underlying.rates, rate),
     shortRate: underlying.shortRate,
-    correlations: correlations?.matrix ?? [[1]],
+    correlations: correlations?.matrix ?? ALONE,
     expiry,
     exercise,
     barriers,

@@ -1,12 +1,5 @@
 import type { Trade } from "../book/index.ts";
-import {
-  alphaOf,
-  type Heston,
-  type PiecewiseConstant,
-  sigmasOf,
-  varianceOf,
-  type Volatility,
-} from "../market/index.ts";
+import { alphaOf, type Heston, sigmasOf, type Underlying, varianceOf, type Volatility } from "../market/index.ts";
 import { power } from "../elementary.ts";
 
 /** Beyond these a number was probably meant in percent: 100 % a year, and 500 % a √year. */
@@ -15,36 +8,34 @@ const MAX_VOLATILITY = 5;
 
 /** What of a trade's market looks like percent where a fraction is expected. */
 export function unitWarnings({ underlying, volatility, assets }: Trade): string[] {
-  const owners = assets ?? [{ underlying, volatility }];
-  const { currency, rates } = underlying;
-  return [
-    ...warning(`rate of ${currency}`, rates, MAX_RATE),
-    ...owners.flatMap(({ underlying: { name, spot, dividends }, volatility: own }) => [
-      ...warning(`dividend yield of ${name}`, { times: [], values: [dividends.yield] }, MAX_RATE),
-      ...volatilityWarnings(name, own, spot),
-    ]),
-  ];
+  const warnings: string[] = [];
+  warn(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);
+  if (assets === undefined) warnOfAsset(warnings, underlying, volatility);
+  else for (const asset of assets) warnOfAsset(warnings, asset.underlying, asset.volatility);
+  return warnings;
+}
+
+function warnOfAsset(warnings: string[], { name, spot, dividends }: Underlying, volatility: Volatility): void {
+  if (Math.abs(dividends.yield) > MAX_RATE) warn(warnings, "dividend yield", name, [dividends.yield], MAX_RATE);
+  if (volatility.kind === "heston") warnings.push(...varianceWarnings(name, volatility));
+  else warn(warnings, "volatility", name, volatilitiesOf(volatility, spot), MAX_VOLATILITY);
 }
 
 /** Today's volatility, and where it goes to. */
-function volatilityWarnings(name: string, volatility: Volatility, spot: number): string[] {
-  const at = (values: readonly number[]): string[] =>
-    warning(`volatility of ${name}`, { times: [], values }, MAX_VOLATILITY);
+function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): readonly number[] {
   switch (volatility.kind) {
     case "deterministic":
-      return warning(`volatility of ${name}`, volatility.sigma, MAX_VOLATILITY);
-    case "heston":
-      return varianceWarnings(name, volatility);
+      return volatility.sigma.values;
     case "sabr":
-      return at([alphaOf(volatility, spot) * power(spot, volatility.beta - 1)]);
+      return [alphaOf(volatility, spot) * power(spot, volatility.beta - 1)];
     case "cev":
-      return at([volatility.sigma * power(spot, volatility.beta - 1)]);
+      return [volatility.sigma * power(spot, volatility.beta - 1)];
     case "displaced":
-      return at([(volatility.sigma * (spot + volatility.shift)) / spot]);
+      return [(volatility.sigma * (spot + volatility.shift)) / spot];
     case "gaussianFactors":
-      return at(sigmasOf(volatility));
+      return sigmasOf(volatility);
     case "surface":
-      return at(volatility.surface.volatility[0]);
+      return volatility.surface.volatility[0];
     case "local":
       return []; // a formula is what it is
     default:
@@ -67,9 +58,10 @@ function varianceWarnings(name: string, heston: Heston): string[] {
   ];
 }
 
-function warning(name: string, { values }: PiecewiseConstant, max: number): string[] {
+/** Warns of the first number that is larger than `max` on either side, if there is one. */
+function warn(warnings: string[], what: string, name: string, values: readonly number[], max: number): void {
   const large = values.find((value) => Math.abs(value) > max);
-  if (large === undefined) return [];
+  if (large === undefined) return;
   const percent = Number((100 * large).toPrecision(6));
-  return [`the ${name} is ${percent} %; if that was not meant, write 5 % as 0.05`];
+  warnings.push(`the ${what} of ${name} is ${percent} %; if that was not meant, write 5 % as 0.05`);
 }
