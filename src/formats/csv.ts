@@ -1,4 +1,5 @@
 import { SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../book/index.ts";
+import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
 export const RESULT_COLUMNS = [
@@ -56,19 +57,19 @@ export function csvFormat(): ResultFormat {
       ];
       return `${[...RESULT_COLUMNS, ...further.map(({ name }) => name)].map(cell).join(",")}\n`;
     },
-    rows: (rows) => rows.map(({ result }) => `${cellsOf(result, further).map(cell).join(",")}\n`).join(""),
+    rows: (rows) => encoded(rows, ({ result }) => `${cellsOf(result, further).map(cell).join(",")}\n`),
     end: () => "",
   };
 }
 
 function cellsOf(result: TradeResult, further: readonly FurtherColumn[]): (string | number | null)[] {
-  const { warnings, ...plain } = result;
-  const cells = RESULT_COLUMNS.map((name) => {
-    if (name === "warnings") return warnings.join("; ");
+  const cells: (string | number | null)[] = RESULT_COLUMNS.map((name) => {
+    if (name === "warnings") return result.warnings.join("; ");
     if (name === "error") return result.status === "error" ? result.error.message : null;
-    return plain[name] ?? null;
+    return result[name] ?? null;
   });
-  return [...cells, ...further.map(({ value }) => value(result))];
+  for (const { value } of further) cells.push(value(result));
+  return cells;
 }
 
 function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): FurtherColumn {

@@ -1,9 +1,10 @@
+import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunEnd } from "./writer.ts";
 
 /** One result a line, with the fields of `TradeResult`. */
 export const ndjsonFormat: ResultFormat = {
   begin: () => "",
-  rows: (rows) => rows.map(({ result }) => `${JSON.stringify(result)}\n`).join(""),
+  rows: (rows) => encoded(rows, ({ result }) => `${JSON.stringify(result)}\n`),
   end: () => "",
 };
 
@@ -17,13 +18,11 @@ export function jsonFormat(): ResultFormat {
       return `{\n${fields.join("")}  "results": [`;
     },
     rows: (rows) =>
-      rows
-        .map(({ result }) => {
-          const separator = first ? "\n" : ",\n";
-          first = false;
-          return `${separator}    ${JSON.stringify(result)}`;
-        })
-        .join(""),
+      encoded(rows, ({ result }) => {
+        const separator = first ? "\n" : ",\n";
+        first = false;
+        return `${separator}    ${JSON.stringify(result)}`;
+      }),
     end: ({ priced, failed, totals, groups }: RunEnd) =>
       `${priced + failed === 0 ? "" : "\n  "}],\n  "priced": ${priced},\n  "failed": ${failed},\n` +
       `  "totals": ${JSON.stringify(totals)}${groups === undefined ? "" : `,\n  "groups": ${JSON.stringify(groups)}`}\n}\n`,

@@ -36,11 +36,16 @@ export class ChunkPricer implements Disposable {
       const parsed = trades[i];
       const trade = parsed.ok ? parsed.trade : undefined;
       totals.add(trade, result);
-      if (trade !== undefined) ids.set(hashOfId(trade.id), 2 * i);
+      if (trade !== undefined) [ids[2 * i], ids[2 * i + 1]] = hashOfId(trade.id);
       return { trade, result };
     });
-    const text = new TextEncoder().encode(format.rows(rows) as string);
-    return { text, priced: totals.priced, failed: totals.failed, totals: totals.totals, ids };
+    return {
+      text: format.rows(rows) as PricedChunk["text"],
+      priced: totals.priced,
+      failed: totals.failed,
+      totals: totals.totals,
+      ids,
+    };
   }
 
   [Symbol.dispose](): void {

@@ -135,7 +135,7 @@ function openedFile(file: number, path: string, byteLength: number): StoredFile 
       } catch (cause) {
         throw failed("read", path, cause);
       }
-      return bytes.buffer.slice(0, filled);
+      return filled === bytes.length ? bytes.buffer : bytes.buffer.slice(0, filled);
     },
     close: async () => closeSync(file),
   };
