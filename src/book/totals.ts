@@ -1,5 +1,13 @@
 import { PartialSum } from "./partial-sums.ts";
-import type { CurrencyTotals, GroupTotals, PricedTrade, ScenarioValues, TradeLabels, TradeResult } from "./types.ts";
+import type {
+  AssetSensitivities,
+  CurrencyTotals,
+  GroupTotals,
+  PricedTrade,
+  ScenarioValues,
+  TradeLabels,
+  TradeResult,
+} from "./types.ts";
 
 /** What the totals need of a trade. */
 export interface TotalledTrade {
@@ -102,15 +110,21 @@ interface TotalledRow {
 
 /** The sensitivities of a trade to each of its underlyings; none where none were asked for. */
 function sensitivitiesOf({ underlying, assets }: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
-  const all = assets ?? [{ underlying }];
-  return all.flatMap(({ underlying: { name, spot } }) => {
-    const own = assets === undefined ? result : result.sensitivities?.[name];
-    if (own === undefined) return [];
-    const { delta, gamma, vega } = own;
-    if (delta === null && gamma === null && vega === null) return [];
-    return [[name, { delta, gamma, vega, cashDelta: delta === null ? null : delta * spot }]];
-  });
+  if (assets === undefined) return sensitivitiesTo(underlying, result);
+  return assets.flatMap(({ underlying: one }) => sensitivitiesTo(one, result.sensitivities?.[one.name]));
 }
+
+function sensitivitiesTo(
+  { name, spot }: { readonly name: string; readonly spot: number },
+  own: AssetSensitivities | undefined,
+): TotalledRow["sensitivities"] {
+  if (own === undefined) return NONE;
+  const { delta, gamma, vega } = own;
+  if (delta === null && gamma === null && vega === null) return NONE;
+  return [[name, { delta, gamma, vega, cashDelta: delta === null ? null : delta * spot }]];
+}
+
+const NONE: TotalledRow["sensitivities"] = [];
 
 /** Sums over trades of one currency. */
 class CurrencySums {
