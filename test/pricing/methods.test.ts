@@ -77,6 +77,13 @@ describe("a method by name", () => {
     expect(["auto", ...METHODS.map(({ name }) => name)]).toEqual(METHOD_NAMES);
   });
 
+  it.each(TRADES)("prices %s for its least cost at least", (_, parts) => {
+    for (const method of METHODS) {
+      const cost = method.accepts(batchOf(parts, "auto"), 0);
+      if (typeof cost === "number") expect(cost).toBeGreaterThanOrEqual(method.minCost);
+    }
+  });
+
   it.each(TRADES)("prices %s, or is refused with the reason and the methods that do", async (_, parts) => {
     const batch = batchOf(parts, "auto");
     const accepting = METHODS.filter((one) => typeof one.accepts(batch, 0) === "number").map(({ name }) => name);

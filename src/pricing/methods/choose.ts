@@ -54,7 +54,7 @@ function cheapest(batch: Batch, trade: number, failed?: PricingMethod): PricingM
   let best: PricingMethod | undefined;
   let cost = Number.POSITIVE_INFINITY;
   for (const method of METHODS) {
-    if (method === failed) continue;
+    if (method === failed || method.minCost >= cost) continue;
     const answer = method.accepts(batch, trade);
     if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
   }

@@ -27,6 +27,8 @@ export type Acceptance = number | string;
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
+  /** The least that `accepts` gives: where another method costs no more, this one is not asked. */
+  readonly minCost: number;
   /** The error aimed at where nothing is said, relative to the largest spot; none where rounding is all there is. */
   readonly accuracy?: number;
   /**

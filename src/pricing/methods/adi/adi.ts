@@ -22,6 +22,7 @@ const MAX_FACTORS = 3;
  */
 export const adi = {
   name: "adi",
+  minCost: COST,
   accuracy: ACCURACY,
   accepts,
   open: (device) => ({

@@ -24,6 +24,7 @@ const COST = { "black-scholes": 0.1, heston: 20 } as const;
  */
 export const closedForm = {
   name: "closed-form",
+  minCost: COST["black-scholes"],
   accepts,
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;

@@ -22,6 +22,7 @@ const ACCURACY = 1e-3;
  */
 export const convolution = {
   name: "convolution",
+  minCost: COST,
   accepts,
   open: (device) => ({
     plan: (batch, trades) => Promise.resolve(new RightsPlan(batch, trades, valuerOf(device))),

@@ -15,6 +15,7 @@ const COST = 5;
  */
 export const deterministic = {
   name: "deterministic",
+  minCost: COST,
   accepts,
   open: () => session,
 } as const satisfies PricingMethod;

@@ -52,6 +52,7 @@ const COST = 20;
  */
 export const fdm = {
   name: "fdm",
+  minCost: COST,
   accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0

@@ -35,6 +35,7 @@ const ROUNDING = 1e-14;
  */
 export const integral = {
   name: "integral",
+  minCost: COST.ofCase + COST.ofSpot,
   accuracy: ACCURACY,
   accepts,
   open: (device, precision) => new Session(device, precision),

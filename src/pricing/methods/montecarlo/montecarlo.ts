@@ -45,6 +45,7 @@ const ACCURACY = 1e-3;
  */
 export const montecarlo = {
   name: "montecarlo",
+  minCost: EXACT_COST,
   accuracy: ACCURACY,
   accepts,
   open: (device) => ({

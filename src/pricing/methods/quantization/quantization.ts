@@ -29,6 +29,7 @@ const MAX_LEVEL = 2;
  */
 export const quantization = {
   name: "quantization",
+  minCost: COST,
   accuracy: ACCURACY,
   accepts,
   open: (device) => {

@@ -11,6 +11,12 @@ const ACCURACY = 1e-3;
 /** Axes of `solveOnSparseGrid`. */
 const MAX_ASSETS = 10;
 
+/** Microseconds of a node: its cell's mean, its time steps. */
+const COST = 50;
+/** Nodes of a trade on d underlyings at an accuracy of 1e-3, and with each digit more; measured for d = 1 … 6. */
+const NODES = [0, 200, 1_000, 4_000, 13_000, 60_000, 800_000] as const;
+const NODES_PER_DIGIT = 5;
+
 /**
  * Sparse grids: trades on up to ten underlyings whose volatilities are functions of time, with knock-outs and Bermudan
  * exercise. The error estimate is that of the combination technique.
@@ -19,6 +25,7 @@ const MAX_ASSETS = 10;
  */
 export const sparseGrid = {
   name: "sparse-grid",
+  minCost: COST * NODES[1],
   accuracy: ACCURACY,
   accepts,
   open: (device) => ({
@@ -52,11 +59,6 @@ function accepts(batch: Batch, trade: number): Acceptance {
   return costOf(terms, batch) * columns.cases.count;
 }
 
-/** Microseconds of a node: its cell's mean, its time steps. */
-const COST = 50;
-/** Nodes of a trade on d underlyings at an accuracy of 1e-3, and with each digit more; measured for d = 1 … 6. */
-const NODES = [0, 200, 1_000, 4_000, 13_000, 60_000, 800_000] as const;
-const NODES_PER_DIGIT = 5;
 /** What a sensitivity by differences takes of a value. */
 const BUMP = 0.2;
 
