@@ -38,7 +38,6 @@ function entries() {
 const WORKERS = [
   ["chunks/worker", "src/pricing/workers/worker.ts"],
   ["chunks/pricing-pool", "src/pricing/workers/pricing-pool.ts"],
-  ["chunks/pipeline-worker", "src/pipeline/pipeline-worker.ts"],
 ];
 
 /** Modules of nothing but data, which few commands need: large, and files of their own. */
@@ -103,7 +102,7 @@ function commit() {
   return head && `${head}${git("status", "--porcelain", "--untracked-files=no") ? "-changed" : ""}`;
 }
 
-const built = await Promise.all([bundlePackage(), bundleProgram("main"), bundleProgram("start")]);
+const built = await Promise.all([bundlePackage(), ...["main", "start", "pipeline-worker"].map(bundleProgram)]);
 const files = built.flatMap(({ outputFiles }) => outputFiles);
 const hash = hashOf(files);
 rmSync(join(root, "dist/chunks"), { recursive: true, force: true }); // those of an earlier build

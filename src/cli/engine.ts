@@ -80,8 +80,12 @@ export const openEngine: OpenEngine = async (options, work) => {
       ? {}
       : {
           startPipeline: async () => {
-            const { Pipeline } = await import("../pipeline/index.ts");
-            return new Pipeline(device);
+            const [{ Pipeline }, { startsFrom }] = await Promise.all([
+              import("../pipeline/index.ts"),
+              import("../threads/index.ts"),
+            ]);
+            const file = new URL("../cli/pipeline-worker.cjs", import.meta.url);
+            return new Pipeline(device, (data) => startsFrom(file, data));
           },
         }),
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),

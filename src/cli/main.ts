@@ -21,6 +21,12 @@ import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
+/** A worker thread of `feynkac price`: see `servePipeline` of src/pipeline. */
+export async function servePipeline(afterFirst: () => void): Promise<void> {
+  const { servePipeline: serve } = await import("../pipeline/index.ts");
+  await serve(afterFirst);
+}
+
 /** What is under way when a signal comes has this long to end by itself, unless it asks for more. Milliseconds. */
 const PATIENCE = 300;
 

@@ -19,13 +19,26 @@ type Wrapper = (
   imported: (specifier: string) => Promise<unknown>,
 ) => void;
 
+/** A program, and how to keep the code that V8 has made of it by then; nothing is done where there is code already. */
+export interface Loaded {
+  readonly program: typeof Main;
+  readonly keep: () => void;
+}
+
+/** What the CommonJS module in `file` exports, for the command given; its code is kept when the process ends. */
+export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
+  const { program, keep } = loadFor(/^[a-z]+$/.test(command) ? command : "", file);
+  process.once("exit", keep); // by then V8 has compiled what the command needs
+  return program;
+}
+
 /**
  * What the CommonJS module in `file` exports. V8 itself checks that kept code is of its own version and flags. Each
- * command has code of its own: of functions that a command has never called there is none.
+ * purpose has code of its own: of functions that it has never called there is none.
  */
-export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
+export function loadFor(purpose: string, file: string): Loaded {
   const cache = new KernelCache();
-  const key = `code of ${buildId()} in ${process.version} ${process.arch} for ${/^[a-z]+$/.test(command) ? command : ""}`;
+  const key = `code of ${buildId()} in ${process.version} ${process.arch} for ${purpose}`;
   const known = buildId() === undefined ? undefined : cache.find(key);
   const text = readFileSync(file, "latin1"); // ASCII, which is read faster so
   const script = new Script(`(function(exports,require,module,__filename,__dirname,imported){${text}\n})`, {
@@ -37,7 +50,12 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
   // `import()` in a script needs an experimental feature; here it is the module loader's, from the same folder.
   run(module.exports, createRequire(file), module, file, dirname(file), (specifier) => import(specifier));
   const isNew = known === undefined || script.cachedDataRejected === true;
-  // By then V8 has compiled what the command needs.
-  if (isNew && buildId() !== undefined) process.once("exit", () => cache.store(key, script.createCachedData()));
-  return module.exports as typeof Main;
+  const keep = (): void => {
+    // One of many threads keeps it.
+    const release = isNew && buildId() !== undefined ? cache.claim(key) : undefined;
+    if (release === undefined) return;
+    cache.store(key, script.createCachedData());
+    release();
+  };
+  return { program: module.exports as typeof Main, keep };
 }

@@ -3,7 +3,7 @@ import type { Device } from "../device/index.ts";
 import { formatNamed } from "../formats/index.ts";
 import { lookAhead } from "../pricing/index.ts";
 import type { BookPlace, OpenBook } from "../runs/index.ts";
-import { startsFrom, type StartWorker, WorkerPool } from "../threads/index.ts";
+import { type StartWorker, WorkerPool } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
 import {
   type ChunkJob,
@@ -50,14 +50,13 @@ export class Pipeline implements Disposable {
   readonly #device: Device;
   readonly #pool: WorkerPool<PipelineSetup, ChunkJob, PricedChunk> | undefined;
 
-  /** Starts threads, which load while the book is opened; from the file beside this one unless `start` is given. */
-  constructor(device: Device, start?: (data: WorkerData) => StartWorker) {
+  /** Starts threads, which load while the book is opened; `startsOf` gives none where there can be none. */
+  constructor(device: Device, startsOf: (data: readonly WorkerData[]) => readonly StartWorker[] | undefined) {
     const { parts } = device;
     this.#device = device;
     if (parts === undefined) return;
     const { options, keep } = parts;
-    const starts =
-      start === undefined ? startsFrom(new URL("./pipeline-worker.js", import.meta.url), options) : options.map(start);
+    const starts = startsOf(options);
     if (starts === undefined) return;
     this.#pool = new WorkerPool(starts);
     keep(this.#pool);

@@ -49,7 +49,7 @@ const texts = {
 const execArgv = ["--import", fileURLToPath(new URL("../../scripts/typescript.js", import.meta.url))];
 const workers: Worker[] = [];
 const start = (workerData: unknown) => (): Worker => {
-  const worker = new Worker(new URL("../../src/pipeline/pipeline-worker.ts", import.meta.url), {
+  const worker = new Worker(new URL("./worker.ts", import.meta.url), {
     workerData,
     execArgv,
   });
@@ -93,7 +93,7 @@ async function inPartsOn(
 ): Promise<string> {
   using device = opened;
   workers.length = 0;
-  using pipeline = new Pipeline(device, start);
+  using pipeline = new Pipeline(device, (options) => options.map(start));
   const place = { place: join(folder, `book.${format}`), format, market: marketOf(format) };
   await using book = await openBook(place);
   const { asOf, scenarios } = book.book;

@@ -18,7 +18,7 @@ const DAY = 86_400_000;
 export const COMPILED = /\/\.cache\/sources\//;
 
 /** Programs of their own, which do their work when they are loaded: no modules that a test imports. */
-const PROGRAMS: readonly string[] = ["pricing/workers/worker.ts", "pipeline/pipeline-worker.ts"];
+const PROGRAMS: readonly string[] = ["pricing/workers/worker.ts", "cli/pipeline-worker.ts"];
 
 /** Has each import of a file of `src` find the compiled one. */
 export function compiledSources(): Plugin {
