@@ -1,7 +1,7 @@
 import type * as z from "zod";
 import { BookError } from "../errors.ts";
 import { formatPath } from "./names.ts";
-import { pathOf, type Schema } from "./schema/index.ts";
+import { pathOf, quickly, REFUSED, type Schema } from "./schema/index.ts";
 
 /** Says where in the input a value stands, from its path inside the part that is being read. */
 export type Place = (...path: PropertyKey[]) => string;
@@ -23,6 +23,8 @@ export function inside(place: Place, ...prefix: PropertyKey[]): Place {
 
 /** The value as the schema has it. @throws BookError with the first problem's path, and all problems in the message */
 export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Place): T {
+  const accepted = quickly(schema, value);
+  if (accepted !== REFUSED) return accepted;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   throw asBookError(result.error, place);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ZodType } from "zod";
 import {
   type BookStream,
   parseBook,
@@ -9,6 +10,8 @@ import {
   decodeText,
   readWholeText,
 } from "../../src/book/index.ts";
+import { basketTradeSchema, quickly, REFUSED, tradeSchema } from "../../src/book/schema/index.ts";
+import { formsOf } from "../../src/book/schema/values.ts";
 import { BookError } from "../../src/errors.ts";
 import { everything } from "../support/extent.ts";
 import { asOf, market, trade } from "./books.ts";
@@ -148,6 +151,19 @@ function mutated(random: Random, value: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
+/** A value and all inside it. */
+function valuesIn(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [value];
+  return [value, ...Object.values(value).flatMap(valuesIn)];
+}
+
+/** A schema and all inside it. */
+function schemasIn(schema: ZodType): ZodType[] {
+  const { shape, innerType, element, in: first } = schema.def as unknown as Record<string, ZodType | undefined>;
+  const inside = [...Object.values(shape ?? {}), innerType, element, first, ...(formsOf.get(schema) ?? [])];
+  return [schema, ...inside.flatMap((one) => (one === undefined ? [] : schemasIn(one as ZodType)))];
+}
+
 /** The text with a few characters deleted, inserted, or put elsewhere. */
 function scrambled(random: Random, text: string): string {
   let result = text;
@@ -242,6 +258,26 @@ describe("100,000 inputs at night: a result or a typed error, never anything els
     for (let i = 0; i < 40_000 / LESS; i++) if (checkBook(JSON.stringify(mutated(random, SEED_BOOK)))) books++;
     // Most changes hit a trade, so the fuzzing reaches the trades and not only the top of the schema.
     expect(books).toBeGreaterThan(10_000 / LESS);
+  });
+
+  test("10,000 trades with a value changed: read quickly as zod reads them, or refused where it finds a problem", () => {
+    const random = generator(7);
+    const schemas = [...schemasIn(tradeSchema), ...schemasIn(basketTradeSchema)];
+    const seen = { read: 0, refused: 0 };
+    for (let i = 0; i < 10_000 / LESS; i++) {
+      const one = pick(random, SEED_BOOK.trades);
+      for (const value of valuesIn(random(4) === 0 ? one : mutated(random, one))) {
+        const schema = pick(random, schemas);
+        const exact = schema.safeParse(value);
+        const read = quickly(schema, value);
+        seen[exact.success ? "read" : "refused"]++;
+        expect(read === REFUSED).toBe(!exact.success);
+        if (exact.success) expect(read).toEqual(exact.data);
+      }
+      const whole = tradeSchema.safeParse(one);
+      expect(quickly(tradeSchema, one)).toEqual(whole.data);
+    }
+    expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(1000);
   });
 
   test("30,000 books with characters changed", () => {

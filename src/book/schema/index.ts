@@ -32,4 +32,5 @@ export {
   tradeSchema,
   type TradeSpec,
 } from "./trade.ts";
+export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";

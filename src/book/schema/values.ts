@@ -2,6 +2,7 @@
 import * as z from "zod";
 import { didYouMean, quote, show } from "../names.ts";
 import type { Tags } from "../types.ts";
+import { quickly, REFUSED } from "./quick.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
 /** A schema that makes a T of an I; of anything else, an error. */
@@ -193,11 +194,7 @@ export function mapOf<T, I>(
       return z.NEVER;
     }
     const entries = new Map<string, T>();
-    for (const [key, entry] of Object.entries(value)) {
-      const result = item.safeParse(entry);
-      if (result.success) entries.set(key, result.data);
-      else addIssues(context, result.error, key);
-    }
+    for (const [key, entry] of Object.entries(value)) entries.set(key, inner(item, entry, context, key));
     return entries;
   });
   valuesOf.set(schema, item);
@@ -248,10 +245,7 @@ export function choose<const F extends Forms<unknown>>(
       context.addIssue({ code: "custom", message: `expected ${what}, got ${got}` });
       return z.NEVER;
     }
-    const result = schema.safeParse(value);
-    if (result.success) return result.data as T;
-    addIssues(context, result.error);
-    return z.NEVER;
+    return inner(schema, value, context) as T;
   });
   formsOf.set(chosen, [...Object.values(plain), ...Object.values(marked)]);
   return chosen;
@@ -279,10 +273,20 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function addIssues(context: z.RefinementCtx, error: z.ZodError, ...prefix: PropertyKey[]): void {
-  for (const issue of error.issues) {
+/** The value as a schema inside another one has it; the problems become those of the whole. */
+function inner<T>(
+  schema: Schema<T, unknown>,
+  value: unknown,
+  context: z.RefinementCtx,
+  ...prefix: readonly PropertyKey[]
+): T {
+  const accepted = quickly(schema, value);
+  if (accepted !== REFUSED) return accepted;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  for (const issue of result.error.issues)
     context.addIssue({ code: "custom", message: issue.message, path: [...prefix, ...pathOf(issue)] });
-  }
+  return z.NEVER;
 }
 
 /** Where a problem is; for an unknown field, the field itself. */
