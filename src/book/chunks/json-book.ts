@@ -11,7 +11,7 @@ import { isPlainObject } from "../schema/index.ts";
 import { tagsOf } from "../tags.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ParsedTrade } from "../types.ts";
-import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
+import { type ChunkedBook, AT_ONCE, type ChunkPlace, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import { entryPlaces } from "./entry-places.ts";
 
 /** @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read */
@@ -77,8 +77,8 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: 
     tags: async () => tagsOf(await all()),
     async *scan() {
       const trades = await all();
-      for (let first = 0; first < trades.length; first += SCANNED_AT_ONCE)
-        yield trades.slice(first, first + SCANNED_AT_ONCE).map((entry, i): ScannedTrade => ({
+      for (let first = 0; first < trades.length; first += AT_ONCE)
+        yield trades.slice(first, first + AT_ONCE).map((entry, i): ScannedTrade => ({
           id: isPlainObject(entry) && typeof entry.id === "string" ? entry.id : undefined,
           read: () => header.readEntry(entry, first + i, false),
         }));
@@ -86,11 +86,11 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: 
     async *places(rows: number) {
       yield* entryPlaces(bytes, rows);
     },
-    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+    async *read(place: ChunkPlace): AsyncGenerator<readonly ParsedTrade[]> {
       const { first } = place;
       const repeated = isRepeated(place);
-      for (const [i, entry] of (await entriesAt(place)).entries())
-        yield header.readEntry(entry, first + i, repeated(first + i));
+      const entries = await entriesAt(place);
+      yield entries.map((entry, i) => header.readEntry(entry, first + i, repeated(first + i)));
     },
   };
 }
