@@ -16,6 +16,9 @@ export interface ChunkPlace {
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
+/** How many trades the chunk has that begins behind this part of the file, from 0 to 1. */
+export type RowsAt = (part: number) => number;
+
 /** A trade that has been found, and not read yet. */
 export interface ScannedTrade {
   /** As written; undefined where it has none, or where it is no trade at all. */
@@ -38,7 +41,7 @@ export interface ChunkedBook extends BookContext {
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
   /** Where the trades stand, so many at a time, found without reading them. */
-  places(rows: number): AsyncIterable<ChunkPlace>;
+  places(rows: RowsAt): AsyncIterable<ChunkPlace>;
   /** The trades of a chunk. */
   read(place: ChunkPlace): AsyncIterable<ParsedTrade>;
 }

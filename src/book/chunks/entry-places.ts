@@ -1,5 +1,5 @@
 /** Where the entries of a JSON book's list of trades stand in its bytes. */
-import type { ChunkPlace } from "./chunked-book.ts";
+import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -14,23 +14,25 @@ const MEMBERS = 1;
 const ENTRIES = 2;
 
 /**
- * Chunks of so many entries of the member `trades`, which need not be parsed to be found: commas between entries stand
+ * Chunks of some entries of the member `trades`, which need not be parsed to be found: commas between entries stand
  * outside of strings and of inner brackets. Cost: one pass over the bytes, some 0.5 GB/s.
  * @param bytes text that is JSON in UTF-8. Nothing is checked here: of other text the chunks are not JSON, or what
  *   surrounds them is not.
  */
-export function* entryPlaces(bytes: Uint8Array, rows: number): Generator<ChunkPlace> {
+export function* entryPlaces(bytes: Uint8Array, rowsAt: RowsAt): Generator<ChunkPlace> {
   let depth = 0;
   let name = { start: 0, end: 0 };
   let inTrades = false;
   let first = 0;
   let found = 0;
   let start = 0;
+  let rows = 0;
   let hasEntry = false;
   const chunk = (end: number): ChunkPlace => {
     const place = { first, rows: found - first, bytes: { start, end, line: 1 } };
     first = found;
     start = end + 1;
+    rows = rowsAt(start / bytes.length);
     return place;
   };
   for (let at = 0; at < bytes.length; at++) {
@@ -49,6 +51,7 @@ export function* entryPlaces(bytes: Uint8Array, rows: number): Generator<ChunkPl
       if (depth++ === MEMBERS && byte === BRACKET && isTrades(bytes, name)) {
         inTrades = true;
         start = at + 1;
+        rows = rowsAt(0);
         hasEntry = false;
       }
     } else if (byte === BRACKET_END || byte === BRACE_END) {

@@ -50,7 +50,7 @@ interface Written {
 /** The book without its list of trades; undefined where there is no such list, or what surrounds it is no JSON. */
 function headerIn(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
-    const [{ bytes: span } = { bytes: undefined }] = entryPlaces(bytes, Number.POSITIVE_INFINITY);
+    const [{ bytes: span } = { bytes: undefined }] = entryPlaces(bytes, () => Number.POSITIVE_INFINITY);
     if (span === undefined) return undefined;
     const decoder = new TextDecoder("utf-8", { fatal: true });
     const before = decoder.decode(bytes.subarray(0, span.start));
@@ -83,8 +83,8 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: 
           read: () => header.readEntry(entry, first + i, false),
         }));
     },
-    async *places(rows: number) {
-      yield* entryPlaces(bytes, rows);
+    async *places(rowsAt) {
+      yield* entryPlaces(bytes, rowsAt);
     },
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const { first } = place;

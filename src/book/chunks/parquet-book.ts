@@ -27,9 +27,11 @@ export async function openParquet(
       }
       if (trades.length > 0) yield trades;
     },
-    async *places(rows: number) {
-      for (let first = 0; first < table.total; first += rows)
-        yield { first, rows: Math.min(rows, table.total - first) };
+    async *places(rowsAt) {
+      for (let first = 0, rows = 0; first < table.total; first += rows) {
+        rows = Math.min(rowsAt(first / table.total), table.total - first);
+        yield { first, rows };
+      }
     },
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const repeated = isRepeated(place);

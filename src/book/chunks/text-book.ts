@@ -116,7 +116,7 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
       }
       if (trades.length > 0) yield trades;
     },
-    places: (rows) => linePlaces(file, begin, rows),
+    places: (rowsAt) => linePlaces(file, begin, rowsAt),
     async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
       const { first, bytes } = place;
       const repeated = isRepeated(place);
