@@ -39,12 +39,24 @@ export interface ChunkedBook extends BookContext {
   scan(): AsyncIterable<readonly ScannedTrade[]>;
   /** Where the trades stand, so many at a time, found without reading them. */
   places(rows: number): AsyncIterable<ChunkPlace>;
-  /** The trades of a chunk. */
-  read(place: ChunkPlace): AsyncIterable<ParsedTrade>;
+  /** The trades of a chunk, as many at a time. */
+  read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
 }
 
-/** Trades that `scan` gives at a time, about. */
-export const SCANNED_AT_ONCE = 4096;
+/** Trades that `scan` and `read` give at a time, about: to wait for each of them costs more than to read it. */
+export const AT_ONCE = 4096;
+
+/** Some thousand items at a time. */
+export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let list: T[] = [];
+  for await (const item of items) {
+    list.push(item);
+    if (list.length < AT_ONCE) continue;
+    yield list;
+    list = [];
+  }
+  if (list.length > 0) yield list;
+}
 
 /** Whether the trade of an index is one of those whose id is taken. */
 export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {
