@@ -29,7 +29,8 @@ export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: 
   const { book: open } = await book();
   const rows: PricedRow[] = [];
   const error = new RunError(`chunk ${chunk} of the run could not be priced, each time it was tried: ${reason}`);
-  for await (const parsed of open.read(manifest.chunks[chunk])) rows.push(givenUp(parsed, error));
+  for await (const some of open.read(manifest.chunks[chunk]))
+    for (const parsed of some) rows.push(givenUp(parsed, error));
   const timing = { seconds: 0, finished: new Date().toISOString(), by: processName() };
   await writePart(store, manifest, { chunk, rows, device: { backend: "cpu", name: "none" }, timing });
 }

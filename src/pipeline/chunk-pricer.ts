@@ -24,7 +24,7 @@ export class ChunkPricer implements Disposable {
     // What it writes at its beginning is written by who asks for the chunks.
     await format.begin(start);
     const trades: ParsedTrade[] = [];
-    for await (const parsed of this.#book.read(place)) trades.push(parsed);
+    for await (const some of this.#book.read(place)) trades.push(...some);
     const { scenarios } = this.#book;
     const settings = settingsOf(options, this.#book);
     const results = await this.#backend.run((engine) =>

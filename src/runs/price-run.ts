@@ -64,10 +64,10 @@ export async function* priceChunks(
   async function* trades(): AsyncGenerator<ParsedTrade> {
     for (const i of wanted) {
       let rows = 0;
-      for await (const parsed of book.read(chunks[i])) {
-        waiting.push(parsed.ok ? parsed.trade : undefined);
-        rows++;
-        yield parsed;
+      for await (const some of book.read(chunks[i])) {
+        for (const parsed of some) waiting.push(parsed.ok ? parsed.trade : undefined);
+        rows += some.length;
+        yield* some;
       }
       if (rows !== chunks[i].rows) throw changedBook(manifest.book.place);
     }

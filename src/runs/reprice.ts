@@ -68,7 +68,7 @@ export class Repricer {
   async *#trades(chunk: number): AsyncGenerator<ParsedTrade> {
     const { manifest, book } = this.#request;
     let index = manifest.chunks[chunk].first;
-    for await (const parsed of book.book.read(manifest.chunks[chunk])) if (this.#isSampled(index++)) yield parsed;
+    for await (const some of book.book.read(manifest.chunks[chunk])) yield* some.filter(() => this.#isSampled(index++));
   }
 
   #add({ index, row }: Sampled, result: TradeResult): void {

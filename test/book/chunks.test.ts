@@ -38,8 +38,8 @@ const bytes = (text: string): ArrayBuffer => {
 async function* chunks(text: string): AsyncGenerator<string> {
   yield text;
 }
-async function all(source: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>): Promise<ParsedTrade[]> {
-  const list: ParsedTrade[] = [];
+async function all<T>(source: AsyncIterable<T> | Iterable<T>): Promise<T[]> {
+  const list: T[] = [];
   for await (const item of source) list.push(item);
   return list;
 }
@@ -49,7 +49,9 @@ const costs = (list: readonly ParsedTrade[]): number[] => list.map(() => 1);
 async function inChunks(format: ChunkedFormat, file: ArrayBuffer, beside: string | undefined, rows: number) {
   const open = () => openChunkedBook(file, format, beside === undefined ? undefined : bytes(beside));
   const places = await cutBook(await open(), { rows, seconds: Number.POSITIVE_INFINITY }, costs);
-  const read = await Promise.all([...places].reverse().map(async (place) => all((await open()).read(place))));
+  const read = await Promise.all(
+    [...places].reverse().map(async (place) => (await all((await open()).read(place))).flat()),
+  );
   return { places, trades: read.reverse().flat() };
 }
 

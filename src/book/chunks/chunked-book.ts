@@ -16,7 +16,7 @@ export interface ChunkPlace {
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
-/** How many trades the chunk has that begins behind this part of the file, from 0 to 1. */
+/** How many trades the chunk has that begins behind a part of the file, which is from 0 to 1. */
 export type RowsAt = (part: number) => number;
 
 /** A trade that has been found, and not read yet. */
@@ -40,14 +40,26 @@ export interface ChunkedBook extends BookContext {
   tags(): Promise<readonly string[] | undefined>;
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
-  /** Where the trades stand, so many at a time, found without reading them. */
+  /** Where the trades stand, some at a time, found without reading them. */
   places(rows: RowsAt): AsyncIterable<ChunkPlace>;
-  /** The trades of a chunk. */
-  read(place: ChunkPlace): AsyncIterable<ParsedTrade>;
+  /** The trades of a chunk, as many at a time. */
+  read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
 }
 
-/** Trades that `scan` gives at a time, about. */
-export const SCANNED_AT_ONCE = 4096;
+/** Trades that `scan` and `read` give at a time, about: to wait for each of them costs more than to read it. */
+export const AT_ONCE = 4096;
+
+/** Some thousand items at a time. */
+export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
+  let list: T[] = [];
+  for await (const item of items) {
+    list.push(item);
+    if (list.length < AT_ONCE) continue;
+    yield list;
+    list = [];
+  }
+  if (list.length > 0) yield list;
+}
 
 /** Whether the trade of an index is one of those whose id is taken. */
 export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {

@@ -11,19 +11,20 @@ import { isPlainObject } from "../schema/index.ts";
 import { tagsOf } from "../tags.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ParsedTrade } from "../types.ts";
-import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
-import { entryPlaces } from "./entry-places.ts";
+import { type ChunkedBook, AT_ONCE, type ChunkPlace, isRepeated, type ScannedTrade } from "./chunked-book.ts";
+import { entryChunks, type EntryPlaces, entryPlaces } from "./entry-places.ts";
 
 /** @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read */
 export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
   const whole = async (): Promise<unknown> => parseJson(await readWholeText(decodeText(one(bytes))));
-  const rest = headerIn(bytes);
-  if (rest !== undefined) return bookOf(file, readWholeBook({ ...rest, trades: [] }), { rest, bytes, whole });
+  const places = entryPlaces(bytes);
+  const rest = places && headerIn(bytes, places);
+  if (rest !== undefined) return bookOf(file, readWholeBook({ ...rest, trades: [] }), { rest, places, whole });
   const written = await whole();
   const header = readWholeBook(written);
   const { trades: _, ...others } = written as Record<string, unknown>;
-  return bookOf(file, header, { rest: others, bytes, whole });
+  return bookOf(file, header, { rest: others, places, whole });
 }
 
 /**
@@ -34,27 +35,25 @@ export function openJsonUnder(file: RandomAccess, rest: unknown): ChunkedBook {
   const whole = (): never => {
     throw new BookError("trades", "expected JSON, got something else");
   };
-  return bookOf(file, readHeader(rest), { rest, bytes: new Uint8Array(), whole });
+  return bookOf(file, readHeader(rest), { rest, places: undefined, whole });
 }
 
 /** A book as it is written. */
 interface Written {
   /** What is no trade. */
   readonly rest: unknown;
-  /** All of it; none where only chunks are read. */
-  readonly bytes: Uint8Array;
+  /** Its trades; undefined where it has none, or only chunks are read. */
+  readonly places: EntryPlaces | undefined;
   /** Parses all of it. @throws BookError with the line and the column where it is no JSON */
   readonly whole: () => unknown;
 }
 
-/** The book without its list of trades; undefined where there is no such list, or what surrounds it is no JSON. */
-function headerIn(bytes: Uint8Array): Record<string, unknown> | undefined {
+/** The book without its list of trades; undefined where what surrounds it is no JSON. */
+function headerIn(bytes: Uint8Array, { start, ends }: EntryPlaces): Record<string, unknown> | undefined {
   try {
-    const [{ bytes: span } = { bytes: undefined }] = entryPlaces(bytes, () => Number.POSITIVE_INFINITY);
-    if (span === undefined) return undefined;
     const decoder = new TextDecoder("utf-8", { fatal: true });
-    const before = decoder.decode(bytes.subarray(0, span.start));
-    const written = parseJson(`${before}${decoder.decode(bytes.subarray(span.end))}`);
+    const before = decoder.decode(bytes.subarray(0, start));
+    const written = parseJson(`${before}${decoder.decode(bytes.subarray(ends[ends.length - 1]))}`);
     if (!isPlainObject(written)) return undefined;
     const { trades: _, ...rest } = written;
     return rest;
@@ -63,7 +62,7 @@ function headerIn(bytes: Uint8Array): Record<string, unknown> | undefined {
   }
 }
 
-function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: Written): ChunkedBook {
+function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }: Written): ChunkedBook {
   let parsed: Promise<readonly unknown[]> | undefined;
   const all = (): Promise<readonly unknown[]> =>
     (parsed ??= Promise.resolve(whole()).then((book) => (book as { readonly trades: readonly unknown[] }).trades));
@@ -77,20 +76,20 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, bytes, whole }: 
     tags: async () => tagsOf(await all()),
     async *scan() {
       const trades = await all();
-      for (let first = 0; first < trades.length; first += SCANNED_AT_ONCE)
-        yield trades.slice(first, first + SCANNED_AT_ONCE).map((entry, i): ScannedTrade => ({
+      for (let first = 0; first < trades.length; first += AT_ONCE)
+        yield trades.slice(first, first + AT_ONCE).map((entry, i): ScannedTrade => ({
           id: isPlainObject(entry) && typeof entry.id === "string" ? entry.id : undefined,
           read: () => header.readEntry(entry, first + i, false),
         }));
     },
     async *places(rowsAt) {
-      yield* entryPlaces(bytes, rowsAt);
+      if (places !== undefined) yield* entryChunks(places, rowsAt);
     },
-    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+    async *read(place: ChunkPlace): AsyncGenerator<readonly ParsedTrade[]> {
       const { first } = place;
       const repeated = isRepeated(place);
-      for (const [i, entry] of (await entriesAt(place)).entries())
-        yield header.readEntry(entry, first + i, repeated(first + i));
+      const entries = await entriesAt(place);
+      yield entries.map((entry, i) => header.readEntry(entry, first + i, repeated(first + i)));
     },
   };
 }

@@ -3,7 +3,7 @@ import { idOf, type TableOptions, tagNames } from "../columns.ts";
 import { contextOf } from "../header.ts";
 import { openTable, type RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
-import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
+import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import type { Beside } from "./text-book.ts";
 
 /** @throws BookError as `readParquet` */
@@ -17,26 +17,24 @@ export async function openParquet(
     ...contextOf(header),
     header: written,
     tags: () => Promise.resolve(tagNames(table.columns)),
-    async *scan() {
-      let trades: ScannedTrade[] = [];
-      for await (const { cells, index } of table.rows(0, table.total)) {
-        trades.push({ id: idOf(table.columns, cells), read: () => table.read(cells, index, false) });
-        if (trades.length < SCANNED_AT_ONCE) continue;
-        yield trades;
-        trades = [];
-      }
-      if (trades.length > 0) yield trades;
-    },
+    scan: () => inLists(scanned()),
     async *places(rowsAt) {
       for (let first = 0, rows = 0; first < table.total; first += rows) {
         rows = Math.min(rowsAt(first / table.total), table.total - first);
         yield { first, rows };
       }
     },
-    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
-      const repeated = isRepeated(place);
-      for await (const { cells, index } of table.rows(place.first, place.first + place.rows))
-        yield table.read(cells, index, repeated(index));
-    },
+    read: (place) => inLists(trades(place)),
   };
+
+  async function* scanned(): AsyncGenerator<ScannedTrade> {
+    for await (const { cells, index } of table.rows(0, table.total))
+      yield { id: idOf(table.columns, cells), read: () => table.read(cells, index, false) };
+  }
+
+  async function* trades(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+    const repeated = isRepeated(place);
+    for await (const { cells, index } of table.rows(place.first, place.first + place.rows))
+      yield table.read(cells, index, repeated(index));
+  }
 }

@@ -11,7 +11,7 @@ import type { RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
 import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
 import { linePlaces } from "./line-places.ts";
-import { type ChunkedBook, type ChunkPlace, isRepeated, SCANNED_AT_ONCE, type ScannedTrade } from "./chunked-book.ts";
+import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 
 /** How the trade of a line is read. */
 interface LineReader {
@@ -98,34 +98,29 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
     ...contextOf(header),
     header: written,
     tags: () => Promise.resolve(tags),
-    async *scan() {
-      let trades: ScannedTrade[] = [];
-      let index = 0;
-      for await (const line of byteLines(file, begin)) {
-        if (isBlank(line)) continue;
-        const { start, end, number } = line;
-        const at = index++;
-        trades.push({
-          id: reader.id(line),
-          bytes: { start, end, line: number },
-          read: () => reader.read(line, at, false),
-        });
-        if (trades.length < SCANNED_AT_ONCE) continue;
-        yield trades;
-        trades = [];
-      }
-      if (trades.length > 0) yield trades;
-    },
+    scan: () => inLists(scanned()),
     places: (rowsAt) => linePlaces(file, begin, rowsAt),
-    async *read(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
-      const { first, bytes } = place;
-      const repeated = isRepeated(place);
-      let index = first;
-      for await (const line of byteLines(file, bytes, bytes?.end)) {
-        if (isBlank(line)) continue;
-        yield reader.read(line, index, repeated(index));
-        index++;
-      }
-    },
+    read: (place) => inLists(trades(place)),
   };
+
+  async function* scanned(): AsyncGenerator<ScannedTrade> {
+    let index = 0;
+    for await (const line of byteLines(file, begin)) {
+      if (isBlank(line)) continue;
+      const { start, end, number } = line;
+      const at = index++;
+      yield { id: reader.id(line), bytes: { start, end, line: number }, read: () => reader.read(line, at, false) };
+    }
+  }
+
+  async function* trades(place: ChunkPlace): AsyncGenerator<ParsedTrade> {
+    const { first, bytes } = place;
+    const repeated = isRepeated(place);
+    let index = first;
+    for await (const line of byteLines(file, bytes, bytes?.end)) {
+      if (isBlank(line)) continue;
+      yield reader.read(line, index, repeated(index));
+      index++;
+    }
+  }
 }

@@ -83,7 +83,7 @@ export class LongFile implements AsyncDisposable {
         const { bytes } = place;
         if (bytes === undefined) return undefined;
         const sample: ParsedTrade[] = [];
-        for await (const parsed of book.read(place)) sample.push(parsed);
+        for await (const some of book.read(place)) sample.push(...some);
         return await expectedWork(sample, this.#bytes / (bytes.end - bytes.start), book, this.#options);
       }
     } catch (error) {
