@@ -21,9 +21,9 @@ const System = record({
  * What y is held above: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
  * + e·(y − u).
  */
-const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });
+export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });
 
-const boundAt = fn({
+export const boundAt = fn({
   name: "boundAt",
   params: [Bound, i32],
   body([{ u, obstacle, weightOfOld }, i]) {

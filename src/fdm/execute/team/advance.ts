@@ -1,7 +1,7 @@
 import { fn } from "../../../kernel/index.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import type { Plan } from "./plan.ts";
-import { policyRuns } from "./policy.ts";
+import { iterateRuns } from "./policy.ts";
 import { atRun } from "./records.ts";
 import { advanceRuns } from "./step.ts";
 import { advanceSums } from "./sums.ts";
@@ -19,20 +19,26 @@ export function advance(plan: Plan) {
       dates,
       policy,
       isSummed: summed,
-      policyRuns: policyRuns(team, rows, hasBarriers),
+      count: rows,
+      iterateRuns: iterateRuns(team, rows, "same", hasBarriers),
       advanceRuns: advanceRuns(team, rows, { early, scaled, lasting, weighted: dates, timeDependent }),
       advanceSums: advanceSums(team, rows, held),
     },
     *body({ launch, place, memory, cursor, step }, gpu, env) {
-      const { state, rows, factors, products, scans, paid, policy } = memory;
+      const { state, rows, factors, products, scans, paid, active } = memory;
+      const { u, z } = state;
       const { hRate, signOfFirst, reach, live, obstacle } = cursor;
       const { flag } = step;
       const crankNicolson = (flag & env.CRANK_NICOLSON) !== 0;
       const count = env.lasting ? flag >> env.STEPS_SHIFT : 1;
       let { moves } = cursor;
       if (env.policy) {
-        for (let k = 0; k < count; k++)
-          yield* env.policyRuns({ state, rows, obstacle: paid, policy, factors, scans, hRate, crankNicolson, live });
+        const diagonal = { active, decays: rows.a, decay: 1 + hRate };
+        const bound = { u, obstacle: paid, weightOfOld: crankNicolson ? 0.5 : 0.0 };
+        for (let step = 0; step < count; step++) {
+          yield* env.iterateRuns({ rows, diagonal, right: u, bound, z, factors, products, scans, live });
+          for (let k = 0; k < env.count; k++) u[k] = Math.max(crankNicolson ? z[k] + z[k] - u[k] : z[k], paid[k]);
+        }
       } else {
         const alexander = env.dates && (flag & env.ALEXANDER) !== 0;
         const steps = {

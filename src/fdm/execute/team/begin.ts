@@ -95,7 +95,7 @@ export function begin(plan: Plan) {
     *body({ launch, place, memory }, gpu, env) {
       const { pitch, nodes, runs, obstacleColumn, firstExercised, flags } = launch;
       const { instance, table, coefficients, first } = place;
-      const { mesh, ahead, state, scans, paid, policy } = memory;
+      const { mesh, ahead, state, scans, paid, active } = memory;
       const { x } = mesh;
       const { u } = state;
       env.layNodes(x, table, nodes);
@@ -116,7 +116,7 @@ export function begin(plan: Plan) {
       // the others would feel.
       const isFirstExercised = firstExercised && first === 0 && x[0] > x[1] && paid[0] > paid[1] && paid[1] > 0;
       if (env.isSummed && gpu.precision === "f64") for (let k = 0; k < env.rows; k++) u[k] -= paid[k];
-      if (env.policy) for (let k = 0; k < env.rows; k++) policy.active[k] = 0.0;
+      if (env.policy) for (let k = 0; k < env.rows; k++) active[k] = 0.0;
       if (env.metrics) {
         yield;
         yield* env.layMetrics(mesh, launch, place);

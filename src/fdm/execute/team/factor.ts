@@ -1,5 +1,5 @@
-import { bool, fn, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
-import { Factors, Products, Rows, Scans } from "./records.ts";
+import { bool, fn, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
 import { scanProducts } from "./scan.ts";
 import { partsOf, placeIn, span, type Team } from "./team.ts";
 
@@ -87,9 +87,12 @@ function scanExcess(team: Team) {
   });
 }
 
+/** Rows that may be exercised, with the same decay on the diagonal or one each; see `Diagonal`. */
+export type PolicyRows = "same" | "varying";
+
 export interface Factoring {
-  /** Whether rows may be exercised; else they come divided by 1 + hr. */
-  readonly policy: boolean;
+  /** Undefined: no row is exercised, and rows come divided by their decay. */
+  readonly policy?: PolicyRows;
   /** See `scanProducts`. */
   readonly lasting: boolean;
   /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
@@ -105,8 +108,8 @@ export interface Factoring {
 const ZERO_VALUE_GUARD = 2 ** -64;
 
 /**
- * Factors the rows (−a, 1 + hr + a + c, −c) from the last node down, as the split with one item an option does: with
- * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = 1 + hr + c·excess. That recurrence is scanned
+ * Factors the rows (−a, decay + a + c, −c) from the last node down, as the split with one item an option does: with
+ * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = decay + c·excess. That recurrence is scanned
  * over the items, then each item takes its rows one by one. `gain` becomes `numerator`/pivot. With `policy`, rows that
  * are `active` are y = bound instead. `near`: see `scanExcess`. Returns the scans' reach.
  *
@@ -118,8 +121,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
     name: "factorRuns",
     params: {
       rows: Rows,
-      active: read(real),
-      hRate: real,
+      diagonal: Diagonal,
       numerator: real,
       near: bool,
       factors: Factors,
@@ -129,7 +131,8 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
     env: {
       count: rows,
       size: partsOf(rows).size,
-      policy,
+      policy: policy !== undefined,
+      varying: policy === "varying",
       lasting,
       scaled,
       summed,
@@ -138,15 +141,16 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
       scanExcess: scanExcess(team),
       scanProducts: scanProducts(team, lasting),
     },
-    *body({ rows: { a, c }, active, hRate, numerator, near, factors, products, scans }, gpu, env) {
+    *body({ rows: { a, c }, diagonal, numerator, near, factors, products, scans }, gpu, env) {
       const { gain, lower, upper } = factors;
       const { downProduct, upProduct, downTo, upTo } = products;
-      const own = !env.policy ? 1.0 : 1 + hRate;
+      const { active, decays, decay } = diagonal;
       let m00 = 1.0;
       let m01 = 0.0;
       let m10 = 0.0;
       let m11 = 1.0;
       for (let k = env.count - 1; k >= 0; k--) {
+        const own = env.varying ? decays[k] : decay;
         let p0 = c[k] * m00 + (!env.policy ? m10 : own * m10);
         let p1 = c[k] * m01 + (!env.policy ? m11 : own * m11);
         let q0 = p0 + a[k] * m10;
@@ -188,6 +192,7 @@ export function factorRuns(team: Team, rows: number, { policy, lasting, scaled, 
       let partUp = 1.0;
       for (let k = env.count - 1; k >= 0; k--) {
         const before = q;
+        const own = env.varying ? decays[k] : decay;
         p = c[k] * p + (!env.policy ? before : own * before);
         q = p + a[k] * before;
         const inverseQ = gpu.reciprocal(q);

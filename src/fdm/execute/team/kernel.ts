@@ -40,7 +40,7 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
  *
  * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops
- * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `policyRuns`,
+ * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `iterateRuns`,
  * a round. Workgroup memory: `teamWords`.
  */
 export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {

@@ -88,7 +88,7 @@ export function allocate({ team, variant, rows, parts, lasting, policy, metrics,
           result: gpu.sharedI32(1),
         },
         paid: gpu.privateReal(rows),
-        policy: { active: gpu.privateReal(env.policyRows), rhs: gpu.privateReal(env.policyRows) },
+        active: gpu.privateReal(env.policyRows),
         kept: {
           multiple: gpu.part(gpu.sharedReal(keptWords), ownKept, keptRows),
           rows: {

@@ -1,7 +1,7 @@
 /**
  * What the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes with them.
  */
-import { bool, i32, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { bool, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
@@ -44,6 +44,12 @@ export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
 
 /** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
 export const Rows = record({ a: write(real), c: write(real) });
+
+/**
+ * What rows have on the diagonal besides a + c: `decay` = 1 + hr, or `decays`, one each. Policy iteration replaces
+ * those that are `active`, 1, by y = bound. Not looked at where rows come divided by their decay.
+ */
+export const Diagonal = record({ active: write(real), decays: read(real), decay: real });
 
 /** What elimination from the last node down makes of them: a multiple of 1/pivot, a/pivot and c/pivot. */
 export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
@@ -101,9 +107,6 @@ export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 })
  */
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 
-/** Of policy iteration: 1 where a row is exercised, and the right-hand side. */
-export const Policy = record({ active: write(real), rhs: write(real) });
-
 /**
  * In workgroup memory, from one factorisation to the next, of running sums: what the state was multiplied by, and the
  * first factorisation's rows.
@@ -121,7 +124,8 @@ export const Memory = record({
   products: Products,
   scans: Scans,
   paid: write(real),
-  policy: Policy,
+  /** Of policy iteration: 1 where a row is exercised. */
+  active: write(real),
   kept: Kept,
 });
 

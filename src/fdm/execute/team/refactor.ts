@@ -9,7 +9,7 @@ import { factorRuns } from "./factor.ts";
 import { assembleByMetrics } from "./metrics.ts";
 import type { Plan } from "./plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
-import { FAR } from "./scan.ts";
+import { reachOf } from "./scan.ts";
 import { weighRuns } from "./sums.ts";
 
 /**
@@ -83,18 +83,16 @@ export function factor(plan: Plan) {
       isSummed: summed,
       isSurface: variant.shape === "surface",
       pieceWords: PIECE_WORDS,
-      FAR,
-      few: team.few,
-      levels: team.levels,
+      reachOf: reachOf(team),
       makeRows: makeRows(plan),
-      factorRuns: factorRuns(team, rows, { policy: false, lasting, scaled, summed }),
+      factorRuns: factorRuns(team, rows, { lasting, scaled, summed }),
       pinRuns: pinRuns(rows),
       sourceRuns: sourceRuns(rows, variant.closed),
       thresholdRuns: thresholdRuns(rows, variant.closed),
       weighRuns: weighRuns(rows, held),
     },
     *body({ launch, place, memory, cursor, step }, gpu, env) {
-      const { mesh, state, rows, factors, products, scans, paid, policy, kept } = memory;
+      const { mesh, state, rows, factors, products, scans, paid, active, kept } = memory;
       const { obstacle, live, slice } = cursor;
       const { gain } = factors;
       const { u } = state;
@@ -128,18 +126,10 @@ export function factor(plan: Plan) {
           // where that proves too little.
           const near = !env.lasting && needed === 0;
           const numerator = 2.0 * rowScale;
-          needed = yield* env.factorRuns({
-            rows,
-            active: policy.active,
-            hRate,
-            numerator,
-            near,
-            factors,
-            products,
-            scans,
-          });
+          const diagonal = { active, decays: rows.a, decay: 1 }; // not looked at
+          needed = yield* env.factorRuns({ rows, diagonal, numerator, near, factors, products, scans });
           again = near && needed !== 0;
-          reach = env.lasting ? needed : needed === env.FAR ? env.levels : env.few;
+          reach = env.lasting ? needed : env.reachOf(needed);
         }
       } while (again);
       if (!summed) hLast = h;

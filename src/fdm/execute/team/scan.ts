@@ -13,6 +13,17 @@ export const HOP = 1;
  */
 export const FAR = 2;
 
+/** How many rounds of scans are needed where every matrix is factored, from what `scanProducts` returns. */
+export const reachOf = ({ few, levels }: Team) =>
+  fn({
+    name: "reachOf",
+    params: [i32],
+    env: { few, levels, FAR },
+    body([needed], _gpu, { few, levels, FAR }) {
+      return needed === FAR ? levels : few;
+    },
+  });
+
 /**
  * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each
  * other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p over

@@ -6,10 +6,10 @@ import { isPinned, pinnedValue } from "../../../operator/pinned.ts";
 import { stageSum } from "../../../operator/right-hand-side.ts";
 import { FAULT, STATUS } from "../../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
+import { iterateRuns } from "../policy.ts";
 import { eliminateRuns, substituteRuns } from "../step.ts";
 import { recordBoundary } from "./boundary.ts";
 import { onMesh } from "./memory.ts";
-import { penaliseRuns } from "./penalty.ts";
 import type { EquationPlan } from "./plan.ts";
 import { atRow } from "./records.ts";
 import { projectRuns } from "./step.ts";
@@ -116,7 +116,7 @@ export function advance(plan: EquationPlan) {
       setObstacle: early ? setObstacle(plan) : undefined,
       stageSum: stageSum(variant),
       pinRuns: pins ? pinRuns(plan) : undefined,
-      penaliseRuns: penalty ? penaliseRuns(plan) : undefined,
+      iterateRuns: penalty ? iterateRuns(team, rows, "varying", false) : undefined,
       eliminateRuns: eliminateRuns(team, rows, false, "refactorised"),
       projectRuns: projected ? projectRuns(team, rows) : undefined,
       substituteRuns: substituteRuns(team, rows),
@@ -161,10 +161,14 @@ export function advance(plan: EquationPlan) {
         // A division each would take as long as all else that a stage does with a node.
         const back = gpu.reciprocal(stage.extrapolation);
         if (env.projected) for (let k = 0; k < env.rows; k++) bound[k] = u[k] + (obstacle[k] - u[k]) * back;
-        if (env.penaliseRuns !== undefined) {
-          for (let k = 0; k < env.rows; k++) penalty.right[k] = z[k];
-          const of = { state, rows, weightOfOld: 1 - back, penalty, factors, products, scans };
-          const unconverged = yield* env.penaliseRuns(of);
+        if (env.iterateRuns !== undefined) {
+          const { decays, right, active } = penalty;
+          for (let k = 0; k < env.rows; k++) right[k] = z[k];
+          const diagonal = { active, decays, decay: 0.0 };
+          const bound = { u, obstacle, weightOfOld: 1 - back };
+          const live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
+          const of = { rows, diagonal, right, bound, z, factors, products, scans, live };
+          const unconverged = yield* env.iterateRuns(of);
           const at = env.unconverged * pitch + instance;
           if (item === 0 && unconverged > 0) status[at] = status[at] + unconverged;
         } else {

@@ -5,10 +5,10 @@ import { Fault, Launch } from "../../item/equation/records.ts";
 import { largest, total } from "../counters.ts";
 import { factorRuns } from "../factor.ts";
 import { Scans } from "../records.ts";
+import { reachOf } from "../scan.ts";
 import { onMesh } from "./memory.ts";
 import type { EquationPlan } from "./plan.ts";
 import { atRow, Shared } from "./records.ts";
-import { reachOf } from "./state.ts";
 
 /**
  * What is counted over the items at once: cut rows, items that found a negative diffusion, items that found growth,
@@ -95,6 +95,7 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
         const a = below * own;
         const c = above * own;
         growth = growth || decay <= -1 || Math.max(a, c) > env.MAX_ENTRY;
+        if (env.isPenalty) growth = growth || decay > env.MAX_ENTRY;
         values[i] = a;
         beside[i] = c;
         third[i] = env.isPenalty ? 1 + decay : own;
@@ -106,7 +107,7 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
         const i = Math.min(first + k, nodes - 1);
         rows.a[k] = inside ? values[i] : 0.0;
         rows.c[k] = inside ? beside[i] : 0.0;
-        if (env.isPenalty) penalty.diagonal[k] = inside ? third[i] : 1.0;
+        if (env.isPenalty) penalty.decays[k] = inside ? third[i] : 1.0;
         if (env.hasSource) state.source[k] = inside ? fourth[i] : 0.0;
       }
       return {
@@ -193,7 +194,7 @@ export function factor(plan: EquationPlan) {
       isPenalty: penalty,
       layRows: layRows(plan),
       tellFindings: tellFindings(plan),
-      factorRuns: factorRuns(team, rows, { policy: false, lasting: false, scaled: false, summed: false }),
+      factorRuns: factorRuns(team, rows, { lasting: false, scaled: false, summed: false }),
       reachOf: reachOf(team),
     },
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
@@ -202,17 +203,9 @@ export function factor(plan: EquationPlan) {
       const findings = yield* env.layRows({ launch, place, memory, cursor, step });
       let { reach } = cursor;
       if (!env.isPenalty) {
-        const needed = yield* env.factorRuns({
-          rows,
-          active: rows.a, // not looked at
-          hRate: 0,
-          numerator: 1,
-          near: false,
-          factors,
-          products,
-          scans,
-        });
-        reach = env.reachOf(needed);
+        const diagonal = { active: rows.a, decays: rows.a, decay: 1 }; // not looked at
+        const of = { rows, diagonal, numerator: 1, near: false, factors, products, scans };
+        reach = env.reachOf(yield* env.factorRuns(of));
         const last = launch.nodes - 1;
         for (let k = 0; k < env.rows; k++)
           factors.gain[k] *= first + k <= last ? shared.third[Math.min(first + k, last)] : 1.0;

@@ -97,7 +97,7 @@ export function allocate({ team, variant, rows, parts, early, penalty, splitting
           result: gpu.sharedI32(1),
         },
         penalty: {
-          diagonal: gpu.privateReal(env.penalties),
+          decays: gpu.privateReal(env.penalties),
           right: gpu.privateReal(env.penalties),
           active: gpu.privateReal(env.penalties),
         },

@@ -46,7 +46,7 @@ export const State = record({
 });
 
 /** Of the penalty method: the rows' 1 + hc, the right-hand side, 1 where penalised. */
-export const Penalty = record({ diagonal: write(real), right: write(real), active: write(real) });
+export const Penalty = record({ decays: write(real), right: write(real), active: write(real) });
 
 /** The arrays that the time loop works on. */
 export const Memory = record({

@@ -2,8 +2,8 @@ import { fn, i32, real, write } from "../../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { Launch } from "../../item/equation/records.ts";
 import { Factors, Products, Scans } from "../records.ts";
-import { FAR, scanProducts } from "../scan.ts";
-import { partsOf, type Team } from "../team.ts";
+import { reachOf, scanProducts } from "../scan.ts";
+import { partsOf } from "../team.ts";
 import type { EquationPlan } from "./plan.ts";
 import { atStart, Place } from "./records.ts";
 
@@ -33,7 +33,7 @@ export function copyState({ rows, variant, early, penalty, splitting }: Equation
       const { state, rows, factors, penalty } = memory;
       env.copy({ launch, place, array: state.u, slot: 0, beyond: 0 });
       if (env.isPenalty) {
-        env.copy({ launch, place, array: penalty.diagonal, slot: 1, beyond: 1 });
+        env.copy({ launch, place, array: penalty.decays, slot: 1, beyond: 1 });
         env.copy({ launch, place, array: rows.a, slot: 2, beyond: 0 });
         env.copy({ launch, place, array: rows.c, slot: 3, beyond: 0 });
       } else {
@@ -59,17 +59,6 @@ export function copyState({ rows, variant, early, penalty, splitting }: Equation
     },
   });
 }
-
-/** How many rounds of scans are needed, from what `scanProducts` returns. */
-export const reachOf = ({ few, levels }: Team) =>
-  fn({
-    name: "reachOf",
-    params: [i32],
-    env: { few, levels, FAR },
-    body([needed], _gpu, { few, levels, FAR }) {
-      return needed === FAR ? levels : few;
-    },
-  });
 
 /**
  * What scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns `reachOf`.
