@@ -9,6 +9,7 @@ export {
   type CostOf,
   cutBook,
   openChunkedBook,
+  type RowsAt,
 } from "./chunks/index.ts";
 export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";

@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { buildId, KernelCache } from "../device/index.ts";
 import type * as Main from "./main.ts";
@@ -27,6 +28,9 @@ export interface Loaded {
 
 /** What the CommonJS module in `file` exports, for the command given; its code is kept when the process ends. */
 export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
+  // V8 shares each thread's young garbage among helpers, which many threads at once fight for: 16 of them, all cores
+  // busy, take a sixth longer so. Set first, since kept code is of the flags that it was made with.
+  setFlagsFromString("--no-parallel-scavenge");
   const { program, keep } = loadFor(/^[a-z]+$/.test(command) ? command : "", file);
   process.once("exit", keep); // by then V8 has compiled what the command needs
   return program;

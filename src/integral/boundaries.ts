@@ -1,5 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
+import { TupleNumbers } from "./tuples.ts";
 import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
 
 /** Boundaries kept, unless a batch has more: 3 MB a scheme. */
@@ -28,7 +29,7 @@ export class Boundaries implements Disposable {
   readonly #device: Device;
   #capacity = 0;
   /** The slot of each boundary, by its inputs. */
-  readonly #slots = new Map<string, number>();
+  #slots = new TupleNumbers(BOUNDARY_INPUTS);
   #model: DeviceBuffer | undefined;
   #schemes: OpenScheme[] = [];
   #kernel: Promise<CompiledKernel> | undefined;
@@ -49,16 +50,14 @@ export class Boundaries implements Disposable {
 
   /** The slot of each boundary, by its inputs. Slots given before may be gone. */
   slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
-    const keys = boundaries.map((inputs) => inputs.join());
-    const missing = keys.reduce((count, key) => count + (this.#slots.has(key) ? 0 : 1), 0);
-    if (this.#slots.size + missing > this.#capacity) this.#reset(keys.length);
+    const missing = boundaries.reduce((count, inputs) => count + (this.#slots.find(inputs) < 0 ? 1 : 0), 0);
+    if (this.#slots.size + missing > this.#capacity) this.#reset(boundaries.length);
     const first = this.#slots.size;
     const added: (readonly number[])[] = [];
-    const slots = Int32Array.from(keys, (key, i) => {
-      const known = this.#slots.get(key);
-      if (known !== undefined) return known;
-      this.#slots.set(key, first + added.length);
-      return first + added.push(boundaries[i]) - 1;
+    const slots = Int32Array.from(boundaries, (inputs) => {
+      const slot = this.#slots.add(inputs);
+      if (slot === first + added.length) added.push(inputs);
+      return slot;
     });
     for (let k = 0; k < BOUNDARY_INPUTS && added.length > 0; k++)
       this.#device.write(
@@ -136,7 +135,7 @@ export class Boundaries implements Disposable {
 
   #reset(needed: number): void {
     this[Symbol.dispose]();
-    this.#slots.clear();
+    this.#slots = new TupleNumbers(BOUNDARY_INPUTS);
     this.#capacity = Math.max(USUAL, 2 ** Math.ceil(Math.log2(needed)));
     this.#model = this.#device.createBuffer("f64", BOUNDARY_INPUTS * this.#capacity);
   }

@@ -93,7 +93,8 @@ export class IntegralEngine implements Disposable {
     const count = open.length;
     const upper = open.map((put) => slots.upper[put]);
     const lower = open.map((put) => slots.lower[put]);
-    const needed = new Set([...upper, ...lower.filter((slot) => slot >= 0)]);
+    const needed = new Set(upper);
+    for (const slot of lower) if (slot >= 0) needed.add(slot);
     await Promise.all([this.#compiled(), boundaries.solve(needed, scheme)]);
     const device = this.#device;
     using boundary = device.createBuffer("i32", 2 * count);

@@ -1,4 +1,4 @@
-import { type ChunkPlace, SeenIds, Totals } from "../book/index.ts";
+import { type ChunkPlace, type RowsAt, SeenIds, Totals } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { formatNamed } from "../formats/index.ts";
 import { lookAhead } from "../pricing/index.ts";
@@ -22,6 +22,9 @@ import {
 const LARGEST_CHUNK = 512;
 /** Chunks that a book of few trades, each of them much work, is cut into. */
 const CHUNKS = 64;
+
+/** Behind this part of a book chunks are a quarter as large: threads then end at about the same time. */
+const LAST = 0.75;
 
 /** Chunks under way where no thread shares the work. */
 const UNDER_WAY = 2;
@@ -83,7 +86,7 @@ export class Pipeline implements Disposable {
     const seen = new SeenIds();
     let rows = 0;
     const underWay = (): number => Math.max(pool?.room ?? 0, UNDER_WAY);
-    for await (const [place, first] of lookAhead(book.places(await tradesOfChunk(open)), underWay, priced)) {
+    for await (const [place, first] of lookAhead(book.places(await chunkSizes(open)), underWay, priced)) {
       signal.throwIfAborted();
       const repeated = repeatedIn(place, first, seen);
       const chunk = repeated.length === 0 ? first : (await priced({ ...place, repeated }))[1];
@@ -105,14 +108,16 @@ export class Pipeline implements Disposable {
   }
 }
 
-/** Trades of a chunk, from how long the book is compared with its first trades. */
-async function tradesOfChunk({ book, file }: OpenBook): Promise<number> {
-  for await (const { rows, bytes } of book.places(LARGEST_CHUNK)) {
+/** Trades of each chunk, from how long the book is compared with its first trades. */
+async function chunkSizes({ book, file }: OpenBook): Promise<RowsAt> {
+  let usual = LARGEST_CHUNK;
+  for await (const { rows, bytes } of book.places(() => LARGEST_CHUNK)) {
     const times = bytes === undefined ? Number.POSITIVE_INFINITY : file.byteLength / (bytes.end - bytes.start);
     const trades = rows < LARGEST_CHUNK ? rows : rows * times;
-    return Math.ceil(Math.min(trades / CHUNKS, LARGEST_CHUNK));
+    usual = Math.min(trades / CHUNKS, LARGEST_CHUNK);
+    break;
   }
-  return LARGEST_CHUNK;
+  return (part) => Math.ceil(part < LAST ? usual : usual / 4);
 }
 
 /** Indices of the trades whose ids earlier ones have. */

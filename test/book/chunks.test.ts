@@ -164,7 +164,7 @@ describe("a JSON book that is none says so as a book read at once does, whicheve
   ])("%s", async (_, text) => {
     const read = async (): Promise<void> => {
       const book = await openChunkedBook(bytes(text), "json", undefined);
-      for await (const place of book.places(8)) await all(book.read(place));
+      for await (const place of book.places((part) => (part < 0.5 ? 8 : 3))) await all(book.read(place));
     };
     expect(() => parseJson(text)).toThrow(/^(not JSON: )?line 1, column \d+/);
     await expect(read()).rejects.toThrow(String(messageOf(() => parseJson(text))));

@@ -157,7 +157,7 @@ export const bugs: readonly Bug[] = [
     ],
   ),
   ...beside("pipeline", "pipeline/pipeline", [
-    ["chunk-pricer.ts", "ids.set(hashOfId(trade.id), 2 * i)", "ids.set(hashOfId(trade.id), 2 * (i >> 1))"],
+    ["chunk-pricer.ts", "[ids[2 * i], ids[2 * i + 1]] = hash", "[ids[i], ids[i + 1]] = hash"],
     ["pipeline.ts", "if (rows > 0) yield", "if (rows > 1) yield"],
     ["pipeline.ts", "place.bytes?.end ?? file.byteLength", "place.bytes?.start ?? file.byteLength"],
     ["pipeline.ts", "repeated.push(first + i / 2)", "repeated.push(i / 2)"],

@@ -16,6 +16,9 @@ export interface ChunkPlace {
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
+/** How many trades the chunk has that begins behind a part of the file, which is from 0 to 1. */
+export type RowsAt = (part: number) => number;
+
 /** A trade that has been found, and not read yet. */
 export interface ScannedTrade {
   /** As written; undefined where it has none, or where it is no trade at all. */
@@ -37,8 +40,8 @@ export interface ChunkedBook extends BookContext {
   tags(): Promise<readonly string[] | undefined>;
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
-  /** Where the trades stand, so many at a time, found without reading them. */
-  places(rows: number): AsyncIterable<ChunkPlace>;
+  /** Where the trades stand, some at a time, found without reading them. */
+  places(rows: RowsAt): AsyncIterable<ChunkPlace>;
   /** The trades of a chunk, as many at a time. */
   read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
 }

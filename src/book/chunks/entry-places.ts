@@ -1,5 +1,5 @@
 /** Where the entries of a JSON book's list of trades stand in its bytes. */
-import type { ChunkPlace } from "./chunked-book.ts";
+import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -62,9 +62,9 @@ export function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
 }
 
 /** Chunks of so many entries. */
-export function* entryChunks({ start, ends }: EntryPlaces, rows: number): Generator<ChunkPlace> {
-  for (let first = 0; first < ends.length; first += rows) {
-    const next = Math.min(first + rows, ends.length);
+export function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPlace> {
+  for (let first = 0, next = 0; first < ends.length; first = next) {
+    next = Math.min(first + rowsAt(first / ends.length), ends.length);
     const bytes = { start: first === 0 ? start : ends[first - 1] + 1, end: ends[next - 1], line: 1 };
     yield { first, rows: next - first, bytes };
   }

@@ -82,8 +82,8 @@ function bookOf(file: RandomAccess, header: BookHeader, { rest, places, whole }:
           read: () => header.readEntry(entry, first + i, false),
         }));
     },
-    async *places(rows: number) {
-      if (places !== undefined) yield* entryChunks(places, rows);
+    async *places(rowsAt) {
+      if (places !== undefined) yield* entryChunks(places, rowsAt);
     },
     async *read(place: ChunkPlace): AsyncGenerator<readonly ParsedTrade[]> {
       const { first } = place;

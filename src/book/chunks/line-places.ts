@@ -3,7 +3,7 @@ import { decodeMarked } from "../text.ts";
 import { isBlank } from "../lines.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { LineStart } from "./byte-lines.ts";
-import type { ChunkPlace } from "./chunked-book.ts";
+import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 /** Bytes of a file that are read at a time. */
 const SLICE = 1 << 20;
@@ -11,8 +11,9 @@ const SLICE = 1 << 20;
 const LF = 0x0a;
 
 /** Chunks of so many lines that are not blank. Cost: one pass over the bytes. */
-export async function* linePlaces(file: RandomAccess, begin: LineStart, rows: number): AsyncGenerator<ChunkPlace> {
+export async function* linePlaces(file: RandomAccess, begin: LineStart, rowsAt: RowsAt): AsyncGenerator<ChunkPlace> {
   let { start, line } = begin;
+  let rows = rowsAt(0);
   let first = 0;
   let found = 0;
   let number = line;
@@ -23,6 +24,7 @@ export async function* linePlaces(file: RandomAccess, begin: LineStart, rows: nu
     first = found;
     start = end;
     line = number;
+    rows = rowsAt(start / file.byteLength);
     return place;
   };
   for (let at = start; at < file.byteLength;) {

@@ -18,9 +18,11 @@ export async function openParquet(
     header: written,
     tags: () => Promise.resolve(tagNames(table.columns)),
     scan: () => inLists(scanned()),
-    async *places(rows: number) {
-      for (let first = 0; first < table.total; first += rows)
-        yield { first, rows: Math.min(rows, table.total - first) };
+    async *places(rowsAt) {
+      for (let first = 0, rows = 0; first < table.total; first += rows) {
+        rows = Math.min(rowsAt(first / table.total), table.total - first);
+        yield { first, rows };
+      }
     },
     read: (place) => inLists(trades(place)),
   };

@@ -99,7 +99,7 @@ function bookOf({ file, header, written, begin, reader, tags }: Text): ChunkedBo
     header: written,
     tags: () => Promise.resolve(tags),
     scan: () => inLists(scanned()),
-    places: (rows) => linePlaces(file, begin, rows),
+    places: (rowsAt) => linePlaces(file, begin, rowsAt),
     read: (place) => inLists(trades(place)),
   };
 

@@ -79,7 +79,7 @@ export class LongFile implements AsyncDisposable {
     if (opened === undefined) return undefined;
     const { book } = opened;
     try {
-      for await (const place of book.places(SAMPLE)) {
+      for await (const place of book.places(() => SAMPLE)) {
         const { bytes } = place;
         if (bytes === undefined) return undefined;
         const sample: ParsedTrade[] = [];

@@ -4,7 +4,7 @@ import { NumericsError } from "../../errors.ts";
 import { moveOf } from "../columns/scenario-cases.ts";
 import { type ResultColumns, STATUS, WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../methods/method.ts";
-import { type Terms, termsOf } from "../terms.ts";
+import { assetsOf, type Terms, termsOf } from "../terms.ts";
 import { boundsOf } from "./bounds.ts";
 import type { EuropeanTwins } from "./european-twins.ts";
 import { distance, type Range } from "./range.ts";
@@ -89,6 +89,10 @@ export class Guard {
     const { cases, dates, scenarios, count, spots } = columns.cases;
     const terms = columns.tradeOf(trade);
     const found: Outside[] = [];
+    const today = assetsOf(terms).map(({ underlying }) => underlying.spot);
+    const moved = scenarios?.spot.map((move) =>
+      assetsOf(terms).map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name))),
+    );
     const allowance = results.methodOf(trade) === "montecarlo" ? ESTIMATES_OF_PATHS : 1;
     for (let k = 0; k < count; k++) {
       const then = termsOf(terms, dates[cases[k].date], cases[k].shift);
@@ -108,13 +112,10 @@ export class Guard {
         const allowed = allowance * estimate + this.#rounding(value, of);
         if (!(far <= allowed && Number.isFinite(value))) found.push({ scenario, value, range, distance: far, allowed });
       };
-      const today = then.assets.map(({ underlying }) => underlying.spot);
       if (k === 0) compare(results.value[trade], results.errorEstimate[trade], today, 0);
       for (let s = 0; s < spots; s++) {
-        const move = scenarios!.spot[s];
-        const moved = then.assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));
         const scenario = row * spots + s;
-        compare(results.scenarioValues[scenario], results.scenarioErrors[row], moved, s + 1, scenario);
+        compare(results.scenarioValues[scenario], results.scenarioErrors[row], moved![s], s + 1, scenario);
       }
     }
     return found;

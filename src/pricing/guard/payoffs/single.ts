@@ -14,7 +14,8 @@ export function vanillaBounds(
   const bond = strike * money.atExpiry;
   // What the European option is worth is known, and bounds a knock-out and an early exercise.
   const isExact = asset.variance !== undefined && (isEarly || terms.barriers.length > 0);
-  return ([spot]) => {
+  return (spots) => {
+    const spot = spots[0]; // no pattern, which would make an iterator for each of many scenarios
     const most = spot * asset.kept;
     const least = asset.isMartingale ? Math.max(most - asset.cash, 0) : 0;
     let low = Math.max(isCall ? least - bond : bond - most, 0);
@@ -37,7 +38,8 @@ export function digitalBounds(
   const sign = right === "call" ? 1 : -1;
   const isExact = asset.variance !== undefined && cash > 0 && (isEarly || terms.barriers.length > 0);
   const paid = cash === 0 ? 0 : cash * (isEarly ? money.largest : money.atExpiry);
-  return ([spot]) => {
+  return (spots) => {
+    const spot = spots[0];
     let low = Math.min(paid, 0);
     let high = Math.max(paid, 0);
     const value = isExact ? digitalValue(sign, spot * asset.kept, strike, money.atExpiry, asset.variance) : undefined;

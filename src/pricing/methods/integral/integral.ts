@@ -165,7 +165,9 @@ class IntegralPlan implements Plan {
     const row = columns.rowOf(trade);
     const spot = columns.spot[trade];
     const unit = this.#puts.unit[put];
-    const [value, slope, curvature, bySigma, byRate] = this.#values.all.subarray(5 * put);
+    const { all } = this.#values;
+    const at = 5 * put;
+    const [value, slope, curvature, bySigma, byRate] = [all[at], all[at + 1], all[at + 2], all[at + 3], all[at + 4]];
     const isCall = columns.sign[trade] > 0;
     const moneyness = Math.exp(this.#puts.logSpot[put]);
     const delta = isCall ? value - moneyness * slope : slope;

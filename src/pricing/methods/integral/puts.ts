@@ -1,5 +1,5 @@
 /** Trades as American puts on a strike of 1. */
-import type { Puts } from "../../../integral/index.ts";
+import { type Puts, TupleNumbers } from "../../../integral/index.ts";
 import type { PiecewiseConstant } from "../../../market/index.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 
@@ -53,7 +53,7 @@ export function putsOf(columns: TradeColumns, trades: readonly number[]): TradeP
   const expiries = new Float64Array(count);
   const boundary = new Int32Array(count).fill(-1);
   const boundaries: (readonly number[])[] = [];
-  const numbers = new Map<string, number>();
+  const numbers = new TupleNumbers(5);
   let put = 0;
   for (const trade of trades) {
     const isCall = columns.sign[trade] > 0;
@@ -77,11 +77,8 @@ export function putsOf(columns: TradeColumns, trades: readonly number[]): TradeP
   function numberOf({ rate, dividendYield, sigma }: ConstantMarket, isCall: boolean, expiry: number): number {
     const longest = longestFor(expiry);
     const inputs = isCall ? [dividendYield, rate, sigma, longest, -1] : [rate, dividendYield, sigma, longest, 1];
-    const key = inputs.join();
-    const known = numbers.get(key);
-    if (known !== undefined) return known;
-    const number = boundaries.push(inputs) - 1;
-    numbers.set(key, number);
+    const number = numbers.add(inputs);
+    if (number === boundaries.length) boundaries.push(inputs);
     return number;
   }
 }
