@@ -31,17 +31,18 @@ import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts
 
 /** A problem that has been checked and understood: what all of its solutions share. */
 export interface Model {
-  readonly axisName: string;
+  /** The name of the axis. */
+  readonly names: readonly string[];
   readonly batch: Batch;
   /** Rows of parameters behind the user's own: the literals of all functions. */
   readonly literals: readonly number[];
   readonly equation: AxesEquation;
   readonly terminal: Given;
-  readonly ends: GivenEnds;
+  readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
   readonly nodes: number;
-  readonly meshOf: (entry: ParameterValues) => MeshDescription;
+  readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
@@ -69,16 +70,16 @@ export function modelOf(problem: AnyProblem): Model {
   const ends = boundariesOf(problem, axisName, state);
   const program = programOf(problem, conditions, equation, ends, exercise);
   return {
-    axisName,
+    names: [axisName],
     batch,
     literals: state.literals,
     equation,
     terminal,
-    ends,
+    ends: [ends],
     conditions,
     exercise,
     nodes: problem.axes[axisName].nodes ?? DEFAULT_NODES,
-    meshOf,
+    meshesOf: (entry) => [meshOf(entry)],
     timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
     steps: stepsOf(problem, accuracy),
     program,
@@ -146,7 +147,7 @@ function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exerc
  */
 function sideOf(
   { side, payoff, path }: NonNullable<Model["exercise"]>,
-  meshOf: Model["meshOf"],
+  meshOf: (entry: ParameterValues) => MeshDescription,
   expiryOf: (entry: ParameterValues) => number,
   { entries }: Batch,
 ): "low" | "high" {
