@@ -4,16 +4,15 @@ import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import {
-  equationAdapter,
-  type Given,
-  type GivenEquation,
-  givenEquation,
-  givenNumber,
-  labelsOnAxis,
-  numberAdapter,
-  stateOf,
-} from "./functions.ts";
-import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
+  axesEquation,
+  type AxesEquation,
+  axesJumps,
+  axesNumber,
+  axesPointwise,
+  axesRegion,
+  labelsOnAxes,
+} from "./axes-functions.ts";
+import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
 import type { EquationVariant } from "../operator/equation-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AnyProblem } from "./equation.ts";
@@ -36,7 +35,7 @@ export interface Model {
   readonly batch: Batch;
   /** Rows of parameters behind the user's own: the literals of all functions. */
   readonly literals: readonly number[];
-  readonly equation: GivenEquation;
+  readonly equation: AxesEquation;
   readonly terminal: Given;
   readonly ends: GivenEnds;
   readonly conditions: readonly GivenCondition[];
@@ -60,7 +59,7 @@ export function modelOf(problem: AnyProblem): Model {
   checkNames([axisName], batch.names);
   const state = stateOf([axisName], batch.names, problem.functions);
   const accuracy = accuracyOf(problem);
-  const equation = givenEquation(problem.equation, labelsOnAxis(axisName), state);
+  const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes([axisName]), state);
   const terminal = givenNumber("terminal", problem.terminal, state);
   const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
   const meshOf = axisOf(axisName, problem.axes[axisName], batch.names, needsHalf(accuracy));
@@ -87,19 +86,18 @@ export function modelOf(problem: AnyProblem): Model {
     variant: {
       name: axisName,
       parameters: batch.names.length + state.literals.length,
-      coefficients: equationAdapter(equation),
+      coefficients: axesEquation(equation),
       hasSource: equation.reads.d !== "0.0" || [ends.low, ends.high].some(({ kind }) => kind === "neumann"),
       log: problem.axes[axisName].coordinate === "log",
       fitted: convectionOf(problem) === "fitted",
-      terminal: numberAdapter(terminal),
+      terminal: axesNumber(terminal),
       first: boundaryCode(descending ? ends.high : ends.low),
       last: boundaryCode(descending ? ends.low : ends.high),
       twoStages: program.scheme.stages.length > 1,
       ...exerciseCode(exercise),
-      region: regionFunctions(conditions),
-      pointwise: pointwiseFunction(conditions),
-      jump: jumpFunctions(conditions)?.jump,
-      isJump: jumpFunctions(conditions)?.isJump,
+      region: axesRegion(conditions),
+      pointwise: axesPointwise(conditions),
+      ...axesJumps(conditions),
     },
     accuracy: { ...accuracy, order: program.scheme.order, apart: false },
   };
@@ -108,7 +106,7 @@ export function modelOf(problem: AnyProblem): Model {
 function programOf(
   problem: AnyProblem,
   conditions: readonly GivenCondition[],
-  equation: GivenEquation,
+  equation: AxesEquation,
   { low, high }: GivenEnds,
   exercise: Model["exercise"],
 ): Model["program"] {
@@ -137,7 +135,7 @@ const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind ==
 
 function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
-  const obstacle = numberAdapter(exercise.payoff);
+  const obstacle = axesNumber(exercise.payoff);
   const always = exercise.dates === undefined;
   return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
 }

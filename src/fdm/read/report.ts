@@ -102,16 +102,22 @@ export function timeOfRow(
   return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
 }
 
+/** The coefficients of an equation on one axis, and the faults that they have. */
+const COEFFICIENTS = [
+  ["a00", FAULT.a | FAULT.negative],
+  ["b0", FAULT.b],
+  ["c", FAULT.c],
+  ["d", FAULT.d],
+] as const;
+
 /** Which function it was; of several that it may have been, the first that is not finite on the host. */
 function blamed(model: Model, solved: Solved, valueOf: <T>(given: Given<T>) => T): Found {
   const { status, program } = solved;
   const bits = status[STATUS.fault];
   const { equation, terminal, ends, conditions, exercise } = model;
-  const coefficient = (["a", "b", "c", "d"] as const).find(
-    (name) => (bits & (name === "a" ? FAULT.a | FAULT.negative : FAULT[name])) !== 0,
-  );
+  const coefficient = COEFFICIENTS.find(([, faults]) => (bits & faults) !== 0);
   if (coefficient !== undefined) {
-    const label = equation.labels[coefficient];
+    const label = equation.labels[coefficient[0]]!;
     return { path: `equation.${label}`, got: valueOf(equation)[label] };
   }
   const end = status[STATUS.node] === 0 ? ends.low.number : ends.high.number;
