@@ -27,6 +27,7 @@ import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios 
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
+import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { isKnown, paidNow } from "./is-known.ts";
 import { smoothedFor } from "./smoothed-for.ts";
@@ -42,20 +43,14 @@ const MAX_NODES_F32 = 257;
 const FINER = 4;
 
 /**
- * Microseconds that a case of a trade takes on one core, about, with all Greeks: where every step has the coefficients
- * of the one before, and where they depend on time, or dividends are paid.
- */
-const COST = { constant: 200, dated: 800 } as const;
-
-/**
  * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say of one.
  *
- * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against closed forms,
- * published references and QuantLib.
+ * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
+ * closed forms, published references and QuantLib.
  */
 export const fdm = {
   name: "fdm",
-  minCost: COST.constant,
+  minCost: MIN_COST,
   accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
@@ -63,15 +58,6 @@ export const fdm = {
       : (columns.beyondEquations(trade) ?? costOf(columns, trade)),
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
-
-function costOf(columns: TradeColumns, trade: number): number {
-  const row = columns.rowOf(trade);
-  const isDated =
-    columns.ratesOf(row).times.length > 0 ||
-    (columns.sigmaOf(row)?.times.length ?? 0) > 0 ||
-    columns.dividendsOf(row).discrete.length > 0;
-  return columns.cases.count * (isDated ? COST.dated : COST.constant);
-}
 
 class Session implements MethodSession {
   readonly solver: BatchSolver;
