@@ -1,17 +1,10 @@
 /** Counts by text: what these find is declared in one way all over the sources. */
 
-/**
- * Lists of positional parameters that others spread into theirs, by name; those of users' functions have any length.
- */
-const SPREAD: Readonly<Record<string, number>> = { stateParams: 5 };
-
-/** Where a list of positional parameters starts, and how many it has. */
+/** Where a list of positional parameters starts, and how many it has; those of users' functions have any length. */
 export function positionalParameters(text: string): readonly { readonly line: number; readonly count: number }[] {
   return [...text.matchAll(/\bparams: \[/g)].map((match) => ({
     line: text.slice(0, match.index).split("\n").length,
-    count: entriesFrom(text, match.index + match[0].length)
-      .map((entry) => (entry.startsWith("...") ? (SPREAD[entry.slice(3)] ?? 0) : 1))
-      .reduce((sum, count) => sum + count, 0),
+    count: entriesFrom(text, match.index + match[0].length).filter((entry) => !entry.startsWith("...")).length,
   }));
 }
 

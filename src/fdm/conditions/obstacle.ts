@@ -10,11 +10,11 @@ export function obstacleAt(variant: EquationVariant) {
     name: "obstacleAt",
     params: { i: i32, nodes: i32, table: Column, parameters: Column, mask: i32, t: real },
     env: { payoff: variant.obstacle, isPinned: isPinned(variant), NEVER_EXERCISED, valueAt },
-    body({ i, nodes, table, parameters: { values, pitch, instance }, mask, t }, _gpu, env) {
-      const S = env.valueAt(table, i);
-      const pinned = env.isPinned(i, nodes - 1, t, S, values, pitch, instance, mask);
+    body({ i, nodes, table, parameters, mask, t }, _gpu, env) {
+      const state = { t, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters };
+      const pinned = env.isPinned({ i, last: nodes - 1, state, mask });
       let paid = env.NEVER_EXERCISED;
-      if (env.payoff !== undefined && !pinned) paid = env.payoff(t, S, values, pitch, instance);
+      if (env.payoff !== undefined && !pinned) paid = env.payoff(state);
       return paid;
     },
   });

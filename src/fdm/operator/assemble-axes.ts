@@ -1,5 +1,6 @@
 import { bool, fn, i32, real, record } from "../../kernel/index.ts";
-import { type AxesVariant, AxesState, type AxisCode } from "./axes-variant.ts";
+import type { AxesVariant, AxisCode } from "./axes-variant.ts";
+import { AxesState } from "./state.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 import { FAULT } from "./status.ts";
 

@@ -1,47 +1,20 @@
-import { type FunctionOf, type FunctionResult, i32, real, record, type ValueOf } from "../../kernel/index.ts";
 import type { Correction } from "../time/schemes/scheme.ts";
-import { Column } from "./column.ts";
-import type { BoundaryCode } from "./equation-variant.ts";
-
-/** The state of an instance on several axes: the time, a value of each axis (0 of those there are not), parameters. */
-export const AxesState = record({ t: real, x0: real, x1: real, x2: real, parameters: Column });
-type State = ValueOf<typeof AxesState>;
-
-/** A number that follows from the state of an instance. */
-export type AxesNumber = FunctionOf<(state: State) => number>;
-
-/** Coefficients of ∂²V/∂xᵢ∂xⱼ, i ≤ j, of ∂V/∂xᵢ, of V, and the source. */
-export const AXES_COEFFICIENTS = ["a00", "a11", "a22", "a01", "a02", "a12", "b0", "b1", "b2", "c", "d"] as const;
-export type AxesCoefficientName = (typeof AXES_COEFFICIENTS)[number];
-export type AxesCoefficients = FunctionOf<(state: State) => Record<AxesCoefficientName, number>>;
-
-/** The same where some knock-outs are in force, a bit of `mask` each. */
-export const MaskedState = record({ state: AxesState, mask: i32 });
-type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
-
-/** Condition k on a date. */
-export const DatedState = record({ state: AxesState, k: i32, u: real });
-type Dated<R extends FunctionResult> = FunctionOf<(of: ValueOf<typeof DatedState>) => R>;
+import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
 /** One axis. */
 export interface AxisCode {
   readonly name: string;
   readonly log: boolean;
-  readonly first: AxesBoundary;
-  readonly last: AxesBoundary;
+  readonly first: BoundaryCode;
+  readonly last: BoundaryCode;
   /** Whether the terminal values depend on it, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
   /** Of another than the first: whether its rows are the same for all values of the first. */
   readonly isUniform: boolean;
 }
 
-export interface AxesBoundary {
-  readonly kind: BoundaryCode["kind"];
-  readonly number: AxesNumber | undefined;
-}
-
 /** Everything that a kernel of two or three axes is compiled for. */
-export interface AxesVariant {
+export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
   /** Rows of parameters before the dates. */
   readonly parameters: number;
@@ -55,13 +28,7 @@ export interface AxesVariant {
   readonly correction: Correction | undefined;
   /** What exercise at all times pays, by operator splitting. */
   readonly obstacle: AxesNumber | undefined;
-  readonly region: { readonly inside: Masked<boolean>; readonly value: Masked<number> } | undefined;
-  /** Exercise and knock-outs on dates; whether all that they took was finite. */
-  readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;
-  /** Where condition k takes the state along its axis. */
-  readonly jump: Dated<number> | undefined;
-  /** The axis of condition k if that is a jump, else −1. */
-  readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;
+  readonly region: RegionCode | undefined;
   /** Whether the rows of the first axis are the same on all its lines. */
   readonly isFirstUniform: boolean;
   /** Which of a01, a02, a12 are the same for all values of the third of three axes. */

@@ -37,11 +37,12 @@ export function equationRow(variant: EquationVariant) {
       valueAt,
     },
     body({ i, nodes, table, parameters, mask, stage }, _gpu, env) {
-      const { values, pitch, instance } = parameters;
       const { t, tEnd, h } = stage;
       const last = nodes - 1;
       const S = env.valueAt(table, i);
-      const pinned = env.isPinned(i, last, tEnd, S, values, pitch, instance, mask);
+      const state = { t, x0: S, x1: 0.0, x2: 0.0, parameters };
+      const atEnd = { t: tEnd, x0: S, x1: 0.0, x2: 0.0, parameters };
+      const pinned = env.isPinned({ i, last, state: atEnd, mask });
       let below = 0.0;
       let above = 0.0;
       let decay = 0.0;
@@ -50,9 +51,9 @@ export function equationRow(variant: EquationVariant) {
       let cut = false;
       let fault = 0;
       let badSlope = false;
-      if (env.hasEdges !== undefined && !env.hasEdges(tEnd, S, values, pitch, instance, mask)) fault = env.badEdge;
+      if (env.hasEdges !== undefined && !env.hasEdges({ state: atEnd, mask })) fault = env.badEdge;
       if (!pinned) {
-        const { a, b, c, d } = env.coefficients(t, S, values, pitch, instance);
+        const { a00: a, b0: b, c, d } = env.coefficients(state);
         if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d)))
           fault =
             (Number.isFinite(a) ? 0 : 1) |
@@ -69,7 +70,7 @@ export function equationRow(variant: EquationVariant) {
           above = end.flow;
           cut = end.cut;
           if (env.firstSlope !== undefined) {
-            const slope = env.firstSlope(t, S, values, pitch, instance);
+            const slope = env.firstSlope(state);
             slopes = env.slopeSource(true, diffusion, drift, dx, S, slope);
           }
         } else if (i === last) {
@@ -78,7 +79,7 @@ export function equationRow(variant: EquationVariant) {
           below = end.flow;
           cut = end.cut;
           if (env.lastSlope !== undefined) {
-            const slope = env.lastSlope(t, S, values, pitch, instance);
+            const slope = env.lastSlope(state);
             slopes = env.slopeSource(false, diffusion, drift, dx, S, slope);
           }
         } else {

@@ -58,15 +58,12 @@ export function rightHandSide(variant: EquationVariant) {
       pinnedValue: pinnedValue(variant),
       valueAt,
     },
-    body({ i, nodes, u, v, source, lambda, table, parameters: { values, pitch, instance }, mask, stage }, _gpu, env) {
-      const { tEnd } = stage;
+    body({ i, nodes, u, v, source, lambda, table, parameters, mask, stage }, _gpu, env) {
       let value = env.stageSum({ at: i, u, v, source, lambda, stage });
       if (env.pins) {
-        const S = env.valueAt(table, i);
-        if (env.isPinned(i, nodes - 1, tEnd, S, values, pitch, instance, mask)) {
-          const end = env.pinnedValue(i, nodes - 1, tEnd, S, values, pitch, instance, mask);
-          value = u[i] + (end - u[i]) / stage.extrapolation;
-        }
+        const state = { t: stage.tEnd, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters };
+        const at = { i, last: nodes - 1, state, mask };
+        if (env.isPinned(at)) value = u[i] + (env.pinnedValue(at) - u[i]) / stage.extrapolation;
       }
       return value;
     },

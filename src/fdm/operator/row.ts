@@ -1,6 +1,6 @@
 import { bool, fn, real } from "../../kernel/index.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
-import type { BoundaryCode } from "./equation-variant.ts";
+import type { BoundaryCode } from "./state.ts";
 
 /** What holds at the ends of an axis. */
 interface Ends {

@@ -1,4 +1,4 @@
-/** What a user writes of a problem on several axes, as kernel functions of the state; see `functions.ts`. */
+/** What a user writes of a problem on one to three axes, as kernel functions of the state; see `functions.ts`. */
 import { type FunctionParams, type FunctionSpec, functionFromSource, i32 } from "../../kernel/index.ts";
 import {
   AXES_COEFFICIENTS,
@@ -6,15 +6,16 @@ import {
   type AxesCoefficients,
   type AxesNumber,
   AxesState,
-  type AxesVariant,
+  type DatedCode,
   DatedState,
   MaskedState,
-} from "../operator/axes-variant.ts";
+  type RegionCode,
+} from "../operator/state.ts";
 import type { GivenCondition } from "./conditions.ts";
 import { COORDINATES, type Given, type GivenEquation } from "./functions.ts";
 import { adapterOf } from "./lowered.ts";
 
-/** The equation on several axes; coefficients of axes that there are not are not read. */
+/** The equation; coefficients of axes that there are not are not read. */
 export type AxesEquation = Omit<GivenEquation<string>, "reads" | "labels"> &
   Readonly<Record<"reads" | "labels", Partial<Record<AxesCoefficientName, string>>>>;
 
@@ -39,19 +40,20 @@ export function axesEquation({ call, args, reads }: AxesEquation): AxesCoefficie
 }
 
 /** The names of an equation's coefficients on some axes, as `givenEquation` takes them. */
-export function labelsOnAxes(axes: readonly string[]): Partial<Record<AxesCoefficientName, string>> {
-  const labels: Partial<Record<AxesCoefficientName, string>> = { c: "V", d: "source" };
+export function labelsOnAxes(axes: readonly string[]): Readonly<Record<string, string>> {
+  const labels: Partial<Record<AxesCoefficientName, string>> = {};
   axes.forEach((name, i) => {
-    labels[`b${i as 0 | 1 | 2}`] = name;
     labels[`a${i as 0 | 1 | 2}${i as 0 | 1 | 2}` as AxesCoefficientName] = name + name;
+    labels[`b${i as 0 | 1 | 2}`] = name;
     for (let j = i + 1; j < axes.length; j++)
       labels[`a${i}${j}` as AxesCoefficientName] = `${name}${axes[j]}|${axes[j]}${name}`;
   });
-  return labels;
+  return { ...labels, c: "V", d: "source" };
 }
 
 type Environment = Record<string, FunctionSpec>;
 
+/** How far from its edge a region still is: a node on the edge may have been rounded to its other side. */
 const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
 /** Of a state, in the words of `COORDINATES`. */
 const ARGUMENT = "state";
@@ -85,6 +87,14 @@ function insideText(
   ].join(" || ");
 }
 
+/** Statements for where an edge of a knock-out is NaN, which nothing is beyond. */
+function edgeTests({ below, above, where }: GivenCondition & { kind: "knock-out" }, k: number): string {
+  return Object.entries({ below, above, where })
+    .filter(([, given]) => given !== undefined)
+    .map(([name]) => `if (Number.isNaN(env.${name}${k}(${ARGUMENT}))) ok = false;`)
+    .join(" ");
+}
+
 const AXES_FORM: StateForm = {
   number: axesNumber,
   take: "const { x0, x1, x2 } = state;",
@@ -93,7 +103,7 @@ const AXES_FORM: StateForm = {
 };
 
 /** The knock-outs at all times. Undefined where there are none. */
-export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FORM): AxesVariant["region"] {
+export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FORM): RegionCode | undefined {
   const regions = conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined ? [condition] : [],
   );
@@ -101,6 +111,7 @@ export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FO
   const env: Environment = {};
   const inside = regions.map((region, k) => `(mask & ${1 << k}) !== 0 && (${insideText(region, k, env, form)})`);
   const values: Environment = { ...env };
+  const edges = regions.map((region, k) => `if ((mask & ${1 << k}) !== 0) { ${edgeTests(region, k)} }`);
   const cases = regions.map((region, k) => {
     values[`value${k}`] = form.number(region.value);
     return `if (${inside[k]}) value = env.value${k}(${ARGUMENT});`;
@@ -114,6 +125,13 @@ export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FO
       ...inside.map((text) => `if (${text}) inside = true;`),
       "return inside; }",
     ]),
+    hasEdges: made("edges of knock-outs", form.masked, env, [
+      "({ state, mask }, gpu, env) => {",
+      form.take,
+      "let ok = true;",
+      ...edges,
+      "return ok; }",
+    ]),
     value: made("value of a knock-out", form.masked, values, [
       "({ state, mask }, gpu, env) => {",
       form.take,
@@ -126,7 +144,7 @@ export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FO
 }
 
 /** Exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
-export function axesPointwise(conditions: readonly GivenCondition[], form = AXES_FORM): AxesVariant["pointwise"] {
+export function axesPointwise(conditions: readonly GivenCondition[], form = AXES_FORM): DatedCode["pointwise"] {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {
     if (condition.kind === "jump" || condition.dates === undefined) return [];
@@ -138,7 +156,7 @@ export function axesPointwise(conditions: readonly GivenCondition[], form = AXES
     }
     env[`value${k}`] = form.number(condition.value);
     const paid = `value = env.value${k}(${ARGUMENT}); ok = Number.isFinite(value);`;
-    return [`if (k === ${k}) { if (${insideText(condition, k, env, form)}) { ${paid} } }`];
+    return [`if (k === ${k}) { if (${insideText(condition, k, env, form)}) { ${paid} } ${edgeTests(condition, k)} }`];
   });
   if (cases.length === 0) return undefined;
   return made("conditions on dates", form.dated, env, [
@@ -153,7 +171,7 @@ export function axesPointwise(conditions: readonly GivenCondition[], form = AXES
 }
 
 /** Where jumps take the state along their axes, and along which; undefined where there are none. */
-export function axesJumps(conditions: readonly GivenCondition[]): Pick<AxesVariant, "jump" | "jumpAxis"> {
+export function axesJumps(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
   const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ ...condition, k }] : []));
   if (jumps.length === 0) return { jump: undefined, jumpAxis: undefined };
   const env: Environment = Object.fromEntries(jumps.map(({ k, to }) => [`to${k}`, axesNumber(to)]));

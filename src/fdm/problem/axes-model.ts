@@ -1,4 +1,5 @@
-import type { AxesCoefficientName, AxesVariant, AxisCode } from "../operator/axes-variant.ts";
+import type { AxesVariant } from "../operator/axes-variant.ts";
+import type { AxesCoefficientName } from "../operator/state.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts";
@@ -12,7 +13,7 @@ import {
   labelsOnAxes,
 } from "./axes-functions.ts";
 import { axisOf } from "./axis.ts";
-import { boundariesOf, type GivenBoundary, type GivenEnds } from "./boundaries.ts";
+import { boundariesOf, boundaryCode, type GivenEnds } from "./boundaries.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import type { AnyProblem } from "./equation.ts";
 import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
@@ -59,7 +60,7 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
   checkNames(names, batch.names);
   const state = stateOf(names, batch.names, problem.functions);
   const accuracy = accuracyOf(problem);
-  const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes(names) as Record<string, string>, state);
+  const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes(names), state);
   const terminal = givenNumber("terminal", problem.terminal, state);
   const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
   const nodes = DEFAULT_NODES[names.length as 2 | 3];
@@ -75,10 +76,6 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       ? [condition.below, condition.above, condition.where]
       : [],
   );
-  const code = (boundary: GivenBoundary): AxisCode["first"] => ({
-    kind: boundary.kind,
-    number: boundary.number === undefined ? undefined : axesNumber(boundary.number),
-  });
   // A pinned node's row is that of the identity.
   const pins = regions.length > 0 || ends.some(({ low, high }) => [low.kind, high.kind].includes("dirichlet"));
   const depends = (coefficients: readonly AxesCoefficientName[], axis: number): boolean =>
@@ -117,8 +114,8 @@ export function axesModelOf(problem: AnyProblem): AxesModel {
       axes: names.map((name, k) => ({
         name,
         log: problem.axes[name].coordinate === "log",
-        first: code(ends[k].low),
-        last: code(ends[k].high),
+        first: boundaryCode(ends[k].low),
+        last: boundaryCode(ends[k].high),
         averaged: terminal.dependsOnAxis(k),
         isUniform: k > 0 && !depends([`a${k}${k}` as AxesCoefficientName, `b${k}` as AxesCoefficientName, "c"], 0),
       })),

@@ -1,7 +1,8 @@
 import { SpecError } from "../../errors.ts";
 import { isObject, knownKeys, oneOf } from "./checks.ts";
-import { type Given, givenNumber, numberAdapter, type State } from "./functions.ts";
-import type { BoundaryCode } from "../operator/equation-variant.ts";
+import { axesNumber } from "./axes-functions.ts";
+import { type Given, givenNumber, type State } from "./functions.ts";
+import type { BoundaryCode } from "../operator/state.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
 
 export interface GivenBoundary {
@@ -46,5 +47,5 @@ function givenBoundary(path: string, boundary: Boundary<string, never>, state: S
 }
 
 export function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
-  return { kind, number: number === undefined ? undefined : numberAdapter(number) };
+  return { kind, number: number === undefined ? undefined : axesNumber(number) };
 }

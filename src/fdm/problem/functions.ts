@@ -8,9 +8,7 @@ import {
   functionFromSource,
   type FunctionResult,
   type FunctionSpec,
-  i32,
   type Lifted,
-  read,
   real,
   type ResultKind,
   resultOf,
@@ -19,9 +17,8 @@ import {
   type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
-import type { EquationCoefficients, StateNumber } from "../operator/equation-variant.ts";
 import { shownType } from "./checks.ts";
-import { adapterOf, lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
+import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
 /** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
 export interface State {
@@ -64,22 +61,18 @@ export interface Given<T = number> {
   readonly dependsOnAxis: (axis: number) => boolean;
 }
 
-/** What an adapter takes: t, S, the parameters' buffer, its pitch, the instance. */
-export const stateParams = [real, real, read(real), i32, i32] as const;
-
-/** The coordinates of a state on several axes: what adapters call them. */
+/** The coordinates of a state: what adapters call them. */
 export const COORDINATES = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"] as const;
 
 /**
- * "t, S, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ * "t, x0, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
  * Literals are behind the parameters, those of other functions between.
  */
 function argumentsText({ names, axes, literals }: State, own: number): string {
   const count = names.length - 1 - axes;
   const rows = Array.from({ length: count }, (_, k) => k);
   for (let k = literals.length - own; k < literals.length; k++) rows.push(count + k);
-  const coordinates = axes === 1 ? ["S"] : COORDINATES.slice(0, axes);
-  return ["t", ...coordinates, ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
+  return ["t", ...COORDINATES.slice(0, axes), ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
 }
 
 /** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
@@ -142,9 +135,7 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
 /**
  * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
  */
-export interface GivenEquation<K extends string = "a" | "b" | "c" | "d"> extends Given<
-  Readonly<Record<string, number>>
-> {
+export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
   /** For each key the text that reads it from `k`, what the user's function returned; "0.0" where there is none. */
   readonly reads: Readonly<Record<K, string>>;
   /** Names as the user knows them, for messages. */
@@ -152,14 +143,6 @@ export interface GivenEquation<K extends string = "a" | "b" | "c" | "d"> extends
   /** Whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
   readonly coefficientDepends: (key: K, axis: number) => boolean;
 }
-
-/** The coefficients of an equation on one axis. */
-export const labelsOnAxis = (axis: string): Readonly<Record<"a" | "b" | "c" | "d", string>> => ({
-  a: `${axis}${axis}`,
-  b: axis,
-  c: "V",
-  d: "source",
-});
 
 /** What is the same for all equations of one text. */
 interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "call" | "values"> {
@@ -329,24 +312,6 @@ function composed(parts: Parts, count: number): StateFunction {
     env: Object.fromEntries(parts.map(([, part], k) => [`f${k}`, part])),
     source: `([${all.join(", ")}], gpu, { ${parts.map((_, k) => `f${k}`).join(", ")} }) => ({ ${fields.join(", ")} })`,
   });
-}
-
-/** A kernel function (t, S, parameters, pitch, instance) → number, of one axis. */
-export function numberAdapter({ call, args, path }: Given): StateNumber {
-  const source = `([t, S, parameters, pitch, instance], gpu, { f }) => f(${args})`;
-  return adapterOf(call, source, () =>
-    functionFromSource({ name: path, params: stateParams, env: { f: call }, source }),
-  );
-}
-
-/** A kernel function (t, S, parameters, pitch, instance) → { a, b, c, d }. */
-export function equationAdapter({ call, args, reads }: GivenEquation): EquationCoefficients {
-  const source =
-    `([t, S, parameters, pitch, instance], gpu, { f }) => { const k = f(${args}); ` +
-    `return { a: ${reads.a}, b: ${reads.b}, c: ${reads.c}, d: ${reads.d} }; }`;
-  return adapterOf(call, source, () =>
-    functionFromSource({ name: "equation", params: stateParams, env: { f: call }, source }),
-  );
 }
 
 /** A function's value in f64 on the host; `make` is called when it is wanted first. */

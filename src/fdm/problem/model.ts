@@ -4,16 +4,15 @@ import { boundariesOf, boundaryCode, type GivenBoundary, type GivenEnds } from "
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
 import {
-  equationAdapter,
-  type Given,
-  type GivenEquation,
-  givenEquation,
-  givenNumber,
-  labelsOnAxis,
-  numberAdapter,
-  stateOf,
-} from "./functions.ts";
-import { jumpFunctions, pointwiseFunction, regionFunctions } from "../conditions/by-number.ts";
+  axesEquation,
+  type AxesEquation,
+  axesJumps,
+  axesNumber,
+  axesPointwise,
+  axesRegion,
+  labelsOnAxes,
+} from "./axes-functions.ts";
+import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
 import type { EquationVariant } from "../operator/equation-variant.ts";
 import type { MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AnyProblem } from "./equation.ts";
@@ -32,17 +31,18 @@ import { type ProgramSpec, type Timeline, timelineOf } from "../time/timeline.ts
 
 /** A problem that has been checked and understood: what all of its solutions share. */
 export interface Model {
-  readonly axisName: string;
+  /** The name of the axis. */
+  readonly names: readonly string[];
   readonly batch: Batch;
   /** Rows of parameters behind the user's own: the literals of all functions. */
   readonly literals: readonly number[];
-  readonly equation: GivenEquation;
+  readonly equation: AxesEquation;
   readonly terminal: Given;
-  readonly ends: GivenEnds;
+  readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
   readonly nodes: number;
-  readonly meshOf: (entry: ParameterValues) => MeshDescription;
+  readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
@@ -60,7 +60,7 @@ export function modelOf(problem: AnyProblem): Model {
   checkNames([axisName], batch.names);
   const state = stateOf([axisName], batch.names, problem.functions);
   const accuracy = accuracyOf(problem);
-  const equation = givenEquation(problem.equation, labelsOnAxis(axisName), state);
+  const equation: AxesEquation = givenEquation(problem.equation, labelsOnAxes([axisName]), state);
   const terminal = givenNumber("terminal", problem.terminal, state);
   const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
   const meshOf = axisOf(axisName, problem.axes[axisName], batch.names, needsHalf(accuracy));
@@ -70,16 +70,16 @@ export function modelOf(problem: AnyProblem): Model {
   const ends = boundariesOf(problem, axisName, state);
   const program = programOf(problem, conditions, equation, ends, exercise);
   return {
-    axisName,
+    names: [axisName],
     batch,
     literals: state.literals,
     equation,
     terminal,
-    ends,
+    ends: [ends],
     conditions,
     exercise,
     nodes: problem.axes[axisName].nodes ?? DEFAULT_NODES,
-    meshOf,
+    meshesOf: (entry) => [meshOf(entry)],
     timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
     steps: stepsOf(problem, accuracy),
     program,
@@ -87,19 +87,18 @@ export function modelOf(problem: AnyProblem): Model {
     variant: {
       name: axisName,
       parameters: batch.names.length + state.literals.length,
-      coefficients: equationAdapter(equation),
+      coefficients: axesEquation(equation),
       hasSource: equation.reads.d !== "0.0" || [ends.low, ends.high].some(({ kind }) => kind === "neumann"),
       log: problem.axes[axisName].coordinate === "log",
       fitted: convectionOf(problem) === "fitted",
-      terminal: numberAdapter(terminal),
+      terminal: axesNumber(terminal),
       first: boundaryCode(descending ? ends.high : ends.low),
       last: boundaryCode(descending ? ends.low : ends.high),
       twoStages: program.scheme.stages.length > 1,
       ...exerciseCode(exercise),
-      region: regionFunctions(conditions),
-      pointwise: pointwiseFunction(conditions),
-      jump: jumpFunctions(conditions)?.jump,
-      isJump: jumpFunctions(conditions)?.isJump,
+      region: axesRegion(conditions),
+      pointwise: axesPointwise(conditions),
+      ...axesJumps(conditions),
     },
     accuracy: { ...accuracy, order: program.scheme.order, apart: false },
   };
@@ -108,7 +107,7 @@ export function modelOf(problem: AnyProblem): Model {
 function programOf(
   problem: AnyProblem,
   conditions: readonly GivenCondition[],
-  equation: GivenEquation,
+  equation: AxesEquation,
   { low, high }: GivenEnds,
   exercise: Model["exercise"],
 ): Model["program"] {
@@ -137,7 +136,7 @@ const slopeOf = ({ kind, number }: GivenBoundary): Given | undefined => (kind ==
 
 function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
   if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
-  const obstacle = numberAdapter(exercise.payoff);
+  const obstacle = axesNumber(exercise.payoff);
   const always = exercise.dates === undefined;
   return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
 }
@@ -148,7 +147,7 @@ function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exerc
  */
 function sideOf(
   { side, payoff, path }: NonNullable<Model["exercise"]>,
-  meshOf: Model["meshOf"],
+  meshOf: (entry: ParameterValues) => MeshDescription,
   expiryOf: (entry: ParameterValues) => number,
   { entries }: Batch,
 ): "low" | "high" {

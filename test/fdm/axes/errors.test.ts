@@ -95,6 +95,11 @@ describe("an entry that fails, while the others are solved", () => {
       { conditions: [{ kind: "jump", axis: "v", at: [0.5], to: "log(x)" }] },
       /^conditions\[0\]\.to: NaN at S = .*t = 0\.5/,
     ],
+    [
+      "the edge of a knock-out on a date",
+      { conditions: [{ kind: "knock-out", axis: "v", below: "0.01*log(x)", at: [0.5] }] },
+      /^conditions\[0\]\.below: NaN at S = .*t = 0\.5/,
+    ],
   ];
   test.each(cases)("%s", async (_, more, message) => {
     const { entries } = await solveAxes({ ...base, parameters: { ...base.parameters, x: [1, -1] }, ...more }, device);

@@ -1,6 +1,7 @@
 import { fn, i32, real, record } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
-import { AxesState, type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import { AxesState } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { nodeAt, valuesAt } from "./factor.ts";

@@ -27,6 +27,7 @@ import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios 
 import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
+import { costOf, MIN_COST } from "./cost.ts";
 import { lessLastDividends } from "./expiry-dividend.ts";
 import { isKnown, paidNow } from "./is-known.ts";
 import { smoothedFor } from "./smoothed-for.ts";
@@ -41,23 +42,20 @@ const MAX_NODES_F32 = 257;
 /** What a finer resolution costs, relative to all before it: twice the nodes and twice the steps. */
 const FINER = 4;
 
-/** Microseconds that a case of a trade takes on one core, about. */
-const COST = 20;
-
 /**
  * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say of one.
  *
- * Cost: 10 to 100 µs a case on one core at the default accuracy. Verified: test/pricing, against closed forms,
- * published references and QuantLib.
+ * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
+ * closed forms, published references and QuantLib.
  */
 export const fdm = {
   name: "fdm",
-  minCost: COST,
+  minCost: MIN_COST,
   accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
       ? "several factors"
-      : (columns.beyondEquations(trade) ?? COST * columns.cases.count),
+      : (columns.beyondEquations(trade) ?? costOf(columns, trade)),
   open: (device, precision) => new Session(device, precision),
 } as const satisfies PricingMethod;
 

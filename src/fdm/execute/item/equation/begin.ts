@@ -143,8 +143,8 @@ export function begin(variant: EquationVariant) {
       valueAt,
     },
     *body({ launch, place, memory }, _gpu, env) {
-      const { nodes, pitch, dates, first, recorded, words } = launch;
-      const { table, parameters, instance } = place;
+      const { nodes, dates, first, recorded, words } = launch;
+      const { table, parameters } = place;
       const { u, v, obstacle, active, lambda, spots } = memory;
       let fault = 0;
       let node = 0;
@@ -152,7 +152,7 @@ export function begin(variant: EquationVariant) {
       if (first === 0) {
         const expiry = env.valueAt(parameters, env.dates + dates - 1);
         for (let i = 0; i < nodes; i++) {
-          u[i] = env.terminal(expiry, env.valueAt(table, i), parameters.values, pitch, instance);
+          u[i] = env.terminal({ t: expiry, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters });
           if (env.twoStages) v[i] = 0.0;
           if (env.early) obstacle[i] = env.NEVER_EXERCISED; // until the first stage
           if (env.penalty) active[i] = 0.0;

@@ -7,7 +7,7 @@ import { FAULT } from "../../../operator/status.ts";
 import { atRow } from "./records.ts";
 
 /** What a condition does on its date: a jump, exercise, a knock-out. */
-export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump, isJump }: EquationVariant) {
+export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump, jumpAxis }: EquationVariant) {
   const early = exercise !== "none";
   return fn({
     name: "applyEvents",
@@ -15,7 +15,7 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
     env: {
       early,
       jump,
-      isJump,
+      jumpAxis,
       payJump,
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
@@ -25,15 +25,15 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
     },
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
       const { nodes, pitch, out } = launch;
-      const { instance, table } = place;
-      const { values } = place.parameters;
+      const { instance, table, parameters } = place;
       const { u, z, lower, spots, obstacle } = memory;
       const { condition, date: t } = step;
       let { fault, node, row } = cursor.found;
       let { record } = cursor;
-      if (env.jump !== undefined && env.isJump !== undefined && env.isJump(condition)) {
+      if (env.jump !== undefined && env.jumpAxis !== undefined && env.jumpAxis(condition) >= 0) {
         for (let i = 0; i < nodes; i++) {
-          z[i] = env.jump(t, spots[i], values, pitch, instance, condition);
+          const state = { t, x0: spots[i], x1: 0.0, x2: 0.0, parameters };
+          z[i] = env.jump({ state, k: condition, u: 0.0 });
           if (!Number.isFinite(z[i]) && fault === 0) {
             fault = env.badEvent;
             node = i;
@@ -44,14 +44,15 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
         for (let i = 0; i < nodes; i++) u[i] = lower[i];
       }
       if (env.payoff !== undefined && step.stepEnd) {
-        for (let i = 0; i < nodes; i++) obstacle[i] = env.payoff(t, env.valueAt(table, i), values, pitch, instance);
+        for (let i = 0; i < nodes; i++)
+          obstacle[i] = env.payoff({ t, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters });
         out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes);
         record++;
       }
       if (env.pointwise !== undefined) {
         for (let i = 0; i < nodes; i++) {
-          const S = env.valueAt(table, i);
-          const { value, ok } = env.pointwise(t, S, values, pitch, instance, condition, u[i]);
+          const state = { t, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters };
+          const { value, ok } = env.pointwise({ state, k: condition, u: u[i] });
           u[i] = value;
           if (!ok && fault === 0) {
             fault = env.badEvent;

@@ -69,7 +69,7 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
     },
     *body({ launch: { nodes }, place, memory, cursor: { found }, step }, gpu, env) {
       const { item, first } = place;
-      const { values: parameters, pitch, instance } = place.parameters;
+      const { parameters } = place;
       const { mesh, values, beside } = memory.shared;
       const { u, z } = memory.state;
       const { tEnd } = step.stage;
@@ -77,10 +77,11 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
       const last = nodes - 1;
       let { fault, node, row } = found;
       for (let i = item; i < nodes; i += env.items) {
-        const S = mesh[i];
-        const pinned = env.isPinned(i, last, tEnd, S, parameters, pitch, instance, step.mask);
+        const state = { t: tEnd, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
+        const at = { i, last, state, mask: step.mask };
+        const pinned = env.isPinned(at);
         let end = 0.0;
-        if (pinned) end = env.pinnedValue(i, last, tEnd, S, parameters, pitch, instance, step.mask);
+        if (pinned) end = env.pinnedValue(at);
         values[i] = end;
         beside[i] = pinned ? 1.0 : 0.0;
       }

@@ -46,8 +46,8 @@ export function begin(plan: EquationPlan) {
       valueAt,
     },
     *body({ launch, place, memory }, gpu, env) {
-      const { nodes, pitch, dates, first: firstRun, recorded, words } = launch;
-      const { table, parameters, instance, item, first } = place;
+      const { nodes, dates, first: firstRun, recorded, words } = launch;
+      const { table, parameters, item, first } = place;
       const { shared, state, factors, products, scans, penalty } = memory;
       const { mesh, values } = shared;
       const { u, v, obstacle, lambda } = state;
@@ -61,7 +61,7 @@ export function begin(plan: EquationPlan) {
       if (firstRun === 0) {
         const expiry = env.valueAt(parameters, env.dates + dates - 1);
         for (let i = item; i < nodes; i += env.items) {
-          const value = env.terminal(expiry, mesh[i], parameters.values, pitch, instance);
+          const value = env.terminal({ t: expiry, x0: mesh[i], x1: 0.0, x2: 0.0, parameters });
           values[i] = value;
           if (!Number.isFinite(value) && fault === 0) {
             fault = env.badTerminal;

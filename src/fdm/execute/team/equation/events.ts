@@ -11,7 +11,7 @@ import { atRow } from "./records.ts";
  */
 export function applyEvents(plan: EquationPlan) {
   const { team, rows, variant, early } = plan;
-  const { recordsEvents, obstacle, pointwise, jump, isJump } = variant;
+  const { recordsEvents, obstacle, pointwise, jump, jumpAxis } = variant;
   return fn({
     name: "applyEvents",
     params: atRow,
@@ -20,7 +20,7 @@ export function applyEvents(plan: EquationPlan) {
       items: team.items,
       early,
       jump,
-      isJump,
+      jumpAxis,
       valueAtTarget,
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
@@ -30,19 +30,20 @@ export function applyEvents(plan: EquationPlan) {
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
       const { nodes } = launch;
       const { item, first } = place;
-      const { values: parameters, pitch, instance } = place.parameters;
+      const { parameters } = place;
       const { shared, state, scans } = memory;
       const { mesh, values, beside, third } = shared;
       const { u, obstacle } = state;
       const { condition, date: t } = step;
       let { fault, node, row } = cursor.found;
       let { record } = cursor;
-      if (env.jump !== undefined && env.isJump !== undefined && env.isJump(condition)) {
+      if (env.jump !== undefined && env.jumpAxis !== undefined && env.jumpAxis(condition) >= 0) {
         for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
         yield;
         const sign = mesh[nodes - 1] > mesh[0] ? 1.0 : -1.0;
         for (let i = item; i < nodes; i += env.items) {
-          const target = env.jump(t, mesh[i], parameters, pitch, instance, condition);
+          const state = { t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
+          const target = env.jump({ state, k: condition, u: 0.0 });
           if (!Number.isFinite(target) && fault === 0) {
             fault = env.badEvent;
             node = i;
@@ -55,7 +56,8 @@ export function applyEvents(plan: EquationPlan) {
         yield;
       }
       if (env.payoff !== undefined && env.recordBoundary !== undefined && step.stepEnd) {
-        for (let i = item; i < nodes; i += env.items) third[i] = env.payoff(t, mesh[i], parameters, pitch, instance);
+        for (let i = item; i < nodes; i += env.items)
+          third[i] = env.payoff({ t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters });
         yield;
         for (let k = 0; k < env.rows; k++) obstacle[k] = third[Math.min(first + k, nodes - 1)];
         yield* env.recordBoundary({ launch, place, shared, scans, u, obstacle, record });
@@ -65,7 +67,8 @@ export function applyEvents(plan: EquationPlan) {
         for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
         yield;
         for (let i = item; i < nodes; i += env.items) {
-          const { value, ok } = env.pointwise(t, mesh[i], parameters, pitch, instance, condition, values[i]);
+          const state = { t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
+          const { value, ok } = env.pointwise({ state, k: condition, u: values[i] });
           values[i] = value;
           if (!ok && fault === 0) {
             fault = env.badEvent;
