@@ -151,7 +151,7 @@ export {
 /** @internal */
 export { axesOf, checkNames } from "./problem/settings.ts";
 /** @internal */
-export { axesReportOf } from "./read/axes-report.ts";
+export { reportOf } from "./read/report.ts";
 /** @internal */
 export { stencilOf } from "./read/fornberg.ts";
 /** @internal */

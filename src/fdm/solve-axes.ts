@@ -6,7 +6,7 @@ import { type AxesSolved, AxesSolver } from "./execute/axes-batch.ts";
 import { Pace, type PaceOptions } from "./execute/pace.ts";
 import type { AxesModel } from "./problem/axes-model.ts";
 import { parametersOf } from "./problem/quantity.ts";
-import { axesReportOf } from "./read/axes-report.ts";
+import { reportOf } from "./read/report.ts";
 import { thetaOf } from "./read/theta.ts";
 import { type AxesContents, AxesEntrySolution, type AxesSolution, type GridValues } from "./read/axes-solution.ts";
 
@@ -40,7 +40,7 @@ export async function solveOnAxes(
   const contents = errors.map((error, index) => failed(index, error));
   good.forEach((index, i) => {
     const [fine, ...coarse] = solved.map((level) => level[i]);
-    const reports = [fine, ...coarse].map((one) => axesReportOf(model, model.batch.entries[index], one, endless));
+    const reports = [fine, ...coarse].map((one) => reportOf(model, model.batch.entries[index], one, endless));
     contents[index] = {
       ...contents[index],
       warnings: reports[0].warnings,

@@ -23,7 +23,7 @@ import {
   type ExerciseBoundary,
   type Solution,
 } from "./read/equation-solution.ts";
-import { type Report, reportOf } from "./read/report.ts";
+import { axisReportOf, type Report } from "./read/report.ts";
 import { thetaOf } from "./read/theta.ts";
 
 /** Solves a problem on one axis. @throws as `solve` does */
@@ -82,7 +82,7 @@ function failed(model: Model, index: number, error: SpecError | undefined): Entr
     fine: nothing,
     companions: [],
     exerciseBoundary: undefined,
-    axis: model.axisName,
+    axis: model.names[0],
     theta: () => Number.NaN,
     rounding: { relative: 0, absolute: 0 },
   };
@@ -97,7 +97,7 @@ function contentsOf(
   endless: LoopErrors,
 ): EntryContents {
   const report = (solved: Solved): Report =>
-    reportOf(model, model.batch.entries[index], solved, endless.get(solved.executor) ?? new Map());
+    axisReportOf(model, model.batch.entries[index], solved, endless.get(solved.executor) ?? new Map());
   const { warnings, error } = report(fine);
   return {
     parameters: parametersOf(model.batch, index),
@@ -110,7 +110,7 @@ function contentsOf(
       return { nodes: mesh.values, values, order, corrects };
     }),
     exerciseBoundary: model.exercise === undefined ? undefined : boundaryOf(fine),
-    axis: model.axisName,
+    axis: model.names[0],
     theta: thetaOf(model, model.batch.entries[index], unit),
     rounding: roundingOf(fine, unit),
   };

@@ -12,7 +12,8 @@ export const ndjsonFormat: ResultFormat = {
 export function jsonFormat(): ResultFormat {
   let first = true;
   return {
-    begin: ({ asOf, device, scenarios }) => {
+    begin: ({ asOf, device, scenarios, continues = false }) => {
+      first = !continues;
       const head = [["asOf", asOf], ["device", device], ...(scenarios === undefined ? [] : [["scenarios", scenarios]])];
       const fields = head.map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
       return `{\n${fields.join("")}  "results": [`;

@@ -15,6 +15,8 @@ export interface RunStart {
   readonly tags?: readonly string[] | undefined;
   /** Whether results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
+  /** Whether the rows follow those of another writer. */
+  readonly continues?: boolean | undefined;
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 

@@ -22,7 +22,7 @@ export class ChunkPricer implements Disposable {
     const { format: name, start, options } = this.#setting;
     const format = formatNamed(name);
     // What it writes at its beginning is written by who asks for the chunks.
-    await format.begin(start);
+    await format.begin({ ...start, continues: place.first > 0 });
     const trades: ParsedTrade[] = [];
     for await (const some of this.#book.read(place)) trades.push(...some);
     const { scenarios } = this.#book;

@@ -5,14 +5,7 @@ import { lookAhead } from "../pricing/index.ts";
 import type { BookPlace, OpenBook } from "../runs/index.ts";
 import { type StartWorker, WorkerPool } from "../threads/index.ts";
 import { ChunkPricer } from "./chunk-pricer.ts";
-import {
-  type ChunkJob,
-  type ChunkSetting,
-  type PipelineSetup,
-  type PricedChunk,
-  TEXT_FORMATS,
-  type WorkerData,
-} from "./setting.ts";
+import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk, type WorkerData } from "./setting.ts";
 
 /**
  * Trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at about the same
@@ -93,7 +86,6 @@ export class Pipeline implements Disposable {
       totals.addTotals(chunk.totals);
       totals.priced += chunk.priced;
       totals.failed += chunk.failed;
-      if (rows > 0) yield TEXT_FORMATS[setting.format];
       yield chunk.text;
       rows += place.rows;
       const end = place.bytes?.end ?? file.byteLength;

@@ -1,13 +1,12 @@
 import type { ChunkPlace, CurrencyTotals } from "../book/index.ts";
 import type { PartOptions } from "../device/index.ts";
-import type { RunStart } from "../formats/index.ts";
+import type { FileFormat, RunStart } from "../formats/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { PricingOptions } from "../pricing/index.ts";
 import type { BookPlace } from "../runs/index.ts";
 
-/** Formats that are text, by what stands between the rows of two writers. */
-export const TEXT_FORMATS = { json: ",", ndjson: "", csv: "" } as const;
-export type TextFormat = keyof typeof TEXT_FORMATS;
+/** Formats that are text. */
+export type TextFormat = Exclude<FileFormat, "parquet">;
 
 /** The settings by which the chunks of a book are priced and written. */
 export interface ChunkSetting {

@@ -52,12 +52,14 @@ export function withBarriers(plain: OneFactorProblem, columns: TradeColumns, row
 function knockOut(columns: TradeColumns, barrier: number, open: boolean): KnockOut {
   const { rebate, paysAtExpiry } = columns.barriers;
   const rebateAt = paysAtExpiry[barrier] === 0 ? "hit" : "expiry";
-  return { ...monitoredLevel(columns, barrier), rebate: rebate[barrier], rebateAt, open };
+  const { side, level, from, to, times } = monitoredLevel(columns, barrier);
+  return { side, level, from, to, times, rebate: rebate[barrier], rebateAt, open };
 }
 
 function monitoredLevel(columns: TradeColumns, barrier: number): MonitoredLevel {
-  const { isUp, level, schedule, ...window } = columns.barriers;
-  const [from, to] = [window.from[barrier], window.to[barrier]];
+  const { isUp, level, schedule } = columns.barriers;
+  const from = columns.barriers.from[barrier];
+  const to = columns.barriers.to[barrier];
   // A window of one instant is a date.
   const times =
     schedule[barrier] === CONTINUOUS ? (from === to ? [from] : undefined) : columns.schedule(schedule[barrier]);

@@ -86,20 +86,25 @@ function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
     .discrete.filter(({ time }) => time <= expiry)
     .map((dividend) => ({ ...dividend, time: Math.min(dividend.time, expiry * (1 - 1e-7)) }));
   const volatility = columns.unshiftedVolatility(row);
+  // All fields are there from the start: added to a copy later, they would give each problem a shape of its own.
   const problem = {
     spots: Array.from({ length: 1 + cases.spots }, (_, k) => columns.spotAt(trade, k)),
     expiry,
     payoff: payoffProfile(columns, trade),
     american,
-    ...(early.length > 0 ? { exerciseTimes: early } : {}),
+    exerciseTimes: early.length > 0 ? early : undefined,
     rates: columns.unshiftedRates(row),
     dividendYield: columns.dividendYield[trade],
     dividends,
     diffusion: diffusionOf(volatility, columns.spot[trade], expiry),
+    restarts: undefined as readonly number[] | undefined,
+    barriers: undefined,
+    knockIns: undefined,
   };
   const isJump = american ? movesBoundary : turnsDrift(problem);
   const restarts = regimeChanges(problem, volatility, isJump);
-  return restarts.length === 0 ? problem : { ...problem, restarts };
+  if (restarts.length > 0) problem.restarts = restarts;
+  return problem;
 }
 
 type IsJump = (before: number, after: number) => boolean;

@@ -1,7 +1,7 @@
 /** Grids of one time program, each solved once. */
 import { SpecError } from "../errors.ts";
 import {
-  axesReportOf,
+  reportOf,
   endlessLoops,
   type Pace,
   type ParameterValues,
@@ -93,7 +93,7 @@ export class Runs {
     for (const { values, program } of this.#solved.values()) {
       const { report, meshes, levels, program: by } = values[member];
       const endless = endlessLoops(by, [report.endless], this.#called);
-      const { error } = axesReportOf(model, entry, { meshes, status: report, program, timeline }, endless);
+      const { error } = reportOf(model, entry, { meshes, status: report, program, timeline }, endless);
       if (error !== undefined) return { error, warnings: [] };
       if (report.unsolved > 0) return { error: unsolved(model, levels, report.unsolved, entry), warnings: [] };
       if (values[member].values.some((value) => !Number.isFinite(value)))

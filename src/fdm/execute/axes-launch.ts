@@ -1,5 +1,5 @@
 import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
-import { firstFault } from "../operator/status.ts";
+import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
@@ -23,16 +23,7 @@ export interface AxesResult {
   readonly values: Float64Array;
   /** 1 where exercise at all times pays as much as V today; undefined without. */
   readonly exercised: Uint8Array | undefined;
-  readonly status: AxesStatus;
-}
-
-/** The first fault in the order of the program, its node, and its row; 0: none. */
-export interface AxesStatus {
-  readonly fault: number;
-  readonly node: number;
-  readonly row: number;
-  readonly growth: boolean;
-  readonly endless: number;
+  readonly status: Status;
 }
 
 export interface AxesSetting {
@@ -198,7 +189,7 @@ function launchPasses(
 }
 
 /** What the items of an instance found, in one. */
-function statusOf(words: Int32Array): AxesStatus {
+function statusOf(words: Int32Array): Status {
   let growth = false;
   let endless = 0;
   for (let at = 0; at < words.length; at += AXES_STATUS_WORDS) {

@@ -47,7 +47,7 @@ export class BatchSolver {
     pace: Pace,
     split?: EquationSplit,
   ): Promise<BatchSolver> {
-    const axis = { name: model.axisName, nodes: model.nodes };
+    const axis = { name: model.names[0], nodes: model.nodes[0] };
     const executor = executorFor(device, model.variant, axis, precision, split);
     const kernel = await device.compile(sharedKernelOf(executor), { precision });
     return new BatchSolver({ device, kernel, executor, model, pace });
@@ -59,12 +59,12 @@ export class BatchSolver {
 
   /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    const { batch, meshOf, timelineOf } = this.setting.model;
+    const { batch, meshesOf, timelineOf } = this.setting.model;
     return entryError(() => {
       checkParameters(batch, index);
       const entry = batch.entries[index];
       timelineOf(entry);
-      for (const { mesh } of levels) this.meshes.of(meshOf(entry), mesh);
+      for (const { mesh } of levels) this.meshes.of(meshesOf(entry)[0], mesh);
     });
   }
 
@@ -87,7 +87,7 @@ export class BatchSolver {
 
   private async byItems(): Promise<LaunchSetting> {
     const { device, model, kernel } = this.setting;
-    const axis = { name: model.axisName, nodes: model.nodes };
+    const axis = { name: model.names[0], nodes: model.nodes[0] };
     const executor = itemExecutor(device, model.variant, axis, kernel.precision);
     const compiled = await device.compile(sharedKernelOf(executor), { precision: kernel.precision });
     return { ...this.setting, executor, kernel: compiled };
@@ -96,7 +96,9 @@ export class BatchSolver {
   /** @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<Plan<Instance>> {
     const { model, pace } = this.setting;
-    return planOf(model, pace, level, entries, (entry) => ({ mesh: this.meshes.of(model.meshOf(entry), level.mesh) }));
+    return planOf(model, pace, level, entries, (entry) => ({
+      mesh: this.meshes.of(model.meshesOf(entry)[0], level.mesh),
+    }));
   }
 }
 

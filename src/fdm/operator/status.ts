@@ -46,3 +46,18 @@ export function firstFault(words: Int32Array, each: number): { fault: number; no
   }
   return first;
 }
+
+/** The first fault in the order of the program, its node, and its row; 0: none. */
+export interface Status {
+  readonly fault: number;
+  readonly node: number;
+  readonly row: number;
+  readonly growth: boolean;
+  readonly endless: number;
+}
+
+/** The status of an instance on one axis. */
+export function statusOf(words: Int32Array): Status {
+  const [fault, node, row] = words;
+  return { fault, node, row, growth: words[STATUS.growth] !== 0, endless: words[STATUS.endless] };
+}

@@ -48,7 +48,7 @@ export interface OneFactorProblem {
   readonly payoff: PayoffProfile;
   readonly american: boolean;
   /** In [0, expiry), increasing: when else a European problem may be exercised. */
-  readonly exerciseTimes?: readonly number[];
+  readonly exerciseTimes?: readonly number[] | undefined;
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
   /** Those inside (0, expiry), by time. */
@@ -58,11 +58,11 @@ export interface OneFactorProblem {
    * In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts again, with the
    * damped, short steps that events have.
    */
-  readonly restarts?: readonly number[];
+  readonly restarts?: readonly number[] | undefined;
   /** What ends it early, at most one at any price and time of those monitored together counts: see `barriers.ts`. */
-  readonly barriers?: readonly KnockOut[];
+  readonly barriers?: readonly KnockOut[] | undefined;
   /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
-  readonly knockIns?: KnockIns;
+  readonly knockIns?: KnockIns | undefined;
 }
 
 /** Whether the holder may exercise today, at a spot. */

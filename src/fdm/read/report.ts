@@ -1,48 +1,77 @@
 import { SpecError } from "../../errors.ts";
-import type { Solved } from "../execute/equation-batch.ts";
+import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import { FAULT, type Status, STATUS, statusOf } from "../operator/status.ts";
+import type { AxesModel } from "../problem/axes-model.ts";
 import type { Given } from "../problem/functions.ts";
-import { STATUS, FAULT } from "../operator/status.ts";
 import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
-import { CONDITION_SHIFT, ROW_REALS } from "../time/timeline.ts";
+import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 
 export interface Report {
   readonly warnings: readonly string[];
   readonly error: SpecError | undefined;
 }
 
+/** What was asked for, as far as messages name it. */
+type Asked = Pick<AxesModel, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
+
+/** What came of it. */
+interface Came {
+  readonly meshes: readonly Pick<AxisMesh, "values">[];
+  readonly status: Status;
+  readonly program: TimeProgram;
+  readonly timeline: Timeline;
+}
+
 /**
- * What the status words of an instance say, in words.
+ * What the status of an instance says, in words.
  * @param endless the errors of loops that did not end, by number, of the solution's kernel
  */
 export function reportOf(
-  model: Model,
+  model: Asked,
   entry: ParameterValues,
-  solved: Solved,
+  solved: Came,
   endless: ReadonlyMap<number, SpecError>,
 ): Report {
   const { status } = solved;
-  const loop = endless.get(status[STATUS.endless]);
+  const loop = endless.get(status.endless);
   if (loop !== undefined) return { warnings: [], error: loop };
-  if (status[STATUS.fault] !== 0) return { warnings: [], error: faultOf(model, entry, solved) };
-  const warnings: string[] = [];
-  if (matters(model, entry, solved)) warnings.push(driftWarning(model, solved));
-  if (status[STATUS.unconverged] > 0)
-    warnings.push(`exercise: ${status[STATUS.unconverged]} stages ended before policy iteration did; take more steps`);
-  if (status[STATUS.growth] !== 0)
-    warnings.push("equation.V: grows by more than a step can follow, V·Δt ≥ 1; take more steps");
-  return { warnings, error: undefined };
+  if (status.fault !== 0) return { warnings: [], error: faultOf(model, entry, solved) };
+  const growth = "equation.V: grows by more than a step can follow, V·Δt ≥ 1; take more steps";
+  return { warnings: status.growth ? [growth] : [], error: undefined };
+}
+
+/** The solution of an equation on one axis, whose status is words. */
+interface CameOnAxis extends Omit<Came, "meshes" | "status"> {
+  readonly mesh: Pick<AxisMesh, "values">;
+  readonly status: Int32Array;
+}
+
+/** `reportOf` an equation on one axis, with warnings of the drift and of policy iteration. */
+export function axisReportOf(
+  model: Model,
+  entry: ParameterValues,
+  solved: CameOnAxis,
+  endless: ReadonlyMap<number, SpecError>,
+): Report {
+  const { mesh, status } = solved;
+  const { warnings, error } = reportOf(model, entry, { ...solved, meshes: [mesh], status: statusOf(status) }, endless);
+  if (error !== undefined) return { warnings, error };
+  const drift = matters(model, entry, solved) ? [driftWarning(model, solved)] : [];
+  const unconverged = status[STATUS.unconverged];
+  const rounds = `exercise: ${unconverged} stages ended before policy iteration did; take more steps`;
+  return { warnings: [...drift, ...(unconverged > 0 ? [rounds] : []), ...warnings], error };
 }
 
 /**
  * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
  * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
-function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: Solved): boolean {
+function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: CameOnAxis): boolean {
   const cuts = status[STATUS.cuts];
   if (cuts === 0) return false;
   if (cuts > values.length / 10) return true;
-  const points = model.meshOf(entry).points.map(({ at }) => at);
+  const points = model.meshesOf(entry)[0].points.map(({ at }) => at);
   const [low, high] =
     points.length > 0
       ? [Math.min(...points), Math.max(...points)]
@@ -50,16 +79,76 @@ function matters(model: Model, entry: ParameterValues, { status, mesh: { values 
   return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
 }
 
-function driftWarning({ axisName, variant }: Model, { status, mesh: { values } }: Solved): string {
+function driftWarning({ names: [name], variant }: Model, { status, mesh: { values } }: CameOnAxis): string {
   const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
-  const what = `equation.${axisName}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ${axisName} from ${rounded(low)} to ${rounded(high)}`;
+  const what = `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ${name} from ${rounded(low)} to ${rounded(high)}`;
   const remedy = "take more nodes there";
   return variant.fitted
     ? `${what}; diffusion was raised there, which is of first order: ${remedy}`
     : `${what}; the solution may oscillate there: ${remedy}, or convection: "fitted"`;
 }
 
-export const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+const rounded = (x: number): string => String(Number(x.toPrecision(4)));
+
+function faultOf(model: Asked, entry: ParameterValues, solved: Came): SpecError {
+  const { names, equation } = model;
+  const { fault } = solved.status;
+  const nodes = nodesOf(solved);
+  const x = solved.meshes.map(({ values }, k) => values[nodes[k]]);
+  const t = timeOf(solved);
+  const place = names.map((name, k) => `${name} = ${rounded(x[k])}`).join(", ");
+  const where = `at ${place}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
+  if ((fault & FAULT.solution) !== 0)
+    return new SpecError(
+      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the ${names.length === 1 ? "axis" : "axes"}`,
+    );
+  const at = <T>(given: Given<T>): T => given.at(t, ...x, ...entry);
+  if ((fault & (FAULT.indefinite | FAULT.negative)) !== 0) return diffusionError(names, at(equation), where);
+  const { path, got } = blamed(model, solved, nodes, at);
+  const value = Number.isFinite(got) && fault !== FAULT.edge ? "not finite in this precision" : String(got);
+  return new SpecError(
+    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
+  );
+}
+
+/** Second derivatives with which the equation cannot be solved backward. */
+function diffusionError(names: readonly string[], values: Readonly<Record<string, number>>, where: string): SpecError {
+  if (names.length === 1) {
+    const label = names[0] + names[0];
+    return new SpecError(
+      `equation.${label}: ${rounded(values[label])} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
+        "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
+    );
+  }
+  const list = Object.entries(values)
+    .filter(([name]) => names.some((a) => names.some((b) => name === a + b)))
+    .map(([name, value]) => `${name} = ${rounded(value)}`);
+  return new SpecError(
+    `equation: ${list.join(", ")} ${where}; expected second derivatives whose matrix is positive semi-definite, ` +
+      "SS ≥ 0 and Sv² ≤ 4·SS·vv for each pair of axes: backward from its terminal values the equation has no other " +
+      "solution; look at signs and correlations",
+  );
+}
+
+/** The node of a fault on each axis. */
+function nodesOf({ meshes, status: { node } }: Came): readonly number[] {
+  let rest = node;
+  return meshes.map(({ values: { length } }) => {
+    const own = rest % length;
+    rest = Math.floor(rest / length);
+    return own;
+  });
+}
+
+/** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
+function timeOf({ program: { words, reals }, timeline: { dates }, status: { fault, row } }: Came): number {
+  const segment = words[2 * row + 1];
+  if ((fault & FAULT.terminal) !== 0) return dates[dates.length - 1];
+  if ((fault & FAULT.solution) !== 0) return 0;
+  if ((fault & FAULT.event) !== 0) return dates[segment];
+  const atEnd = (fault & (FAULT.payoff | FAULT.pinned | FAULT.edge)) !== 0;
+  return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
+}
 
 /** A function that is to blame for what was found at a node, and its value there on the host. */
 interface Found {
@@ -67,79 +156,50 @@ interface Found {
   readonly got: number;
 }
 
-function faultOf(model: Model, entry: ParameterValues, solved: Solved): SpecError {
-  const S = solved.mesh.values[solved.status[STATUS.node]];
-  const bits = solved.status[STATUS.fault];
-  const t = timeOfRow(solved, bits, solved.status[STATUS.row]);
-  const where = `at ${model.axisName} = ${rounded(S)}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
-  if ((bits & FAULT.solution) !== 0)
-    return new SpecError(
-      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the axis`,
-    );
-  const { path, got } = blamed(model, solved, (given) => given.at(t, S, ...entry));
-  if ((bits & FAULT.negative) !== 0)
-    return new SpecError(
-      `${path}: ${rounded(got)} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
-        "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
-    );
-  const value = Number.isFinite(got) && bits !== FAULT.edge ? "not finite in this precision" : String(got);
-  return new SpecError(
-    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
+/** Which function it was; of several that it may have been, the first that is not finite on the host. */
+function blamed(model: Asked, solved: Came, nodes: readonly number[], at: <T>(given: Given<T>) => T): Found {
+  const { fault } = solved.status;
+  const all =
+    (fault & COEFFICIENTS) === 0
+      ? functionsToBlame(model, solved, nodes).flatMap((given) =>
+          given === undefined ? [] : [{ path: given.path, got: at(given) }],
+        )
+      : coefficientsToBlame(model, fault, at(model.equation));
+  return all.find(({ got }) => !Number.isFinite(got)) ?? all[0];
+}
+
+const COEFFICIENTS = FAULT.a | FAULT.b | FAULT.c | FAULT.d;
+
+/** The coefficients that a fault's bits say: second derivatives, mixed ones too, drifts, V, the source. */
+function coefficientsToBlame({ equation }: Asked, fault: number, values: Readonly<Record<string, number>>): Found[] {
+  const { b, c, d } = FAULT;
+  const bits: Readonly<Record<string, number>> = { b, c, d };
+  return Object.entries<string | undefined>(equation.labels).flatMap(([key, label = ""]) =>
+    label in values && (fault & (bits[key[0]] ?? FAULT.a)) !== 0
+      ? [{ path: `equation.${label}`, got: values[label] }]
+      : [],
   );
 }
 
-/** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
-export function timeOfRow(
-  { program: { words, reals }, timeline: { dates } }: Pick<Solved, "program" | "timeline">,
-  bits: number,
-  row: number,
-): number {
-  const segment = words[2 * row + 1];
-  if ((bits & FAULT.terminal) !== 0) return dates[dates.length - 1];
-  if ((bits & FAULT.solution) !== 0) return 0;
-  if ((bits & FAULT.event) !== 0) return dates[segment];
-  const atEnd = (bits & (FAULT.payoff | FAULT.pinned | FAULT.edge)) !== 0;
-  return dates[segment] + reals[ROW_REALS * row + (atEnd ? 1 : 0)] * (dates[segment + 1] - dates[segment]);
-}
-
-/** The coefficients of an equation on one axis, and the faults that they have. */
-const COEFFICIENTS = [
-  ["a00", FAULT.a | FAULT.negative],
-  ["b0", FAULT.b],
-  ["c", FAULT.c],
-  ["d", FAULT.d],
-] as const;
-
-/** Which function it was; of several that it may have been, the first that is not finite on the host. */
-function blamed(model: Model, solved: Solved, valueOf: <T>(given: Given<T>) => T): Found {
-  const { status, program } = solved;
-  const bits = status[STATUS.fault];
-  const { equation, terminal, ends, conditions, exercise } = model;
-  const coefficient = COEFFICIENTS.find(([, faults]) => (bits & faults) !== 0);
-  if (coefficient !== undefined) {
-    const label = equation.labels[coefficient[0]]!;
-    return { path: `equation.${label}`, got: valueOf(equation)[label] };
-  }
-  const end = status[STATUS.node] === 0 ? ends.low.number : ends.high.number;
-  const flags = program.words[2 * status[STATUS.row]];
+function functionsToBlame(
+  { terminal, ends, conditions, exercise }: Asked,
+  { meshes, program, status: { fault, row } }: Came,
+  nodes: readonly number[],
+): readonly (Given | undefined)[] {
+  if ((fault & FAULT.terminal) !== 0) return [terminal];
+  if ((fault & FAULT.payoff) !== 0) return [exercise!.payoff];
+  if ((fault & FAULT.event) !== 0) return functionsOf(conditions[(program.words[2 * row] >> CONDITION_SHIFT) & 255]);
+  const here = ends.flatMap(({ low, high }, k) => [
+    nodes[k] === 0 ? low.number : undefined,
+    nodes[k] === meshes[k].values.length - 1 ? high.number : undefined,
+  ]);
   const atAllTimes = conditions.filter(({ kind, dates }) => kind === "knock-out" && dates === undefined);
-  const candidates =
-    (bits & FAULT.terminal) !== 0
-      ? [terminal]
-      : (bits & FAULT.payoff) !== 0
-        ? [exercise!.payoff]
-        : (bits & FAULT.slope) !== 0
-          ? [end]
-          : (bits & FAULT.event) !== 0
-            ? functionsOf(conditions[(flags >> CONDITION_SHIFT) & 255])
-            : [end, ...atAllTimes.flatMap(functionsOf)];
-  const found = candidates
-    .filter((given) => given !== undefined)
-    .map((given): Found => ({ path: given.path, got: valueOf(given) }));
-  return found.find(({ got }) => !Number.isFinite(got)) ?? found[0];
+  // A node of a sparse grid is beside its end.
+  const elsewhere = ends.flatMap(({ low, high }) => [low.number, high.number]);
+  return [...here, ...atAllTimes.flatMap(functionsOf), ...elsewhere];
 }
 
-export function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
+function functionsOf(condition: AxesModel["conditions"][number]): (Given | undefined)[] {
   switch (condition.kind) {
     case "exercise":
       return [condition.payoff];
