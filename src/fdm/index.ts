@@ -25,13 +25,8 @@ export type {
   StateFunction,
 } from "./problem/equation.ts";
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
-export type {
-  AxesDerivatives,
-  AxesEntrySolution,
-  AxesPoint,
-  AxesSolution,
-  EquationPoint,
-} from "./read/axes-solution.ts";
+export type { AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
+export type { AxesDerivatives } from "./read/entry.ts";
 export { solve, type SolutionOn, type SolveOptions } from "./solve.ts";
 export type { SolveProgress } from "./execute/pace.ts";
 

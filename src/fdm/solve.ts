@@ -10,8 +10,7 @@ import { axesOf } from "./problem/settings.ts";
 import type { AxesSolution } from "./read/axes-solution.ts";
 import type { Solution } from "./read/equation-solution.ts";
 import { movedProblem } from "./read/sensitivities.ts";
-import { solveOnAxes } from "./solve-axes.ts";
-import { solveOnAxis } from "./solve-axis.ts";
+import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 
 /** Whether a type of names has more than one. */
 type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extends [Each] ? false : true) : never;

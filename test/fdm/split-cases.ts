@@ -469,8 +469,8 @@ function onAllNodes(grid: Grid): Grid {
 /** Words of events as `putBarriers` writes them: what each barrier knocks out, then the ends. */
 function withEnds(grid: Grid, [low, high, lowBefore, highBefore]: Ends, k: number): Instance {
   const made = instance(grid);
-  const coefficients = new Float64Array(coefficientCount(grid.time, grid.problem));
-  putCoefficients(coefficients, 1, [made]);
+  const coefficients = made.coefficients?.slice() ?? new Float64Array(coefficientCount(grid.time, grid.problem));
+  if (made.coefficients === undefined) putCoefficients(coefficients, 1, [made]);
   eventRows(grid).forEach((row, event) => {
     const [down, up] = event === 0 ? [low, high] : [lowBefore, highBefore];
     // There is nothing to hold where there is no end.

@@ -47,7 +47,7 @@ export class BatchSolver {
     pace: Pace,
     split?: EquationSplit,
   ): Promise<BatchSolver> {
-    const axis = { name: model.names[0], nodes: model.nodes };
+    const axis = { name: model.names[0], nodes: model.nodes[0] };
     const executor = executorFor(device, model.variant, axis, precision, split);
     const kernel = await device.compile(sharedKernelOf(executor), { precision });
     return new BatchSolver({ device, kernel, executor, model, pace });
@@ -87,7 +87,7 @@ export class BatchSolver {
 
   private async byItems(): Promise<LaunchSetting> {
     const { device, model, kernel } = this.setting;
-    const axis = { name: model.names[0], nodes: model.nodes };
+    const axis = { name: model.names[0], nodes: model.nodes[0] };
     const executor = itemExecutor(device, model.variant, axis, kernel.precision);
     const compiled = await device.compile(sharedKernelOf(executor), { precision: kernel.precision });
     return { ...this.setting, executor, kernel: compiled };

@@ -18,7 +18,8 @@ export interface Instance extends PlannedInstance {
 
 /** What comes back of an instance, nodes ascending. */
 export interface InstanceResult {
-  readonly mesh: AxisMesh;
+  /** The mesh, of one axis. */
+  readonly meshes: readonly AxisMesh[];
   readonly values: Float64Array;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
   readonly boundary: Float64Array;
@@ -165,5 +166,5 @@ function laneResult(
     const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
     [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
   }
-  return { mesh, values, boundary, status };
+  return { meshes: [mesh], values, boundary, status };
 }

@@ -1,5 +1,5 @@
 import { type KinkedMesh, nodesOf, placeOf } from "../mesh/mesh.ts";
-import { coefficientCount, putCoefficients } from "../operator/coefficients.ts";
+import { datedCoefficients } from "../operator/coefficients.ts";
 import { type KernelVolatility, kernelVolatility } from "../operator/read-volatility.ts";
 import { forwardOf } from "../problem/forward.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "../problem/one-factor.ts";
@@ -44,7 +44,7 @@ export function instance(
   return {
     grid,
     problem,
-    coefficients: grid.time.homogeneous ? undefined : coefficientRows(grid, problem, arena),
+    coefficients: grid.time.homogeneous ? undefined : datedCoefficients({ grid, problem }, arena),
     variance: diffusion.kind === "local" ? localVariances(problem, nodesOf(grid.mesh, arena)) : undefined,
     formula: diffusion.kind === "formula" ? kernelVolatility(diffusion.sigma) : undefined,
     surface: diffusion.kind === "surface" ? diffusion : undefined,
@@ -69,12 +69,6 @@ function movedGrid(base: Grid, problem: OneFactorProblem): Grid {
     today: moved < 1 ? { ...today, stencil: undefined } : undefined,
     finer: undefined,
   };
-}
-
-function coefficientRows(grid: Grid, problem: OneFactorProblem, arena: Arena): Float64Array {
-  const rows = arena.take(coefficientCount(grid.time, problem));
-  putCoefficients(rows, 1, [{ grid, problem }]);
-  return rows;
 }
 
 /** A node at a jump of σ(S) has that of either side at this part of its price from it. */

@@ -1,8 +1,8 @@
 import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
+import type { Arena } from "../execute/arena.ts";
 import type { Grid } from "../execute/grid.ts";
-import type { Mesh } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "./rows.ts";
@@ -35,10 +35,10 @@ export interface Solved {
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
- * Puts the rows of coefficients of instances with the same flags, an instance a column and `pitch` words a row, as the
- * solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, with exact means of the rates and of σ² over the
- * step, what a dividend leaves of the spot, and what barriers knock out. `kept`: the flags of a time-homogeneous solver
- * (`flagsOfKept`), which takes h alone after the first factorisation, and of some nothing.
+ * Puts the rows of coefficients of time-homogeneous instances with the same flags, an instance a column and `pitch`
+ * words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, what a dividend leaves of the
+ * spot, and what barriers knock out. `kept`: the flags of the solver (`flagsOfKept`), which takes h alone after the
+ * first factorisation, and of some nothing.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,
@@ -49,20 +49,16 @@ export function putCoefficients(
   // Row by row instances themselves would be far apart in memory; grids of time are few.
   const times = instances.map(({ grid }) => grid.time);
   const problems = instances.map(solvedBy);
-  const [{ homogeneous, eventful, flags }] = times;
+  const [{ eventful, flags }] = times;
   const isOneTime = times.every((time) => time === times[0]);
   const rows = new Rows(packed, pitch);
   const perFactorisation = coefficientWords(problems[0].diffusion.kind === "formula");
   const perEvent = eventWords(problems[0]);
   const perDividend = dividendWords(problems[0]);
-  const putFactorisation = homogeneous ? putConstant : putMeans;
   let at = 0; // where the next row begins
   const putEvents = (segmentOf: (time: TimeGrid) => number): void => {
-    for (let l = 0; l < instances.length; l++) {
-      const { dates } = times[l];
-      const segment = segmentOf(times[l]);
-      putEvent(rows.from(at + l), problems[l], instances[l].grid.mesh, dates[segment], dates[segment - 1]);
-    }
+    for (let l = 0; l < instances.length; l++)
+      putEvent(rows.from(at + l), problems[l], instances[l].grid, segmentOf(times[l]));
     at += perEvent * pitch;
   };
   // Barriers speak at expiry, too.
@@ -72,9 +68,9 @@ export function putCoefficients(
     if (alone && isOneTime) packed.fill(times[0].factored[next], at, at + instances.length);
     else
       for (let l = 0; l < instances.length; l++) {
-        const { factored } = times[l];
-        if (alone) packed[at + l] = factored[next];
-        else putFactorisation(rows.from(at + l), problems[l], factored[next], factored[next + 1], factored[next + 2]);
+        const h = times[l].factored[next];
+        if (alone) packed[at + l] = h;
+        else putConstant(rows.from(at + l), problems[l], h);
       }
     at += (alone ? 1 : perFactorisation) * pitch;
   };
@@ -86,15 +82,50 @@ export function putCoefficients(
       next += 3;
     }
     if ((flag & DIVIDEND) !== 0) {
-      for (let l = 0; l < instances.length; l++) {
-        const { steps, events } = times[l];
-        const { dividend, time } = events[steps[i].segment - 1];
-        putDividend(rows.from(at + l), problems[l], instances[l].grid.mesh, dividend as DiscreteDividend, time);
-      }
+      for (let l = 0; l < instances.length; l++) putDividend(rows.from(at + l), problems[l], instances[l].grid, i);
       at += perDividend * pitch;
     }
     if (perEvent > 0 && (flag & BARRIERS) !== 0) putEvents(({ steps }) => steps[i].segment);
   }
+}
+
+/**
+ * The same of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each step.
+ * The pieces of curves are found from those of the step before, which is later.
+ */
+export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
+  const { grid } = solved;
+  const { eventful, flags, factored, dates, steps } = grid.time;
+  const problem = solvedBy(solved);
+  const { rates, diffusion, dividendYield } = problem;
+  const packed = arena.take(coefficientCount(grid.time, problem));
+  const rows = new Rows(packed);
+  const hasEvents = eventWords(problem) > 0;
+  const meanRate = meansOf(rates, identity);
+  const meanVariance = diffusion.kind === "deterministic" ? meansOf(diffusion.sigma, square) : undefined;
+  if (hasEvents) putEvent(rows, problem, grid, dates.length - 1);
+  let next = 0;
+  for (const i of eventful) {
+    const flag = flags[i];
+    if (isFactored(flag)) {
+      const h = factored[next];
+      const from = factored[next + 1];
+      const to = factored[next + 2];
+      next += 3;
+      const rate = h * meanRate(from, to);
+      rows.put(h);
+      rows.put(meanVariance === undefined ? h : h * meanVariance(from, to));
+      rows.put(rate - h * dividendYield);
+      rows.put(rate);
+      if (diffusion.kind === "formula") {
+        rows.put((diffusion.start ?? 0) + 0.5 * (from + to));
+        rows.put(diffusion.shift);
+      }
+    }
+    if ((flag & DIVIDEND) !== 0) putDividend(rows, problem, grid, i);
+    if (hasEvents && (flag & BARRIERS) !== 0) putEvent(rows, problem, grid, steps[i].segment);
+  }
+  return packed;
 }
 
 /** Words at an event of a problem with barriers, and at expiry; 0 without any. */
@@ -109,20 +140,29 @@ export function dividendWords({ barriers, knockIns }: OneFactorProblem): number 
   return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);
 }
 
+/** The dividend that ends time step i. */
 function putDividend(
   rows: Rows,
   problem: OneFactorProblem,
-  mesh: Mesh,
-  dividend: DiscreteDividend,
-  time: number,
+  { mesh, time: { steps, events } }: Solved["grid"],
+  i: number,
 ): void {
-  rows.put(1 - dividend.proportional);
-  rows.put(dividend.cash / problem.spots[0]);
-  if (problem.knockIns !== undefined) putCrossingsIn(rows, problem, mesh, dividend, time);
-  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend, time);
+  const { dividend, time } = events[steps[i].segment - 1];
+  const { proportional, cash } = dividend as DiscreteDividend;
+  rows.put(1 - proportional);
+  rows.put(cash / problem.spots[0]);
+  if (problem.knockIns !== undefined) putCrossingsIn(rows, problem, mesh, dividend as DiscreteDividend, time);
+  if (problem.barriers !== undefined) putCrossings(rows, problem, mesh, dividend as DiscreteDividend, time);
 }
 
-function putEvent(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
+function putEvent(
+  rows: Rows,
+  problem: OneFactorProblem,
+  { mesh, time: { dates } }: Solved["grid"],
+  segment: number,
+): void {
+  const time = dates[segment];
+  const before = dates[segment - 1];
   if (problem.knockIns !== undefined) putKnockIns(rows, problem, mesh, time, before);
   if (problem.barriers !== undefined) putBarriers(rows, problem, mesh, time, before);
 }
@@ -136,31 +176,19 @@ function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorP
   rows.put(rate);
 }
 
-function putMeans(
-  rows: Rows,
-  { rates, diffusion, dividendYield }: OneFactorProblem,
-  h: number,
-  from: number,
-  to: number,
-): void {
-  const rate = h * mean(rates, from, to, false);
-  rows.put(h);
-  rows.put(diffusion.kind === "deterministic" ? h * mean(diffusion.sigma, from, to, true) : h);
-  rows.put(rate - h * dividendYield);
-  rows.put(rate);
-  if (diffusion.kind !== "formula") return;
-  rows.put((diffusion.start ?? 0) + 0.5 * (from + to));
-  rows.put(diffusion.shift);
-}
-
 const square = (x: number): number => x * x;
+const identity = (x: number): number => x;
 
-/** The mean of f, or of f², over (from, to): exactly a piece's own value where that lies in one piece. */
-function mean(f: PiecewiseConstant, from: number, to: number, squared: boolean): number {
-  const { times, values } = f;
-  let piece = 0;
-  while (piece < times.length && times[piece] < to) piece++;
-  if (piece === 0 || times[piece - 1] <= from) return squared ? square(values[piece]) : values[piece];
-  const g = squared ? square : undefined;
-  return (integrate(f, to, g) - integrate(f, from, g)) / (to - from);
+/**
+ * The means of g(f) over steps, asked for backward in time: exactly a piece's own value where a step lies in one piece.
+ */
+function meansOf(f: PiecewiseConstant, g: (value: number) => number): (from: number, to: number) => number {
+  const { times } = f;
+  const values = f.values.map(g);
+  let piece = times.length;
+  return (from, to) => {
+    while (piece > 0 && times[piece - 1] >= to) piece--;
+    if (piece === 0 || times[piece - 1] <= from) return values[piece];
+    return (integrate(f, to, g) - integrate(f, from, g)) / (to - from);
+  };
 }

@@ -7,23 +7,23 @@ import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 
 /** Fewest nodes: what a stencil of order 4 for a second derivative takes. */
 const MIN_NODES = 7;
-export const DEFAULT_NODES = 201;
 
 /**
- * The mesh's description for each entry of a batch. `halved`: half the intervals have to make a mesh, too.
+ * The mesh's description for each entry of a batch. `halved`: half the intervals have to make a mesh, too; `nodes`:
+ * those of an axis that does not say how many.
  * @throws SpecError with the field's place
  */
 export function axisOf(
   name: string,
   axis: Axis,
   names: readonly string[],
-  halved: boolean,
+  { halved, nodes: byDefault }: { readonly halved: boolean; readonly nodes: number },
 ): (entry: ParameterValues) => MeshDescription {
   const path = `axes.${name}`;
   isObject(path, axis, "an object with from and to");
   if (axis.points !== undefined) isList(`${path}.points`, axis.points, "points");
   knownKeys(path, axis, ["from", "to", "nodes", "coordinate", "points", "density", "width"]);
-  const { nodes = DEFAULT_NODES, coordinate = "linear", density = "sinh" } = axis;
+  const { nodes = byDefault, coordinate = "linear", density = "sinh" } = axis;
   oneOf(`${path}.coordinate`, coordinate, ["linear", "log"]);
   oneOf(`${path}.density`, density, ["uniform", "sinh", "tanh"]);
   checkNodes(path, nodes, halved);

@@ -2,10 +2,8 @@ import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
-import { differentiate } from "./fornberg.ts";
+import { type EntryContents, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
-import type { Theta } from "./theta.ts";
-import { richardsonCorrection } from "../time/schemes/richardson.ts";
 
 /** The solution at a point of the axis. */
 export interface PointSolution {
@@ -30,34 +28,8 @@ export interface ExerciseBoundary {
   readonly levels: Float64Array;
 }
 
-/** V on a mesh, ascending. */
-export interface MeshValues {
-  readonly nodes: Float64Array;
-  readonly values: Float64Array;
-}
-
-/**
- * A coarser solution, the order at which the two converge, and whether the difference is added as a correction or only
- * estimates the error.
- */
-export interface Companion extends MeshValues {
-  readonly order: number;
-  readonly corrects: boolean;
-}
-
-export interface EntryContents {
-  readonly parameters: Readonly<Record<string, number>>;
-  readonly warnings: readonly string[];
-  readonly error: SpecError | undefined;
-  readonly fine: MeshValues;
-  readonly companions: readonly Companion[];
+export interface AxisContents extends EntryContents<EntrySolution> {
   readonly exerciseBoundary: ExerciseBoundary | undefined;
-  /** The name of the axis. */
-  readonly axis: string;
-  readonly theta: Theta;
-  readonly moved?: readonly Moved<EntrySolution>[];
-  /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
-  readonly rounding: { readonly relative: number; readonly absolute: number };
 }
 
 /**
@@ -86,11 +58,11 @@ export class EntrySolution {
   readonly warnings: readonly string[];
   /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
-  readonly #contents: EntryContents;
+  readonly #contents: AxisContents;
   #values: Float64Array | undefined;
 
   /** @internal */
-  constructor(contents: EntryContents) {
+  constructor(contents: AxisContents) {
     this.parameters = contents.parameters;
     this.warnings = contents.warnings;
     this.error = contents.error;
@@ -104,14 +76,14 @@ export class EntrySolution {
 
   /** Values of the axis, ascending. */
   get nodes(): Float64Array {
-    return this.#solved().fine.nodes;
+    return this.#solved().fine.nodes[0];
   }
 
   /** V(0, S) at each node, extrapolated if the problem asked for that. */
   get values(): Float64Array {
     const { fine, companions } = this.#solved();
     if (!companions.some(({ corrects }) => corrects)) return fine.values;
-    this.#values ??= fine.nodes.map((node) => this.at(node).value);
+    this.#values ??= fine.nodes[0].map((node) => this.at(node).value);
     return this.#values;
   }
 
@@ -128,42 +100,23 @@ export class EntrySolution {
    * @throws SpecError if S is outside the axis; this entry's `error`.
    */
   at(S: number, { order = 4 }: { readonly order?: 2 | 4 } = {}): PointSolution {
-    const { fine, companions, rounding, axis, theta, moved = [] } = this.#solved();
-    const { nodes } = fine;
+    const contents = this.#solved();
+    const [nodes] = contents.fine.nodes;
     if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
     if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
       throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
-    const [value, first, second] = differentiate(nodes, fine.values, S, order);
-    const read = [value, first, second];
-    let estimate = rounding.relative * Math.abs(value) + rounding.absolute;
-    for (const { nodes: coarse, values, order: p, corrects } of companions) {
-      const other = differentiate(coarse, values, S, order);
-      const corrections = other.map((coarser, k) => richardsonCorrection([value, first, second][k], coarser, p));
-      estimate += (corrects ? 1 : SAFETY) * Math.abs(corrections[0]);
-      if (corrects) corrections.forEach((correction, k) => (read[k] += correction));
-    }
-    const derivatives = { V: read[0], [axis]: read[1], [axis + axis]: read[2], source: 1 };
-    return {
-      value: read[0],
-      first: read[1],
-      second: read[2],
-      theta: theta([S], derivatives),
-      sensitivities: derivativesBy(moved, read[0], (entry) => entry.at(S, { order }).value),
-      errorEstimate: companions.length === 0 ? undefined : estimate,
-    };
+    const { names, moved = [] } = contents;
+    const { value, first, second, theta, errorEstimate } = readPoint(contents, [S], order);
+    const sensitivities = derivativesBy(moved, value, (entry) => entry.at(S, { order }).value);
+    const [name] = names;
+    return { value, first: first[name], second: second[`${name}${name}`], theta, sensitivities, errorEstimate };
   }
 
-  #solved(): EntryContents {
+  #solved(): AxisContents {
     if (this.error !== undefined) throw this.error;
     return this.#contents;
   }
 }
-
-/**
- * By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index
- * is where the order is known.
- */
-export const SAFETY = 1.25;
 
 /** What `solve` returns. */
 export interface Solution {

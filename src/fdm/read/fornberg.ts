@@ -62,20 +62,3 @@ export function stencilOf(
   const start = stencilStart(nodes, x, length);
   return { start, weights: fornbergWeights(x, nodes.subarray(start, start + length), k)[k] };
 }
-
-/**
- * Value, first and second derivative at `x` of a function known at ascending `nodes`, each with an error of O(h^order)
- * where the function is smooth; near the ends the stencils become one-sided and keep that order.
- */
-export function differentiate(
-  nodes: Float64Array,
-  values: Float64Array,
-  x: number,
-  order: 2 | 4,
-): readonly [value: number, first: number, second: number] {
-  const derivative = (k: number): number => {
-    const { start, weights } = stencilOf(nodes, x, k, order);
-    return weights.reduce((sum, weight, j) => sum + weight * values[start + j], 0);
-  };
-  return [derivative(0), derivative(1), derivative(2)];
-}

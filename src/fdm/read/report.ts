@@ -42,10 +42,7 @@ export function reportOf(
 }
 
 /** The solution of an equation on one axis, whose status is words. */
-interface CameOnAxis extends Omit<Came, "meshes" | "status"> {
-  readonly mesh: Pick<AxisMesh, "values">;
-  readonly status: Int32Array;
-}
+type CameOnAxis = Omit<Came, "status"> & { readonly status: Int32Array };
 
 /** `reportOf` an equation on one axis, with warnings of the drift and of policy iteration. */
 export function axisReportOf(
@@ -54,8 +51,8 @@ export function axisReportOf(
   solved: CameOnAxis,
   endless: ReadonlyMap<number, SpecError>,
 ): Report {
-  const { mesh, status } = solved;
-  const { warnings, error } = reportOf(model, entry, { ...solved, meshes: [mesh], status: statusOf(status) }, endless);
+  const { status } = solved;
+  const { warnings, error } = reportOf(model, entry, { ...solved, status: statusOf(status) }, endless);
   if (error !== undefined) return { warnings, error };
   const drift = matters(model, entry, solved) ? [driftWarning(model, solved)] : [];
   const unconverged = status[STATUS.unconverged];
@@ -67,7 +64,7 @@ export function axisReportOf(
  * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
  * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
-function matters(model: Model, entry: ParameterValues, { status, mesh: { values } }: CameOnAxis): boolean {
+function matters(model: Model, entry: ParameterValues, { status, meshes: [{ values }] }: CameOnAxis): boolean {
   const cuts = status[STATUS.cuts];
   if (cuts === 0) return false;
   if (cuts > values.length / 10) return true;
@@ -79,7 +76,7 @@ function matters(model: Model, entry: ParameterValues, { status, mesh: { values 
   return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
 }
 
-function driftWarning({ names: [name], variant }: Model, { status, mesh: { values } }: CameOnAxis): string {
+function driftWarning({ names: [name], variant }: Model, { status, meshes: [{ values }] }: CameOnAxis): string {
   const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
   const what = `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ${name} from ${rounded(low)} to ${rounded(high)}`;
   const remedy = "take more nodes there";

@@ -1,0 +1,151 @@
+import type { Device } from "../device/index.ts";
+import type { SpecError } from "../errors.ts";
+import type { Precision } from "../kernel/index.ts";
+import {
+  companionLevels,
+  endlessLoops,
+  FINE,
+  type LevelSolver,
+  roundingOf,
+  solveLevels,
+  UNIT_ROUNDOFF,
+} from "./adaptive/levels.ts";
+import { AxesSolver } from "./execute/axes-batch.ts";
+import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
+import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
+import { Pace, type PaceOptions } from "./execute/pace.ts";
+import type { SolvedBy } from "./execute/plan.ts";
+import type { AxisMesh } from "./mesh/axis-mesh.ts";
+import { STATUS } from "./operator/status.ts";
+import type { AxesModel } from "./problem/axes-model.ts";
+import { lazily } from "./problem/lowered.ts";
+import type { Model } from "./problem/model.ts";
+import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
+import type { Understood } from "./problem/understood.ts";
+import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
+import type { EntryContents, GridValues } from "./read/entry.ts";
+import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
+import { axisReportOf, type Report, reportOf } from "./read/report.ts";
+import { thetaOf } from "./read/theta.ts";
+
+/** A solution on a grid. */
+type OnGrid = SolvedBy<{ readonly meshes: readonly AxisMesh[]; readonly values: Float64Array }>;
+
+/** What an entry's solutions give; `fine`, that on all nodes, is undefined where it was never solved. */
+interface Entry<S> {
+  readonly contents: EntryContents;
+  readonly fine: S | undefined;
+}
+
+/** Solves all entries of a model at all levels. `reports`: what became of one of the solutions. */
+async function solveEntries<P, S extends OnGrid>(
+  solver: LevelSolver<P, S>,
+  model: Understood,
+  pace: Pace,
+  reports: (solved: readonly S[]) => (entry: ParameterValues, one: S) => Report,
+): Promise<readonly Entry<S>[]> {
+  const { names, batch } = model;
+  const unit = UNIT_ROUNDOFF[solver.kernel.precision];
+  const companions = companionLevels(model.accuracy);
+  const { errors, good, solved } = await solveLevels(solver, batch.entries.length, [FINE, ...companions], pace);
+  const reportOn = reports(solved.flat());
+  const entries = errors.map((error, index): Entry<S> => {
+    const contents = { ...NOTHING, names, parameters: parametersOf(batch, index), error };
+    return { contents, fine: undefined };
+  });
+  good.forEach((index, i) => {
+    const entry = batch.entries[index];
+    const [fine, ...coarse] = solved.map((level) => level[i]);
+    const told = [fine, ...coarse].map((one) => reportOn(entry, one));
+    const contents: EntryContents = {
+      ...entries[index].contents,
+      warnings: told[0].warnings,
+      // A companion looks at times of its own.
+      error: told.map(({ error }) => error).find((error) => error !== undefined),
+      fine: gridOf(fine),
+      companions: coarse.map((one, k) => {
+        const { order, corrects } = companions[k];
+        return { ...gridOf(one), order, corrects };
+      }),
+      theta: thetaOf(model, entry, unit),
+      rounding: lazily(() => roundingOf(fine, unit)),
+    };
+    entries[index] = { contents, fine };
+  });
+  return entries;
+}
+
+/** An entry that was never solved. */
+const NOTHING = {
+  warnings: [],
+  fine: { nodes: [], values: new Float64Array(0) },
+  companions: [],
+  theta: () => Number.NaN,
+  rounding: () => ({ relative: 0, absolute: 0 }),
+};
+
+const gridOf = ({ meshes, values }: OnGrid): GridValues => ({ nodes: meshes.map((mesh) => mesh.values), values });
+
+/** Solves a problem on one axis. @throws as `solve` does */
+export async function solveOnAxis(
+  device: Device,
+  model: Model,
+  wanted: Precision,
+  options: PaceOptions,
+  called: Error,
+): Promise<Solution> {
+  const pace = new Pace(device, options);
+  const solver = await BatchSolver.create(device, model, wanted, pace);
+  const solved = await solveEntries(solver, model, pace, (all) => {
+    const endless = endlessLoopsOf(solver, all, called);
+    return (entry, one) => axisReportOf(model, entry, one, endless.get(one.executor) ?? new Map());
+  });
+  const entries = solved.map(({ contents, fine }) => {
+    const hasBoundary = model.exercise !== undefined && fine !== undefined;
+    return new EntrySolution({ ...contents, exerciseBoundary: hasBoundary ? boundaryOf(fine) : undefined });
+  });
+  return { entries, backend: device.backend, precision: solver.kernel.precision };
+}
+
+/** Solves a problem on two or three axes. @throws as `solve` does */
+export async function solveOnAxes(
+  device: Device,
+  model: AxesModel,
+  wanted: Precision,
+  options: PaceOptions,
+  called: Error,
+): Promise<AxesSolution> {
+  const pace = new Pace(device, options);
+  const solver = await AxesSolver.create(device, model, wanted, pace);
+  const solved = await solveEntries(solver, model, pace, (all) => {
+    const found = all.map(({ status }) => status.endless);
+    const endless = endlessLoops(solver, found, called);
+    return (entry, one) => reportOf(model, entry, one, endless);
+  });
+  const entries = solved.map(
+    ({ contents, fine }) => new AxesEntrySolution({ ...contents, exercised: fine?.exercised }),
+  );
+  return { entries, backend: device.backend, precision: solver.kernel.precision };
+}
+
+/** Errors of loops by their numbers, which are a kernel's own. */
+type LoopErrors = ReadonlyMap<EquationExecutor, ReadonlyMap<number, SpecError>>;
+
+function endlessLoopsOf({ kernel }: BatchSolver, solved: readonly Solved[], called: Error): LoopErrors {
+  const ended = solved.filter(({ status }) => status[STATUS.endless] !== 0);
+  const executors = [...new Set(ended.map(({ executor }) => executor))];
+  return new Map(
+    executors.map((executor) => {
+      const found = ended.filter((one) => one.executor === executor).map(({ status }) => status[STATUS.endless]);
+      return [executor, endlessLoops({ kernel, source: kernelOf(executor) }, found, called)];
+    }),
+  );
+}
+
+/** Recorded from expiry to today; given the other way round. */
+function boundaryOf({ program, timeline: { dates }, boundary }: Solved): ExerciseBoundary {
+  const times = program.records.map(
+    ({ segment, place }) => dates[segment] + place * (dates[segment + 1] - dates[segment]),
+  );
+  return { times: Float64Array.from(times).reverse(), levels: boundary.slice().reverse() };
+}
