@@ -72,8 +72,9 @@ export class Boundaries implements Disposable {
   async solve(slots: ReadonlySet<number>, scheme: number): Promise<void> {
     for (let at = 0; at <= scheme; at++) {
       const { lastSteps } = this.scheme(at);
-      const missing = Int32Array.from(slots).filter((slot) => Number.isNaN(lastSteps[slot]));
-      if (missing.length > 0) await this.#solve(missing, at);
+      const missing: number[] = [];
+      for (const slot of slots) if (Number.isNaN(lastSteps[slot])) missing.push(slot);
+      if (missing.length > 0) await this.#solve(Int32Array.from(missing), at);
     }
   }
 

@@ -1,5 +1,6 @@
 /** `feynkac price` of a long file: several threads read, price and write it (`Pipeline`). */
 import { statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
 import type { BookPlace, OpenBook } from "../../runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
@@ -63,6 +64,8 @@ export class LongFile implements AsyncDisposable {
   /** Whether several threads price it sooner than one that gives its kernels to several. */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
+    // One thread prices a short book soonest in one piece.
+    if ((this.#options.threads ?? availableParallelism()) === 1) return false;
     const work = await this.work;
     if (work === undefined) return false;
     const { separateSeconds } = await import("../../pricing/index.ts");

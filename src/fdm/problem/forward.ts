@@ -53,20 +53,18 @@ export function isForward(problem: OneFactorProblem): boolean {
 
 /** The coordinate of a problem, or of a shift of one, for which `isForward`. */
 export function forwardOf(problem: OneFactorProblem): Forward {
-  const { payoff, expiry, dividendYield, american, restarts, ...others } = problem;
+  const { payoff, expiry, dividendYield, american, restarts } = problem;
   const kink = payoff.kinks[0] * Math.exp(-totalDrift(problem));
   const sigma = constant(Math.sqrt(totalVariance(problem) / expiry));
   return {
     flat: {
-      ...others,
-      expiry,
-      american,
+      ...problem,
       payoff: { ...payoff, kinks: [kink] },
       rates: NO_RATE,
       dividendYield: 0,
       diffusion: { kind: "deterministic", sigma },
       // Without early exercise nothing is left that could jump.
-      ...(american && restarts !== undefined ? { restarts: restarts.map(clockOf(problem)) } : {}),
+      restarts: american ? restarts?.map(clockOf(problem)) : undefined,
     },
     weight: Math.exp(-dividendYield * expiry),
   };

@@ -115,7 +115,7 @@ class IntegralPlan implements Plan {
 
   async run(signal: AbortSignal | undefined): Promise<void> {
     const { engine } = this.#session;
-    const open = Int32Array.from(this.#puts.boundary.keys()).filter((put) => this.#puts.boundary[put] >= 0);
+    const open = this.#openPuts();
     const left = await engine.solve(this.#puts, open, this.#values, (puts) => this.#tooInexact(puts), signal);
     this.#left = new Set(Array.from(left, (put) => this.#tradeOf(put)));
     if (this.#left.size === 0) return;
@@ -137,6 +137,14 @@ class IntegralPlan implements Plan {
 
   [Symbol.dispose](): void {
     this.#others?.[Symbol.dispose]();
+  }
+
+  /** The puts that have time left. */
+  #openPuts(): Int32Array {
+    const { boundary } = this.#puts;
+    const open: number[] = [];
+    for (let put = 0; put < boundary.length; put++) if (boundary[put] >= 0) open.push(put);
+    return Int32Array.from(open);
   }
 
   #tradeOf(put: number): number {
