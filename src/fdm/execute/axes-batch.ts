@@ -1,14 +1,11 @@
 import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
-import type { AxisMesh, MeshDescription } from "../mesh/axis-mesh.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/axes-model.ts";
-import { checkParameters, entryError } from "../problem/quantity.ts";
 import { axesKernel, passKernels, sharedAxesKernel } from "./axes/kernel.ts";
 import { LANES, PAD } from "./axes/records.ts";
 import {
-  type AxesInstance,
   type AxesResult,
   type AxesSetting,
   type CompiledPasses,
@@ -18,7 +15,7 @@ import {
   wordsOf,
 } from "./axes-launch.ts";
 import type { Pace } from "./pace.ts";
-import { type Level, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
+import { checkEntry, type Level, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the program it was made by. */
 export type AxesSolved = SolvedBy<AxesResult>;
@@ -95,21 +92,13 @@ export class AxesSolver {
     return axesKernel(this.setting.variant);
   }
 
-  /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates, its size. */
+  /** See `checkEntry`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    const { batch, meshesOf, timelineOf } = this.setting.model;
-    return entryError(() => {
-      checkParameters(batch, index);
-      const entry = batch.entries[index];
-      timelineOf(entry);
-      const descriptions = meshesOf(entry);
-      this.checkSize(descriptions.map(({ nodes }) => nodes));
-      for (const { mesh } of levels) for (const description of descriptions) this.meshes.of(description, mesh);
-    });
+    return checkEntry(this.setting.model, this.meshes, index, levels, (counts) => this.checkSize(counts));
   }
 
   /** In the order of the plan's entries. @throws the signal's reason */
-  async solve({ entries, groups }: Plan<AxesInstance>): Promise<AxesSolved[]> {
+  async solve({ entries, groups }: Plan): Promise<AxesSolved[]> {
     const { setting } = this;
     const solved = new Array<AxesSolved>(entries.length);
     for (const { program, members } of groups) {
@@ -126,10 +115,8 @@ export class AxesSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan<AxesInstance>> {
-    const { model, pace } = this.setting;
-    const meshOf = (description: MeshDescription): AxisMesh => this.meshes.of(description, level.mesh);
-    return planOf(model, pace, level, entries, (entry) => ({ meshes: model.meshesOf(entry).map(meshOf) }));
+  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
+    return planOf(this.setting.model, this.meshes, this.setting.pace, level, entries);
   }
 
   /** @throws SpecError a grid that the device has no memory for */

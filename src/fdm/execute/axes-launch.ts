@@ -12,11 +12,6 @@ import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** One entry of the batch on one grid. */
-export interface AxesInstance extends PlannedInstance {
-  readonly meshes: readonly AxisMesh[];
-}
-
 /** What comes back of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
 export interface AxesResult {
   readonly meshes: readonly AxisMesh[];
@@ -115,7 +110,7 @@ const MIN_ROWS = 4;
 export async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,
-  instances: readonly AxesInstance[],
+  instances: readonly PlannedInstance[],
 ): Promise<AxesResult[]> {
   const { device, kernel, model, variant, pace } = setting;
   using buffers = new LaunchBuffers(device);
@@ -206,7 +201,7 @@ function statusOf(words: Int32Array): Status {
 function packedMeshes(
   axes: readonly AxisCode[],
   { n0, n1, n2, stride }: AxesShape,
-  instances: readonly AxesInstance[],
+  instances: readonly PlannedInstance[],
 ): Float64Array {
   const counts = [n0, n1, n2];
   const lengths = [stride, n1, n2];

@@ -9,18 +9,11 @@ import {
   itemExecutor,
   sharedKernelOf,
 } from "./equation-split.ts";
-import {
-  type Instance,
-  type InstanceResult,
-  instancesPerLaunch,
-  launch,
-  type LaunchSetting,
-} from "./equation-launch.ts";
+import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
 import type { Model } from "../problem/model.ts";
-import { checkParameters, entryError } from "../problem/quantity.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
-import { type Level, type Member, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
+import { checkEntry, type Level, type Member, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the executor and the program that it was made by. */
 export interface Solved extends SolvedBy<InstanceResult> {
@@ -57,22 +50,16 @@ export class BatchSolver {
     return this.setting.kernel;
   }
 
-  /** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates. */
+  /** See `checkEntry`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    const { batch, meshesOf, timelineOf } = this.setting.model;
-    return entryError(() => {
-      checkParameters(batch, index);
-      const entry = batch.entries[index];
-      timelineOf(entry);
-      for (const { mesh } of levels) this.meshes.of(meshesOf(entry)[0], mesh);
-    });
+    return checkEntry(this.setting.model, this.meshes, index, levels, () => undefined);
   }
 
   /**
    * In the order of the plan's entries. What a team cannot solve (`teamEquationKernel`) is solved again by items.
    * @throws the signal's reason | SpecError (more nodes than items can have)
    */
-  async solve({ entries, groups }: Plan<Instance>): Promise<Solved[]> {
+  async solve({ entries, groups }: Plan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
     for (const { program, members } of groups) {
       await solveGroup(this.setting, program, members, solved);
@@ -94,11 +81,8 @@ export class BatchSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan<Instance>> {
-    const { model, pace } = this.setting;
-    return planOf(model, pace, level, entries, (entry) => ({
-      mesh: this.meshes.of(model.meshesOf(entry)[0], level.mesh),
-    }));
+  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
+    return planOf(this.setting.model, this.meshes, this.setting.pace, level, entries);
   }
 }
 
@@ -106,11 +90,11 @@ export class BatchSolver {
 async function solveGroup(
   setting: LaunchSetting,
   program: TimeProgram,
-  members: readonly Member<Instance>[],
+  members: readonly Member[],
   solved: Solved[],
 ): Promise<void> {
   const { executor } = setting;
-  const nodes = members[0].instance.mesh.values.length;
+  const nodes = members[0].instance.meshes[0].values.length;
   await solveMembers(
     program,
     members,

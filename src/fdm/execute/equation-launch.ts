@@ -11,11 +11,6 @@ import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts"
 import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** One entry of the batch on one mesh. */
-export interface Instance extends PlannedInstance {
-  readonly mesh: AxisMesh;
-}
-
 /** What comes back of an instance, nodes ascending. */
 export interface InstanceResult {
   /** The mesh, of one axis. */
@@ -83,11 +78,11 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
 export async function launch(
   { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,
   program: TimeProgram,
-  instances: readonly Instance[],
+  instances: readonly PlannedInstance[],
 ): Promise<InstanceResult[]> {
   using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
-  const nodes = instances[0].mesh.values.length;
+  const nodes = instances[0].meshes[0].values.length;
   const dates = instances[0].timeline.dates.length;
   const pitch = instances.length;
   const out = buffers.empty(element, (nodes + program.records.length) * pitch);
@@ -116,7 +111,7 @@ export async function launch(
     device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor, instances.length));
   });
   const [values, words] = [await device.read(out), await device.read(status)];
-  return instances.map(({ mesh }, l) => laneResult(mesh, values, words, l, pitch, descending));
+  return instances.map(({ meshes: [mesh] }, l) => laneResult(mesh, values, words, l, pitch, descending));
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -129,11 +124,11 @@ function recordedBefore({ words }: TimeProgram, row: number): number {
 /**
  * S of each node, then the steps of the coordinate, which are differences in f64: in f32 they would be rounded away.
  */
-function packedMeshes(instances: readonly Instance[], descending: boolean): Float64Array {
+function packedMeshes(instances: readonly PlannedInstance[], descending: boolean): Float64Array {
   const pitch = instances.length;
-  const count = instances[0].mesh.values.length;
+  const count = instances[0].meshes[0].values.length;
   const table = new Float64Array(2 * count * pitch);
-  instances.forEach(({ mesh: { values, coordinates } }, l) => {
+  instances.forEach(({ meshes: [{ values, coordinates }] }, l) => {
     for (let i = 0; i < count; i++) {
       const [here, next] = descending ? [count - 1 - i, count - 2 - i] : [i, i + 1];
       table[i * pitch + l] = values[here];

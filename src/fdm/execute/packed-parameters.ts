@@ -1,7 +1,10 @@
 import type { PlannedInstance } from "./plan.ts";
 
 /** What functions of a problem read: parameters, literals and dates, value k of instance l at [k·instances + l]. */
-export function packedParameters(instances: readonly PlannedInstance[], literals: readonly number[]): Float64Array {
+export function packedParameters(
+  instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],
+  literals: readonly number[],
+): Float64Array {
   const pitch = instances.length;
   const [{ entry, timeline }] = instances;
   const parameters = new Float64Array((entry.length + literals.length + timeline.dates.length) * pitch);

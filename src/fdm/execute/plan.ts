@@ -1,7 +1,8 @@
+import type { SpecError } from "../../errors.ts";
 import { LastUsed } from "../../last-used.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
-import type { Model } from "../problem/model.ts";
-import type { ParameterValues } from "../problem/quantity.ts";
+import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
+import type { Understood } from "../problem/understood.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 
@@ -15,67 +16,82 @@ export interface Level {
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
+  /** Of each axis. */
+  readonly meshes: readonly AxisMesh[];
 }
 
 /**
  * Entries, which are indices into the batch, on one grid and time grid: those that share a time program are launched
  * together.
  */
-export interface Plan<I extends PlannedInstance> {
+export interface Plan {
   readonly entries: readonly number[];
-  readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member<I>[] }[];
+  readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
 }
 
 /** An instance of a plan, and its place in the order of the plan's entries. */
-export interface Member<I extends PlannedInstance> {
+export interface Member {
   readonly at: number;
-  readonly instance: I;
+  readonly instance: PlannedInstance;
 }
 
 /** An instance's solution, with the program that it was made by. */
 export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
 
-/** What a plan is made from; a model on any number of axes has it. */
-type Planned = Pick<Model, "batch" | "timelineOf" | "program" | "accuracy" | "steps">;
+/** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates, its size. */
+export function checkEntry(
+  { batch, meshesOf, timelineOf }: Understood,
+  made: Meshes,
+  index: number,
+  levels: readonly Level[],
+  checkSize: (counts: readonly number[]) => void,
+): SpecError | undefined {
+  return entryError(() => {
+    checkParameters(batch, index);
+    const entry = batch.entries[index];
+    timelineOf(entry);
+    const descriptions = meshesOf(entry);
+    checkSize(descriptions.map(({ nodes }) => nodes));
+    for (const { mesh } of levels) for (const description of descriptions) made.of(description, mesh);
+  });
+}
 
-/**
- * The plan of entries at a level; `gridOf`: what an instance has besides its entry and its dates.
- * @throws the signal's reason
- */
-export async function planOf<G extends object>(
-  { batch, timelineOf, program, accuracy, steps }: Planned,
+/** The plan of entries at a level. @throws the signal's reason */
+export async function planOf(
+  { batch, meshesOf, timelineOf, program, accuracy, steps }: Understood,
+  made: Meshes,
   pace: Pace,
-  { halfSteps }: Level,
+  { mesh, halfSteps }: Level,
   entries: readonly number[],
-  gridOf: (entry: ParameterValues) => G,
-): Promise<Plan<PlannedInstance & G>> {
+): Promise<Plan> {
   const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
   const programFor = programsOf({
     ...program,
     steps: halved ? steps / 2 : steps,
     refinement: halved && !halfSteps ? 2 : 1,
   });
-  const groups = new Map<string, { program: TimeProgram; members: Member<PlannedInstance & G>[] }>();
+  const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
   for (const [at, index] of entries.entries()) {
     await pace.turn();
     const entry = batch.entries[index];
     const timeline = timelineOf(entry);
-    const made = programFor(timeline);
-    const member = { at, instance: { entry, timeline, ...gridOf(entry) } };
-    const group = groups.get(made.key);
-    if (group === undefined) groups.set(made.key, { program: made, members: [member] });
+    const own = programFor(timeline);
+    const meshes = meshesOf(entry).map((description) => made.of(description, mesh));
+    const member = { at, instance: { entry, timeline, meshes } };
+    const group = groups.get(own.key);
+    if (group === undefined) groups.set(own.key, { program: own, members: [member] });
     else group.members.push(member);
-    pace.expect(made.words.length / 2);
+    pace.expect(own.words.length / 2);
   }
   return { entries, groups: [...groups.values()] };
 }
 
 /** Solves members of one program, `sizeOf` those that are left at a time, each into its place of `solved`. */
-export async function solveMembers<I extends PlannedInstance, R extends object>(
+export async function solveMembers<R extends object>(
   program: TimeProgram,
-  members: readonly Member<I>[],
+  members: readonly Member[],
   sizeOf: (count: number) => number,
-  launch: (instances: readonly I[]) => Promise<readonly R[]>,
+  launch: (instances: readonly PlannedInstance[]) => Promise<readonly R[]>,
   put: (at: number, result: SolvedBy<R>) => void,
 ): Promise<void> {
   for (let first = 0, end = 0; first < members.length; first = end) {
