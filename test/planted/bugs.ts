@@ -94,8 +94,8 @@ export const bugs: readonly Bug[] = [
   ...beside("integral", "integral/integral", [
     ["first-guess.ts", "(r - q) / variance - 0.5", "(r - q) / variance + 0.5"],
     ["premium.ts", "const isEarly = r > 0 || q < r;", "const isEarly = r > 0 && q < r;"],
-    ["premium.ts", "const slope = -0.5 / depth;", "const slope = 0.5 / depth;"],
-    ["engine.ts", "number < 0 ? -1 : slots[number]", "number < 0 ? 0 : slots[number]"],
+    ["premium.ts", "const slope = (-0.5 * sign) / depth;", "const slope = (0.5 * sign) / depth;"],
+    ["engine.ts", "number < 0 ? -1 : all[number]", "number < 0 ? 0 : all[number]"],
     ["scheme.ts", "k === 0 || k === last ? 0.5 : 1", "k === 0 ? 0.5 : 1"],
   ]),
   ...beside(
@@ -188,7 +188,7 @@ export const bugs: readonly Bug[] = [
   ]),
   ...beside("pricing/methods/several", "pricing/factors/known-values", [
     ["parts.ts", "less: rebate }", "less: 0 }"],
-    ["sensitivities.ts", "* underlying.spot ** (1 - volatility.beta)", ""],
+    ["sensitivities.ts", "* power(underlying.spot, 1 - volatility.beta)", ""],
     ["sensitivities.ts", "theta: terms.rates.values[0] * value", "theta: -terms.rates.values[0] * value"],
     ["sensitivities.ts", "rho: -terms.expiry * value }", "rho: terms.expiry * value }"],
     ["sensitivities.ts", "return 2 * Math.sqrt(varianceOf(volatility))", "return Math.sqrt(varianceOf(volatility))"],
@@ -254,8 +254,10 @@ export const bugs: readonly Bug[] = [
     ["kernel/assemble.ts", "if (!(belowJ || aboveJ || belowK || aboveK))", "if (!(belowJ || aboveJ || belowK))"],
     ["kernel/expire.ts", "i < unknowns ? value : 0.0", "value"],
     ["solution.ts", "sum += weights[j] * along(axis - 1);", "sum += along(axis - 1) / weights.length;"],
-    ["grids.ts", "row === first.row && node < first.node", "row === first.row && node > first.node"],
     ["solve.ts", "if (!Array.isArray(devices) || devices.length === 0)", "if (!Array.isArray(devices))"],
+  ]),
+  ...beside("fdm/operator", "sparsegrid/values sparsegrid/combination sparsegrid/errors fdm/axes/errors", [
+    ["status.ts", "row === first.row && node < first.node", "row === first.row && node > first.node"],
   ]),
   ...beside("threads", "pricing/workers pipeline/pipeline", [
     ["worker-pool.ts", "return JOBS_PER_WORKER * this.#workers", "return this.#workers"],

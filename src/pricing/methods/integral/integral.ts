@@ -13,8 +13,11 @@ import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
 /** The error of a value to aim at where nothing is said, relative to spot. */
 const ACCURACY = 1e-5;
 
-/** Microseconds that a case, and each spot of it, take on one core, about. */
-const COST = { ofCase: 2, ofSpot: 3 } as const;
+/**
+ * Microseconds that a case, and each spot of it, take on one core, about: a part of a boundary, and schemes as fine as
+ * the worst of all spots needs.
+ */
+const COST = { ofCase: 40, ofSpot: 10 } as const;
 
 /** How many times the change of a sensitivity counts, which may vanish by chance at some spots. */
 const SENSITIVITY_MARGIN = 3;
