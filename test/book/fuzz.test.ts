@@ -260,7 +260,7 @@ describe("100,000 inputs at night: a result or a typed error, never anything els
     expect(books).toBeGreaterThan(10_000 / LESS);
   });
 
-  test("10,000 trades with a value changed: read quickly as zod reads them, or refused where it finds a problem", () => {
+  test("10,000 trades with a value changed: read quickly as zod reads them, or refused as it does", () => {
     const random = generator(7);
     const schemas = [...schemasIn(tradeSchema), ...schemasIn(basketTradeSchema)];
     const seen = { read: 0, refused: 0 };

@@ -78,7 +78,9 @@ function matters(model: Model, entry: ParameterValues, { status, meshes: [{ valu
 
 function driftWarning({ names: [name], variant }: Model, { status, meshes: [{ values }] }: CameOnAxis): string {
   const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
-  const what = `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ${name} from ${rounded(low)} to ${rounded(high)}`;
+  const what =
+    `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ` +
+    `${name} from ${rounded(low)} to ${rounded(high)}`;
   const remedy = "take more nodes there";
   return variant.fitted
     ? `${what}; diffusion was raised there, which is of first order: ${remedy}`
@@ -97,14 +99,16 @@ function faultOf(model: Asked, entry: ParameterValues, solved: Came): SpecError 
   const where = `at ${place}, t = ${rounded(t)}, ${shown(model.batch.names, entry)}`;
   if ((fault & FAULT.solution) !== 0)
     return new SpecError(
-      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the ${names.length === 1 ? "axis" : "axes"}`,
+      `solution: not a finite number ${where}: it grows without bound; take more steps, or move the ends of the ` +
+        (names.length === 1 ? "axis" : "axes"),
     );
   const at = <T>(given: Given<T>): T => given.at(t, ...x, ...entry);
   if ((fault & (FAULT.indefinite | FAULT.negative)) !== 0) return diffusionError(names, at(equation), where);
   const { path, got } = blamed(model, solved, nodes, at);
   const value = Number.isFinite(got) && fault !== FAULT.edge ? "not finite in this precision" : String(got);
   return new SpecError(
-    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end of the axis`,
+    `${path}: ${value} ${where}; expected a finite number at every node: guard the formula there, or move the end ` +
+      "of the axis",
   );
 }
 
@@ -113,7 +117,8 @@ function diffusionError(names: readonly string[], values: Readonly<Record<string
   if (names.length === 1) {
     const label = names[0] + names[0];
     return new SpecError(
-      `equation.${label}: ${rounded(values[label])} ${where}; expected a diffusion that is nowhere negative, as ½σ²S² is: backward from its terminal values ` +
+      `equation.${label}: ${rounded(values[label])} ${where}; expected a diffusion that is nowhere negative, ` +
+        "as ½σ²S² is: backward from its terminal values " +
         "the equation has no other solution; look at the sign, or guard the formula there: Math.max(0, …)",
     );
   }
