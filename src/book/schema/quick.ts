@@ -1,6 +1,6 @@
 /**
- * Values read by a schema without zod's records of problems, which take twice as long as all else about a trade. What
- * is refused here is read by zod, which says why.
+ * Values read by a schema without zod's records of problems: a plain trade takes 1.3 µs instead of 2.3. What is refused
+ * here is read by zod, which says why.
  */
 import type * as z from "zod";
 
