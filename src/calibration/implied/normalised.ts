@@ -170,9 +170,10 @@ const firstGuess = fn({
 });
 
 /**
- * The deviation s = σ√T ≥ 0 whose normalised Black value is `price`, 0 < price < `bound` = e^{x/2}, x = −|ln(F/K)|, with
- * `rest` = bound − price: Householder's steps of third order from Jäckel's guess, on 1/ln b in the lower branch, b in the middle, and
- * ln(bound − b) in the upper, until a step of 3e-5 promises an error below rounding: after two steps nearly everywhere.
+ * The deviation s = σ√T ≥ 0 whose normalised Black value is `price`, 0 < price < `bound` = e^{x/2}, x = −|ln(F/K)|,
+ * with `rest` = bound − price. Householder's steps of third order start from Jäckel's guess, on 1/ln b in the lower
+ * branch, b in the middle, and ln(bound − b) in the upper. A step of 3e-5 promises an error below rounding: that is the
+ * second nearly everywhere.
  */
 export const normalisedDeviation = fn({
   name: "normalisedDeviation",

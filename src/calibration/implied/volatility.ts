@@ -30,8 +30,9 @@ const timeValue = fn({
  *
  *   price = φ·(F·Φ(φd₁) − K·Φ(φd₂)),   d₁ = ln(F/K)/(σ√T) + σ√T/2,   d₂ = d₁ − σ√T
  *
- * A price of exactly the intrinsic value has the deviation 0. Outside of max(φ(F − K), 0) … F (call) or K (put) there is
- * none. Accuracy: 1e-15, relative, where the price determines it so well. Source: Jäckel (2015), "Let's be rational".
+ * A price of exactly the intrinsic value has the deviation 0. Outside of max(φ(F − K), 0) … F (call) or K (put) there
+ * is none. Accuracy: 1e-15, relative, where the price determines it so well. Source: Jäckel (2015), "Let's be
+ * rational".
  */
 export const blackDeviation = fn({
   name: "blackDeviation",
