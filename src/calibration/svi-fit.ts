@@ -4,9 +4,9 @@
  *
  *   w = a + d·y + c·√(y² + 1),   y = (k − m)/σ,   c = bσ,   d = ρbσ,
  *
- * so that the best of them within |d| ≤ c and c + |d| ≤ 2σ (Lee's bound on the wings) are found directly, and only m and
- * σ are searched for: here on a grid, whose best points Levenberg and Marquardt's method refines in all five parameters
- * and in volatility.
+ * so that the best of them within |d| ≤ c and c + |d| ≤ 2σ (Lee's bound on the wings) are found directly, and only m
+ * and σ are searched for: here on a grid, whose best points Levenberg and Marquardt's method refines in all five
+ * parameters and in volatility.
  */
 import type { LeastSquaresFit, Linearisation } from "./least-squares.ts";
 import { leastSquares, standardErrorsOf } from "./least-squares.ts";
@@ -24,7 +24,7 @@ export interface SviFit {
 /** Points of the grid in m and in σ, and how many of the best are refined. */
 const GRID = { m: 9, sigma: 8, refined: 3 };
 
-/** The slopes of both wings are at most 2: R. Lee, *The moment formula for implied volatility at extreme strikes*, 2004. */
+/** The largest slope of a wing: Lee, *The moment formula for implied volatility at extreme strikes*, 2004. */
 const STEEPEST = 2;
 
 /** The smallest σ, in units of the range of the quotes. */
