@@ -200,13 +200,38 @@ export interface components {
         /** @description a formula (a string of 1 to 10,000 characters) */
         local: string;
       } | ({
-        quotes: {
+        /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+        quotes: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            expiry: string | number;
+            /** @description a positive number */
+            strike: number;
+            /** @enum {unknown} */
+            type?: "call" | "put";
+            /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+            implied?: number;
+            /** @description a number ≥ 0 */
+            price?: number;
+            /** @description a number ≥ 0 */
+            bid?: number;
+            /** @description a number ≥ 0 */
+            ask?: number;
+            /** @description a number ≥ 0 */
+            weight?: number;
+          })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
           /** @description a list of strikes, at least one */
           strikes: number[];
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
+        });
+        /** @description "svi", "none" or { "sabr": { "beta" } } */
+        fit?: ("svi" | "none") | {
+          sabr: {
+            /** @description a number from 0 to 1 */
+            beta: number;
+          };
         };
       });
       average?: {
@@ -274,14 +299,110 @@ export interface components {
               meanReversion: number;
               /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
               volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
@@ -373,13 +494,38 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };
@@ -431,14 +577,110 @@ export interface components {
               meanReversion: number;
               /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
               volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
@@ -530,13 +772,38 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };
@@ -589,14 +856,110 @@ export interface components {
               meanReversion: number;
               /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
               volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
@@ -688,13 +1051,38 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };

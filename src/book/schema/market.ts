@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
+import { fitSchema, type InstrumentsSpec, instrumentsSchema, optionQuoteSchema } from "./quotes.ts";
 import {
   choose,
   correlation,
@@ -30,6 +31,7 @@ export interface ZeroNodeSpec {
 export type RateSpec =
   | { readonly kind: "flat"; readonly rate: number }
   | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
+  | InstrumentsSpec
   | {
       readonly kind: "hullWhite";
       readonly curve: RateSpec;
@@ -42,7 +44,11 @@ const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", 
 const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
 const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
 
-const curveSchema = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const curveSchema = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
+  number: flatRate,
+  list: zeroRates,
+  marked: { instruments: instrumentsSchema },
+});
 const hullWhite = object({
   hullWhite: object({
     meanReversion: numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 }),
@@ -51,10 +57,10 @@ const hullWhite = object({
   }),
 }).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite }));
 
-const rateSchema = choose('a rate, a list of { "date", "zero" } or { "hullWhite" }', {
+const rateSchema = choose('a rate, a list of { "date", "zero" }, { "hullWhite" } or { "instruments" }', {
   number: flatRate,
   list: zeroRates,
-  marked: { hullWhite },
+  marked: { hullWhite, instruments: instrumentsSchema },
 });
 
 export interface QuotesSpec {
@@ -71,7 +77,18 @@ export interface SurfaceSpec {
   readonly volatility: readonly (readonly number[])[];
 }
 
+/** A quote of an option: its implied volatility, its price, or both sides of one. */
+export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
+
+/** A volatility to be fitted to quotes, or `"none"` for their implied volatilities only. */
+export interface FittedSpec {
+  readonly kind: "fitted";
+  readonly quotes: readonly OptionQuoteSpec[];
+  readonly fit: z.infer<typeof fitSchema>;
+}
+
 export type VolatilitySpec =
+  | FittedSpec
   | { readonly kind: "flat"; readonly volatility: number }
   | {
       readonly kind: "termStructure";
@@ -84,7 +101,7 @@ export type VolatilitySpec =
   | Sabr
   | GaussianFactors
   | { readonly kind: "local"; readonly expression: string }
-  | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
+  | { readonly kind: "quotes"; readonly quotes: QuotesSpec; readonly fit?: FittedSpec["fit"] };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
 
@@ -135,15 +152,22 @@ const volatilityForms = {
   })),
   local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
   quotes: object({
-    quotes: object({
-      expiries: list(time, "a list of dates, at least one", 1),
-      strikes: list(positive, "a list of strikes, at least one", 1),
-      implied: list(
-        list(volatility, "a list of volatilities"),
-        "a list (by expiry) of lists (by strike) of volatilities",
-      ),
+    quotes: choose('a list of quotes or { "expiries", "strikes", "implied" }', {
+      list: list(optionQuoteSchema, "a list of quotes, at least one", 1),
+      object: object({
+        expiries: list(time, "a list of dates, at least one", 1),
+        strikes: list(positive, "a list of strikes, at least one", 1),
+        implied: list(
+          list(volatility, "a list of volatilities"),
+          "a list (by expiry) of lists (by strike) of volatilities",
+        ),
+      }),
     }),
-  }).transform(({ quotes }): VolatilitySpec => ({ kind: "quotes", quotes })),
+    fit: fitSchema.optional(),
+  }).transform(({ quotes, fit }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none" };
+    return { kind: "quotes", quotes, ...(fit === undefined ? {} : { fit }) };
+  }),
 };
 
 const VOLATILITY_FORMS =
