@@ -15,7 +15,7 @@ export const layers: readonly (readonly string[])[] = [
   ["pricing"],
   ["book"],
   ["sparsegrid"],
-  ["fdm", "integral", "quantization", "montecarlo"],
+  ["fdm", "integral", "quantization", "montecarlo", "rates"],
   ["models", "products", "market"],
   ["random"],
   ["linalg"],
