@@ -1,6 +1,6 @@
 /**
- * Every error that Feynkac throws. Each kind has a class and a stable `code`. The message says who, what was got, what
- * was expected, and what to do. An original error is kept as `cause`.
+ * The base class of every error that Feynkac throws. Each kind has a class and a stable `code`. The message says who,
+ * what was got, what was expected, and what to do. An original error is kept as `cause`.
  *
  * @example
  * import { FeynkacError, parseBook } from "feynkac";
@@ -22,7 +22,7 @@ export abstract class FeynkacError extends Error {
   }
 }
 
-/** Where in a source text an error is, and what it says there: for callers that name the place in their own way. */
+/** The place of an error in a source text, and what it says there: for callers that name the place in their own way. */
 export interface SourcePlace {
   /** 1-based, inside `source`. */
   readonly line: number;

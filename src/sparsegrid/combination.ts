@@ -7,11 +7,11 @@ export interface CombinationGrid {
   readonly coefficient: number;
 }
 
-/** What a combination of grids is described by. */
+/** The description of a combination of grids. */
 export interface CombinationSettings {
   /**
-   * Refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer has
-   * Σ (lₖ − initialₖ) = level.
+   * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
+   * has Σ (lₖ − initialₖ) = level.
    */
   readonly level: number;
   /** The coarsest level of each axis (truncated combination); one number is that of every axis. */

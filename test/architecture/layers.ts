@@ -15,6 +15,7 @@ export const layers: readonly (readonly string[])[] = [
   ["pricing"],
   ["book"],
   ["sparsegrid"],
+  ["calibration"],
   ["fdm", "integral", "quantization", "montecarlo", "rates"],
   ["models", "products", "market"],
   ["random"],

@@ -30,7 +30,7 @@ interface OwnProduct {
 }
 
 /**
- * C ← α·A·B + β·C for matrices of any size, or for each of a batch:
+ * The product C ← α·A·B + β·C for matrices of any size, or for each of a batch:
  *
  *   C[i, j] ← α · Σ A[i, p]·B[p, j] + β · C[i, j],   i < rows, j < columns, p < inner
  *
@@ -61,7 +61,7 @@ interface OwnProduct {
 export class Matmul implements Disposable {
   readonly device: Device;
   readonly spec: MatmulSpec;
-  /** What runs: cuBLAS, or our own kernel. */
+  /** The implementation that runs: cuBLAS, or our own kernel. */
   readonly implementation: "library" | "kernel";
   readonly #product: OwnProduct | LibraryProduct;
   #disposed = false;
@@ -183,7 +183,7 @@ export interface MatmulOptions {
   /** 1 by default. */
   readonly alpha?: number;
   readonly beta?: number;
-  /** Where the result goes; a new array if absent, which the caller disposes. */
+  /** The array for the result; a new one if absent, which the caller disposes. */
   readonly c?: DeviceArray;
   readonly implementation?: Implementation;
 }

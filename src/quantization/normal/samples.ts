@@ -6,12 +6,12 @@ import { checkPoints, checkWhole, type Quantizer } from "../quantizer.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { Assignment, type CellSums, learn } from "./lloyd.ts";
 
-/** What `sampleQuantizer` takes. */
+/** The settings of `sampleQuantizer`. */
 export interface SampleSettings {
   /** [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;
   readonly dimension: number;
-  /** Points of the quantizer. */
+  /** The number of points of the quantizer. */
   readonly size: number;
   /** Lloyd's iterations, 50 by default. */
   readonly iterations?: number;

@@ -24,7 +24,7 @@ export type StepFunction = KernelFunction<typeof stepParams, void>;
  */
 export const stepFunctionParams: typeof stepParams = stepParams;
 
-/** What all chains have: a given state at time 0, then a layer for each time. */
+/** The layers that all chains have: a given state at time 0, then one for each time. */
 interface Layers {
   readonly dimension: number;
   /** Years, increasing from 0. */
@@ -69,13 +69,13 @@ export function checkTimes(place: string, times: readonly number[]): void {
   });
 }
 
-/** Factors that revert to 0, each driven by a Brownian motion. */
+/** The settings of factors that revert to 0, each driven by a Brownian motion. */
 export interface FactorSettings {
   /** Years, increasing from 0. */
   readonly times: readonly number[];
   /** αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
   readonly meanReversion: readonly number[];
-  /** Of the Brownian motions; the identity by default. */
+  /** The correlation of the Brownian motions; the identity by default. */
   readonly correlation?: Matrix;
 }
 
@@ -179,7 +179,7 @@ export function autoregressiveChain(settings: AutoregressiveSettings): Autoregre
   return { kind: "autoregressive", dimension: d, times: [...times], transitions: a, noise, covariances };
 }
 
-/** What `steppedChain` takes. */
+/** The settings of `steppedChain`. */
 export interface SteppedSettings {
   readonly times: readonly number[];
   /** The state at time 0. */
@@ -224,7 +224,7 @@ export function steppedChain(settings: SteppedSettings): SteppedChain {
   };
 }
 
-/** Numbers of one step in `standardParameters`: Ã, then T̃, both full. */
+/** The count of numbers of one step in `standardParameters`: Ã, then T̃, both full. */
 export const stepNumbers = (dimension: number): number => 2 * dimension * dimension;
 
 /** The step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
