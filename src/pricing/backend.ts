@@ -10,7 +10,7 @@ type Sessions = Map<PricingMethod, MethodSession>;
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** Said in every result priced here. */
+  /** The warnings that are said in every result priced here. */
   readonly warnings: readonly string[];
   readonly #all: Sessions[] = [];
   readonly #free: Sessions[] = [];
