@@ -5,8 +5,8 @@
  *
  *   call = black(w, k) − (1/π)·∫₀^∞ Re[e^{−iuk}·(φ(u) − φ_w(u))]/(u² + ¼) du,   φ(u) = E[(S_T/F)^{½ + iu}]
  *
- * by the trapezoidal rule, which converges exponentially: its error is that of the price repeated at k ± 2π/h, bounded by
- * the moments of S. All strikes of an expiry share the nodes. Source: Lewis, *Option Valuation under Stochastic
+ * by the trapezoidal rule, which converges exponentially: its error is that of the price repeated at k ± 2π/h, bounded
+ * by the moments of S. All strikes of an expiry share the nodes. Source: Lewis, *Option Valuation under Stochastic
  * Volatility*, 2000; Andersen & Andreasen, *Volatile volatilities*, Risk 2002 (the control variate).
  */
 import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
