@@ -10,7 +10,9 @@ import { RowProblems } from "./trade-problem.ts";
 
 /** The host's cost of reading a trade, putting it into columns and writing its result, in seconds. */
 const HOST_COST = 1e-5;
-/** The same of each scenario: assessing its value, writing it. 2,000 options under 441 took 2 ms each. */
+/**
+ * The host's cost of each scenario in seconds: assessing its value, writing it. 2,000 options under 441 took 2 ms each.
+ */
 const SCENARIO_COST = 4e-6;
 
 type Asked = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
