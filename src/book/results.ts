@@ -1,7 +1,7 @@
 import { FeynkacError, BookError } from "../errors.ts";
 import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts";
 
-/** What a result says of its trade. */
+/** The labels of a trade that its result carries. */
 export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };

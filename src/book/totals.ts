@@ -9,7 +9,7 @@ import type {
   TradeResult,
 } from "./types.ts";
 
-/** What the totals need of a trade: one on underlyings, or one on the rates of a currency, which has none. */
+/** The properties of a trade that totals need: one on underlyings, or one on the rates of a currency, which has none. */
 export type TotalledTrade =
   | TradeOnUnderlyings
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
@@ -195,7 +195,7 @@ class CurrencySums {
   }
 }
 
-/** What a trade's group is called by that name: null where it has no such tag. */
+/** The label of a trade's group by that name: null where it has no such tag. */
 function labelOf({ underlying, currency, tags = {} }: TradeLabels, name: string): string | number | null {
   if (name === "underlying") return underlying;
   if (name === "currency") return currency;

@@ -17,8 +17,12 @@ export interface ExpiryQuotes {
   readonly weights: Float64Array;
 }
 
-/** Quotes by expiry, in increasing order of time. */
-export type UnderlyingQuotes = readonly ExpiryQuotes[];
+/** The quotes of one underlying. */
+export interface UnderlyingQuotes {
+  readonly spot: number;
+  /** In increasing order of time. */
+  readonly expiries: readonly ExpiryQuotes[];
+}
 
 /** The result of a check for static arbitrage, with the place where its smallest value lies. */
 export interface ArbitrageCheck {
@@ -56,7 +60,7 @@ export interface SurfaceFit {
 /** √(Σ wᵢ·eᵢ²/Σ wᵢ) of implied volatilities. */
 export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, t: number) => number): number {
   let [sum, weight] = [0, 0];
-  for (const { time, logMoneyness, implied, weights } of quotes) {
+  for (const { time, logMoneyness, implied, weights } of quotes.expiries) {
     logMoneyness.forEach((k, i) => {
       sum += weights[i] * (impliedVolatility(k, time) - implied[i]) ** 2;
       weight += weights[i];
@@ -67,12 +71,14 @@ export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, 
 
 /** @throws SpecError for what no surface can be fitted to */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
-  if (quotes.length === 0) throw new SpecError("quotes: got none, expected at least one; give quotes to fit");
-  quotes.forEach(({ time, forward, discount, logMoneyness, implied, weights }, i) => {
+  const { spot, expiries } = quotes;
+  if (expiries.length === 0) throw new SpecError("quotes: got none, expected at least one; give quotes to fit");
+  if (!(spot > 0 && spot < Infinity)) throw new SpecError(`spot: got ${spot}, expected a price above 0`);
+  expiries.forEach(({ time, forward, discount, logMoneyness, implied, weights }, i) => {
     const fault = (name: string, value: number, expected: string): never => {
-      throw new SpecError(`quotes[${i}].${name}: got ${value}, expected ${expected}`);
+      throw new SpecError(`expiries[${i}].${name}: got ${value}, expected ${expected}`);
     };
-    const before = i > 0 ? quotes[i - 1].time : 0;
+    const before = i > 0 ? expiries[i - 1].time : 0;
     if (!(time > before && time < Infinity)) fault("time", time, `a number of years above ${before}`);
     if (!(forward > 0 && forward < Infinity)) fault("forward", forward, "a price above 0");
     if (!(discount > 0 && discount < Infinity)) fault("discount", discount, "a discount factor above 0");

@@ -38,7 +38,7 @@ export interface LeastSquaresFit {
   /** ‖r‖². */
   readonly sum: number;
   readonly evaluations: number;
-  /** √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) by parameter; NaN at a bound, and where m ≤ n or JᵀJ is singular. */
+  /** See `standardErrorsOf`; NaN at a bound. */
   readonly standardErrors: Float64Array;
 }
 
@@ -120,13 +120,15 @@ export class LevenbergMarquardt {
   }
 
   get fit(): LeastSquaresFit {
+    const nothing = { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
+    const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);
     return {
       status: this.#best === undefined ? "failed" : this.#hasConverged ? "converged" : "not converged",
       point: this.#point,
-      residuals: this.#best?.residuals ?? new Float64Array(0),
+      residuals: (this.#best ?? nothing).residuals,
       sum: this.#sum,
       evaluations: this.#evaluations,
-      standardErrors: this.#standardErrors(),
+      standardErrors: standardErrorsOf(this.#best ?? nothing, isFree),
     };
   }
 
@@ -227,24 +229,31 @@ export class LevenbergMarquardt {
   #isSmallStep(): boolean {
     return this.#step.every((step, j) => Math.abs(step) <= this.#tolerance * (Math.abs(this.#point[j]) + 1e-9));
   }
+}
 
-  #standardErrors(): Float64Array {
-    const n = this.trial.length;
-    const errors = new Float64Array(n).fill(Number.NaN);
-    const freedom = (this.#best?.residuals.length ?? 0) - n;
-    const free = Array.from({ length: n }, (_, j) => j).filter(
-      (j) => this.#point[j] > this.#lower[j] && this.#point[j] < this.#upper[j],
-    );
-    const matrix = this.#freeNormal(free, 0);
-    if (freedom <= 0 || !cholesky(matrix, free.length)) return errors;
-    free.forEach((j, row) => {
-      const unit = new Float64Array(free.length);
-      unit[row] = 1;
-      solveCholesky(matrix, free.length, unit);
-      errors[j] = Math.sqrt((unit[row] * this.#sum) / freedom);
-    });
-    return errors;
-  }
+/**
+ * The standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the parameters that are free; NaN for the others, and for all where
+ * m ≤ n or JᵀJ is singular.
+ */
+export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree: readonly boolean[]): Float64Array {
+  const n = isFree.length;
+  const errors = new Float64Array(n).fill(Number.NaN);
+  const free = Array.from({ length: n }, (_, j) => j).filter((j) => isFree[j]);
+  const size = free.length;
+  const freedom = residuals.length - n;
+  const matrix = new Float64Array(size * size);
+  for (let i = 0; i < residuals.length; i++)
+    for (let a = 0; a < size; a++)
+      for (let b = 0; b <= a; b++) matrix[a * size + b] += jacobian[i * n + free[a]] * jacobian[i * n + free[b]];
+  if (freedom <= 0 || !cholesky(matrix, size)) return errors;
+  const variance = squares(residuals) / freedom;
+  free.forEach((j, row) => {
+    const unit = new Float64Array(size);
+    unit[row] = 1;
+    solveCholesky(matrix, size, unit);
+    errors[j] = Math.sqrt(unit[row] * variance);
+  });
+  return errors;
 }
 
 /** The fit from one start, with residuals that the calling thread evaluates. */
