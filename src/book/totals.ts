@@ -9,7 +9,7 @@ import type {
   TradeResult,
 } from "./types.ts";
 
-/** The properties of a trade that totals need: one on underlyings, or one on the rates of a currency, which has none. */
+/** The properties of a trade that totals need: one on underlyings, or one on the rates of a currency. */
 export type TotalledTrade =
   | TradeOnUnderlyings
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
