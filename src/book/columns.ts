@@ -155,8 +155,8 @@ export function idOf(columns: readonly Column[], cells: readonly unknown[]): str
 type Fields = Record<string, unknown>;
 
 /**
- * The trade that a row describes, as plain data for the schema. @throws BookError two cells that say the same field in
- * different ways
+ * The trade that a row describes, as plain data for the schema.
+ * @throws BookError two cells that say the same field in different ways
  */
 function tradeOfCells(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const trade: Fields = {};

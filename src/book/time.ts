@@ -2,7 +2,7 @@
 
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** Times beyond this are mistakes, and would overflow what is made of them. */
+/** The largest time in years: times beyond it are mistakes, and would overflow what is made of them. */
 export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
@@ -115,8 +115,8 @@ function monthsAfter(midnight: number, months: number): number {
 }
 
 /**
- * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number
- * of days away, whatever the hour the book was made at.
+ * The time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a
+ * whole number of days away, whatever the hour the book was made at.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -148,7 +148,7 @@ function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }
   return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
-/** Years, for a message. */
+/** Writes years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;

@@ -47,7 +47,7 @@ export type PathPayoff =
       readonly mean: "arithmetic" | "geometric";
       /** Years, increasing, ≥ 0, the last one at or before expiry; or the whole time from today to expiry. */
       readonly times: readonly number[] | "continuous";
-      /** Fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
+      /** The fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
@@ -60,7 +60,7 @@ export type PathPayoff =
       /** 0 where it floats. */
       readonly strike: number;
       readonly isFloating: boolean;
-      /** Years from which on spots count. */
+      /** The time in years from which on spots count. */
       readonly from: number;
       /** The extreme spot before today. */
       readonly extremum: number | undefined;
@@ -210,7 +210,7 @@ export interface Book extends BookContext {
   readonly trades: readonly ParsedTrade[];
 }
 
-/** Why a trade has no result, as plain data. */
+/** The reason why a trade has no result, as plain data. */
 export interface TradeError {
   /** A `FeynkacError`'s code, or `INTERNAL`. */
   readonly code: string;
@@ -221,14 +221,14 @@ export interface TradeError {
 }
 
 /**
- * values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be
- * priced.
+ * The values of the scenarios, values[time][spot][volatility][rate], in the order of the book's scenario axes; null
+ * where a scenario could not be priced.
  */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
- * estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null
- * where one is not known.
+ * The error estimates of the scenarios, estimates[time][volatility][rate]: the largest of the error estimates of the
+ * values at the scenarios' spots; null where one is not known.
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 

@@ -67,7 +67,7 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** Pixels left of the axes: the ticks and the label. */
+/** The width in pixels left of the axes: the ticks and the label. */
 export function leftOf(texts: readonly string[]): number {
   return 34 + Math.max(...texts.map(widthOf), 10);
 }

@@ -66,7 +66,7 @@ export interface WaterfallChart {
 
 export type Chart = PlotChart | HeatMapChart | WaterfallChart;
 
-/** Pixels. */
+/** The size of a chart in pixels. */
 export interface ChartSize {
   readonly width: number;
   readonly height: number;

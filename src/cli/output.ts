@@ -48,7 +48,7 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
 
 export type TableRows = number | "all";
 
-/** Lines of a terminal that does not say how many it has. */
+/** The number of lines of a terminal that does not say how many it has. */
 const USUAL_LINES = 24;
 
 /** A table for people fits their screen, one for a pipe or a file is complete. */

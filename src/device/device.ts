@@ -85,18 +85,21 @@ export interface CompileOptions {
 
 /** The limits of a device on a kernel, a launch or a buffer. */
 export interface DeviceLimits {
-  /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
+  /** The number of lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
   /** Multiprocessors, where that is known: workgroups that have one each run at the same time. */
   readonly multiprocessors?: number;
   /** Largest buffer, in bytes. */
   readonly maxBufferBytes: number;
-  /** Most buffers one kernel may take. */
+  /** The largest number of buffers one kernel may take. */
   readonly maxBuffers: number;
   /** Largest workgroup, in items, and the memory its arrays may take, in bytes. */
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
-  /** Most bytes of private arrays one work item may declare; of an emulated double (f32x2) its first half counts. */
+  /**
+   * The largest number of bytes of private arrays one work item may declare; of an emulated double (f32x2) its first
+   * half counts.
+   */
   readonly maxPrivateBytes: number;
 }
 

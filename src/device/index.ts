@@ -47,7 +47,7 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    * runs of `priceTrades` use all, each batch on one of them; everything else runs on the first.
    */
   readonly device?: number | readonly number[];
-  /** Threads of the CPU back end; every core by default. */
+  /** The number of threads of the CPU back end; every core by default. */
   readonly threads?: number;
   /** "always": kernels never run on the calling thread of the CPU back end, which remains free to respond. */
   readonly share?: "when-quicker" | "always";

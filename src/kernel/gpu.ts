@@ -14,7 +14,7 @@ export interface Gpu {
   globalId(): number;
   localId(): number;
   groupId(): number;
-  /** Items per workgroup: a compile-time constant. */
+  /** The number of items per workgroup: a compile-time constant. */
   groupSize(): number;
   groupCount(): number;
   subgroupLane(): number;

@@ -106,7 +106,7 @@ export type IntrinsicOp =
   | "clz" // u32 or i32 → i32
   | "popcount";
 
-/** i32 values fixed by the launch. The workgroup's size is a constant and never appears. */
+/** An i32 value fixed by the launch. The workgroup's size is a constant and never appears. */
 export type IndexOp =
   | "globalId" // 0 … items−1
   | "localId"
@@ -211,7 +211,7 @@ export interface KernelSignature {
   readonly buffers: readonly BufferParam[];
   readonly privates: readonly FixedArray[];
   readonly workgroups: readonly FixedArray[];
-  /** Items per workgroup: a compile-time constant. */
+  /** The number of items per workgroup: a compile-time constant. */
   readonly groupSize: number;
   /**
    * True where items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or
@@ -228,7 +228,9 @@ export function signatureOf(ir: KernelIR): KernelSignature {
 
 export interface KernelIR extends KernelSignature {
   readonly locals: readonly Local[];
-  /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
+  /**
+   * The number of workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice.
+   */
   readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**

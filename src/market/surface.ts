@@ -51,7 +51,7 @@ function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
   });
 }
 
-/** σ(t, S). */
+/** Returns σ(t, S). */
 export function surfaceVolatility(surface: LocalSurface, spot: number, t: number): number {
   return rowVolatility(surface, rowMean(surface, t, t), spot);
 }

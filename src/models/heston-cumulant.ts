@@ -11,7 +11,7 @@
 import { bool, fn, real, record } from "../kernel/index.ts";
 import { Complex, product, quotient, squareRoot } from "./complex.ts";
 
-/** dv = κ(θ − v)dt + σ√v dW, correlated with the spot by ρ, up to the expiry T in years. */
+/** The parameters of dv = κ(θ − v)dt + σ√v dW, correlated with the spot by ρ, up to the expiry T in years. */
 export const HestonModel = record({ v0: real, kappa: real, theta: real, sigma: real, rho: real, expiry: real });
 
 /** ln z for z = 1 + w; `w` is used near z = 1. */

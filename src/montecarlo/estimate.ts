@@ -20,9 +20,12 @@ export interface MonteCarloSettings {
   readonly product: PathProduct;
   /** Years, increasing; numbers, or columns with one for each instance. The last one is when the payoff is paid. */
   readonly dates: readonly Column[];
-  /** Steps of the model from date to date, 1 by default; models that are not exact need more. */
+  /** The number of steps of the model from date to date, 1 by default; models that are not exact need more. */
   readonly substeps?: number;
-  /** Paths of each instance, 2¹⁶ by default, rounded up to whole blocks. With `accuracy` those to begin with. */
+  /**
+   * The number of paths of each instance, 2¹⁶ by default, rounded up to whole blocks. With `accuracy` those to begin
+   * with.
+   */
   readonly paths?: number;
   /** Largest standard error of the value; paths are added until it is reached. */
   readonly accuracy?: Column;
@@ -167,7 +170,7 @@ export async function monteCarlo(device: Device, settings: MonteCarloSettings): 
   return result;
 }
 
-/** Samples of all scramblings and reflections in a block. */
+/** The number of samples of all scramblings and reflections in a block. */
 const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK * scramblings * (antithetic ? 2 : 1);
 
 interface Plan {
@@ -315,8 +318,8 @@ interface Round {
 }
 
 /**
- * Blocks for which the standard errors of these instances would reach the accuracy, at least half as many again as
- * there are; twice as many with Sobol' points, which are best in powers of two.
+ * The number of blocks for which the standard errors of these instances would reach the accuracy, at least half as many
+ * again as there are; twice as many with Sobol' points, which are best in powers of two.
  */
 function neededBlocks(result: Writable, accuracy: Column, { from, to, blocks, perBlock, limit }: Round): number {
   let factor = 1;

@@ -133,7 +133,7 @@ export interface Estimate {
 }
 
 /**
- * Half the width of an interval in standard errors, by Student's t with some degrees of freedom.
+ * Returns half the width of an interval in standard errors, by Student's t with some degrees of freedom.
  *
  * @param freedom of the standard error, 7 or more.
  * @param z the normal quantile of the same interval, of 95 % by default.

@@ -18,7 +18,7 @@ export type Method = MethodName;
 
 /** The progress that `onProgress` is told after each batch. */
 export interface Progress {
-  /** Trades with a result, errors included. */
+  /** The number of trades with a result, errors included. */
   readonly done: number;
   /** All trades; undefined if they come from a stream of unknown length. */
   readonly total: number | undefined;
@@ -49,10 +49,10 @@ export interface PricingOptions {
    */
   readonly timePerTrade?: number | undefined;
   /**
-   * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
-   * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
-   * earlier results and takes less memory, but more time. Results do not depend on it, except in the last digits on a
-   * GPU.
+   * The number of trades that are priced together, a whole number from 1. Results come in batches of this size. By
+   * default it is chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller
+   * batch gives earlier results and takes less memory, but more time. Results do not depend on it, except in the last
+   * digits on a GPU.
    */
   readonly batchSize?: number;
   /**

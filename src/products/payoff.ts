@@ -27,7 +27,7 @@ export interface PayoffProfile {
 
 export type Right = "call" | "put";
 
-/** max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
+/** The payoff max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
 export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   const value = (spot: number): number => Math.max(sign * (spot - strike), 0);

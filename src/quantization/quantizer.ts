@@ -46,7 +46,8 @@ export function checkPoints(place: string, points: ArrayLike<number>, dimension:
 }
 
 /**
- * Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a smooth f.
+ * Returns Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a
+ * smooth f.
  *
  * @param quantizer any.
  * @param f a function of a point, [dimension].

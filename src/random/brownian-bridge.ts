@@ -108,7 +108,7 @@ export interface BridgeSettings {
   readonly precision?: Precision;
 }
 
-/** Normal numbers in, paths out: both [count, steps, factors]. */
+/** The buffers of normal numbers in, and of paths out: both [count, steps, factors]. */
 export interface BridgeArguments {
   readonly normals: DeviceBuffer;
   readonly paths: DeviceBuffer;

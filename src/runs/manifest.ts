@@ -128,7 +128,7 @@ export type Outcome = z.infer<typeof outcome>;
 export type Timing = z.infer<typeof timing>;
 export type RunOptions = Manifest["options"];
 
-/** This package, as manifests name it. */
+/** Returns this package, as manifests name it. */
 export function packageName(): Manifest["feynkac"] {
   const commit = packageCommit();
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
@@ -160,7 +160,7 @@ export async function needManifest(store: Store): Promise<Manifest> {
   );
 }
 
-/** One line a chunk, so that it can be read and compared. @throws StorageError */
+/** Writes the manifest, one line a chunk, so that it can be read and compared. @throws StorageError */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
   const { chunks, timings, ...rest } = manifest;

@@ -68,7 +68,7 @@ export function changedBook(what: string): RunError {
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;
-  /** Trades of a chunk, and their expected cost on one core in seconds, at most. */
+  /** The number of trades of a chunk, and their expected cost on one core in seconds, at most. */
   readonly limits: { readonly rows: number; readonly seconds: number };
   readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
   readonly signal: AbortSignal;

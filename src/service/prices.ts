@@ -28,7 +28,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** Trades of small requests that go into one launch, at most. */
+/** The number of trades of small requests that go into one launch, at most. */
 const MAX_TOGETHER = 4096;
 
 /** A launch that takes longer does not hold up the next one. Milliseconds. */

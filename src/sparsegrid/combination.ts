@@ -10,8 +10,8 @@ export interface CombinationGrid {
 /** The description of a combination of grids. */
 export interface CombinationSettings {
   /**
-   * Refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer has
-   * Σ (lₖ − initialₖ) = level.
+   * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
+   * has Σ (lₖ − initialₖ) = level.
    */
   readonly level: number;
   /** The coarsest level of each axis (truncated combination); one number is that of every axis. */

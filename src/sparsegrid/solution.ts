@@ -10,7 +10,7 @@ export interface CombinedGrid {
   readonly coefficient: number;
 }
 
-/** V at a node of a Dirichlet end today. */
+/** Returns V at a node of a Dirichlet end today. */
 export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
 
 /** The combinations of one entry: the one asked for, and those that its error is estimated by. */

@@ -70,7 +70,7 @@ export type VolatilityInput =
       readonly surface: {
         readonly times: readonly TimeInput[];
         readonly spots: readonly number[];
-        /** By time, then by spot. */
+        /** The volatilities by time, then by spot. */
         readonly volatility: readonly (readonly number[])[];
       };
     }
@@ -96,7 +96,7 @@ export type VolatilityInput =
       readonly quotes: {
         readonly expiries: readonly TimeInput[];
         readonly strikes: readonly number[];
-        /** By expiry, then by strike. */
+        /** The volatilities by expiry, then by strike. */
         readonly implied: readonly (readonly number[])[];
       };
     };
@@ -132,7 +132,7 @@ type MonitoringInput = "continuous" | readonly TimeInput[];
 
 /** A barrier of a trade, as written. */
 export interface BarrierInput {
-  /** Of a trade on several underlyings: which of them; all of them by default. */
+  /** The underlying that is monitored, of a trade on several; all of them by default. */
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
   readonly level: number;
@@ -143,7 +143,7 @@ export interface BarrierInput {
   readonly to?: TimeInput | undefined;
 }
 
-/** What every trade has, as written. */
+/** The terms that every trade has, as written. */
 export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;

@@ -19,7 +19,7 @@ export interface CpuDeviceOptions {
    * kernels run.
    */
   readonly share?: "when-quicker" | "always";
-  /** Vectors interleaved in generated code: 1, 2, 4 or 8. */
+  /** The number of vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
   /** Programs on disk; by default those of the built package, in Node. */
   readonly stored?: StoredPrograms<ProgramImage>;

@@ -27,7 +27,7 @@ export interface Goal {
 export interface RowSpec {
   /** The first resolution. */
   readonly size: Resolution;
-  /** Most nodes that a mesh may have. */
+  /** The largest number of nodes that a mesh may have. */
   readonly maxNodes: number;
   readonly errorModel: ErrorModel;
   /** The spots that are read: all, or those after today's alone. */

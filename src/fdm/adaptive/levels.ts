@@ -8,7 +8,7 @@ import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";
 
-/** All nodes and all steps. */
+/** The finest level: all nodes and all steps. */
 export const FINE: Level = { mesh: 0, halfSteps: false };
 
 export interface CompanionLevel extends Level {

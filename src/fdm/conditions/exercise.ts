@@ -58,8 +58,8 @@ export const exerciseOnDate = fn({
 });
 
 /**
- * V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is exercised; see
- * `exerciseByHalves`.
+ * Returns V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is
+ * exercised; see `exerciseByHalves`.
  */
 export const exercisedByHalf = fn({
   name: "exercisedByHalf",

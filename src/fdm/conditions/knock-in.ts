@@ -24,8 +24,8 @@ const ENTRY_WORDS = 3;
 const END_WORDS = 3;
 
 /**
- * Words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each knock-out and
- * each knock-in; see `settleDormant`.
+ * The number of words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each
+ * knock-out and each knock-in; see `settleDormant`.
  */
 export const crossInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;

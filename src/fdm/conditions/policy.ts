@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { Rows } from "../operator/factor.ts";
 
-/** Rounds after which policy iteration gives up. */
+/** The number of rounds after which policy iteration gives up. */
 export const MAX_ROUNDS = 30;
 
 /**

@@ -16,7 +16,7 @@ import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 
 /** The numbers of nodes and time steps of a solution. */
 export interface Resolution {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly nodes: number;
   /** Time steps, even. */
   readonly steps: number;

@@ -47,7 +47,7 @@ export class Pace {
   readonly #options: PaceOptions;
   readonly #turns: Turns;
   readonly #counted: Counted;
-  /** Nanoseconds a node and stage of one entry, as launches have taken; where they ran. */
+  /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
   #aim = HERE;
 

@@ -12,7 +12,7 @@ import { pinnedMesh } from "./pinned-mesh.ts";
  * on nodes of even index: the coarser mesh of every second node then has them too.
  */
 export interface MeshSpec {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly count: number;
   /** Equidistance of the map: "log" for lognormal models, "linear" where the diffusion at S → 0 is not S. */
   readonly coordinate: "log" | "linear";
@@ -57,7 +57,7 @@ export interface NodeMesh {
 /** A mesh as numbers for each node, or as the few that they follow from. */
 export type Mesh = KinkedMesh | NodeMesh;
 
-/** Nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
+/** The number of nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
 
 /** The mesh of a specification, strictly monotone. Cost: about 25 ns a node, unless it has a closed form. */
@@ -68,14 +68,14 @@ export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   return { count: spec.count, nodes: spec.descending ? nodes.reverse() : nodes };
 }
 
-/** Node `i`. */
+/** Returns node `i`. */
 export function nodeAt(mesh: Mesh, i: number): number {
   if ("nodes" in mesh) return mesh.nodes[i];
   if (i === mesh.zeroAt) return 0;
   return mesh.kink * Math.exp(mesh.width * Math.sinh((i - mesh.at) * mesh.step));
 }
 
-/** All nodes, sinh by powers of e^step: one exponential a node instead of three. */
+/** Returns all nodes, sinh by powers of e^step: one exponential a node instead of three. */
 export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
   if ("nodes" in mesh) return mesh.nodes;
   const { count, kink, width, step, at, zeroAt } = mesh;
@@ -233,7 +233,7 @@ export function bracketedNewton(
   return x;
 }
 
-/** Every second node, ends included: the coarser mesh of an error estimate. */
+/** Returns every second node, ends included: the coarser mesh of an error estimate. */
 export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
   if (!("nodes" in mesh)) {

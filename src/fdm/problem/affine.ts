@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 
 /** A dividend on one date: the spot S falls by S·proportional + cash. */
 export interface PaidDividend {
-  /** Years from today, > 0. */
+  /** The time in years from today, > 0. */
   readonly time: number;
   /** An amount; 0 by default. */
   readonly cash?: number;

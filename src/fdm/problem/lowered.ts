@@ -10,8 +10,8 @@ import {
 import { LastUsed } from "../../last-used.ts";
 
 /**
- * Rounds that the loops of a user's function may make in one call before they count as endless: a tenth of a second
- * at most.
+ * The number of rounds that the loops of a user's function may make in one call before they count as endless: a tenth
+ * of a second at most.
  */
 export const LOOP_BUDGET = 1_000_000;
 

@@ -99,7 +99,7 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** σ at a price and a time. @throws VolatilityError where a formula gives none */
+/** Returns σ at a price and a time. @throws VolatilityError where a formula gives none */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local")
     return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
@@ -115,8 +115,8 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
 }
 
 /**
- * σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its
- * ends and in the middle.
+ * Returns σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the
+ * largest at its ends and in the middle.
  */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
@@ -134,9 +134,9 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest
- * of them (a surface's σ is its mean). It is 0 only where σ
- * is 0 all along the forwards of all spots: nothing then moves at random.
+ * Returns ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the
+ * largest of them (a surface's σ is its mean). It is 0 only where σ is 0 all along the forwards of all spots: nothing
+ * then moves at random.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
@@ -192,12 +192,12 @@ export function deviationOver(problem: OneFactorProblem, from: number, to: numbe
   return () => Math.sqrt(Math.max(variance, 0));
 }
 
-/** ∫ (r − q) dt from one time to another. */
+/** Returns ∫ (r − q) dt from one time to another. */
 export function driftOver({ rates, dividendYield }: OneFactorProblem, from: number, to: number): number {
   return integrate(rates, to) - integrate(rates, from) - dividendYield * (to - from);
 }
 
-/** ∫ (r − q) dt over the life. */
+/** Returns ∫ (r − q) dt over the life. */
 export function totalDrift(problem: OneFactorProblem): number {
   return driftOver(problem, 0, problem.expiry);
 }

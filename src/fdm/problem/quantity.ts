@@ -91,7 +91,7 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
   }
 }
 
-/** "sigma = 0.2, r = 0.05" */
+/** Writes parameters for a message: "sigma = 0.2, r = 0.05". */
 export function shown(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }

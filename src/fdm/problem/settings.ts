@@ -51,7 +51,10 @@ export function axesOf(problem: AnyProblem, keys: readonly string[] = PROBLEM_KE
   return names;
 }
 
-/** Names are variables of formulas and of functions, so they must be identifiers and differ. @throws SpecError */
+/**
+ * Checks names, which are variables of formulas and of functions, so that they must be identifiers and differ.
+ * @throws SpecError
+ */
 export function checkNames(axes: readonly string[], parameters: readonly string[]): void {
   const taken = new Map([["t", "the time"]]);
   for (const [name, path] of [

@@ -78,8 +78,8 @@ export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] 
   );
 
 /**
- * Derivatives by parameters, by central differences; one-sided where the other side has no value at this point, and NaN
- * where neither has.
+ * Computes derivatives by parameters, by central differences; one-sided where the other side has no value at this
+ * point, and NaN where neither has.
  */
 export function derivativesBy<Entry extends Failing>(
   moved: readonly Moved<Entry>[],

@@ -10,7 +10,7 @@ import { BOOL, INTEGER } from "./types.ts";
 
 type Branch = ((out: DraftStatement[]) => void) | null;
 
-/** WGSL compilers stop at 127 nested braces. */
+/** The largest depth of nested branches: WGSL compilers stop at 127 nested braces. */
 export const MAX_BRANCH_DEPTH = 100;
 
 /** An `if`; a constant condition leaves only the branch taken, and the other is not even looked at. */

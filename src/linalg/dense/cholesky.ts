@@ -7,7 +7,7 @@ import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 
 /** The specification of the matrices to be factored. */
 export interface CholeskySpec {
-  /** Rows and columns. */
+  /** The number of rows and columns. */
   readonly size: number;
   /** Matrices. */
   readonly batch: number;

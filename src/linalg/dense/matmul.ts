@@ -30,7 +30,7 @@ interface OwnProduct {
 }
 
 /**
- * C ← α·A·B + β·C for matrices of any size, or for each of a batch:
+ * The product C ← α·A·B + β·C for matrices of any size, or for each of a batch:
  *
  *   C[i, j] ← α · Σ A[i, p]·B[p, j] + β · C[i, j],   i < rows, j < columns, p < inner
  *

@@ -35,7 +35,7 @@ export interface BatchSystems {
   readonly b: DeviceBuffer;
   /** The first guesses, and the solutions afterwards. */
   readonly x: DeviceBuffer;
-  /** Steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
+  /** The number of steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
   readonly steps?: number;
   /** 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
   readonly carry?: number;
@@ -43,7 +43,7 @@ export interface BatchSystems {
 
 /** The outcome of one system of a batch. */
 export interface BatchResult extends KrylovResult {
-  /** Steps that converged. A step that does not ends the system's time loop. */
+  /** The number of steps that converged. A step that does not ends the system's time loop. */
   readonly steps: number;
 }
 
@@ -73,9 +73,9 @@ export class KrylovBatch implements Disposable {
   readonly device: Device;
   readonly spec: KrylovSpec;
   readonly precision: Precision;
-  /** Systems. */
+  /** The number of systems. */
   readonly size: number;
-  /** Rows of all systems: the length of b and x. */
+  /** The number of rows of all systems: the length of b and x. */
   readonly rows: number;
   /** The memory that the vectors are in. */
   readonly memory: "workgroup" | "device";

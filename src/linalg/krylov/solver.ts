@@ -12,7 +12,7 @@ import type { KrylovSpec } from "./spec.ts";
 import { code, type KrylovResult, statusOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
-/** A·x = b: b is only read; x holds the first guess, and the solution afterwards. */
+/** The system A·x = b: b is only read; x holds the first guess, and the solution afterwards. */
 export interface KrylovSystem {
   readonly b: DeviceBuffer;
   readonly x: DeviceBuffer;

@@ -40,7 +40,10 @@ export interface KrylovOptions {
   readonly restart?: number;
   /** Iterations without a smaller residual after which a system stagnates; 200 by default. */
   readonly patience?: number;
-  /** Iterations that are recorded before the host asks how far they are; 10 by default. The result is the same. */
+  /**
+   * The number of iterations that are recorded before the host asks how far they are; 10 by default. The result is the
+   * same.
+   */
   readonly checkEvery?: number;
 }
 

@@ -21,7 +21,7 @@ export interface KrylovResult {
   readonly relativeResidual: number;
 }
 
-/** Words on the device. */
+/** The codes of a status on the device. */
 export const code = {
   RUNNING: 0,
   CONVERGED: 1,

@@ -31,7 +31,10 @@ export interface ConvertOptions {
   readonly packetItems?: number;
   /** pkt: how rows are put in order before they are cut into packets. "rcm": reverse Cuthill–McKee, the default. */
   readonly order?: "natural" | "rcm";
-  /** Most places of ell and dia, padding included; ten times the entries, but at least a million, by default. */
+  /**
+   * The largest number of places of ell and dia, padding included; ten times the entries, but at least a million, by
+   * default.
+   */
   readonly maxPlaces?: number;
 }
 
@@ -93,7 +96,7 @@ function to(format: SparseFormat, rows: CsrMatrix, options: ConvertOptions): Spa
   }
 }
 
-/** Compressed rows without padding. */
+/** Converts a matrix to compressed rows without padding. */
 export function toCsr(matrix: SparseMatrix): CsrMatrix {
   if (matrix.kind === "csr" && matrix.padding === 1) return matrix;
   const { rows, columns } = matrix;

@@ -21,7 +21,7 @@ export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly values: ArrayLike<number>;
 };
 
-/** Indexes on devices are of 32 bits. */
+/** The largest index: indexes on devices are of 32 bits. */
 export const MAX_INDEX = 2 ** 31 - 1;
 
 /**

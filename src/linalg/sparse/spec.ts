@@ -31,7 +31,10 @@ function oneOf(name: string, value: unknown, allowed: readonly (string | number 
   throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
 }
 
-/** Places of a row that an item of csr reads before it adds the first, so that as many loads are under way. */
+/**
+ * The number of places of a row that an item of csr reads before it adds the first, so that as many loads are under
+ * way.
+ */
 export const PLACES = 4;
 
 /** The number of items for a row, as few as read it at once: fewer rows then wait for the sums of others. */

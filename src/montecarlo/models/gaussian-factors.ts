@@ -59,7 +59,7 @@ export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
   };
 }
 
-/** ∫₀ˢ e^(−a·u) du. */
+/** Returns ∫₀ˢ e^(−a·u) du. */
 export const integratedDecay = fn({
   name: "integratedDecay",
   params: { a: real, span: real },

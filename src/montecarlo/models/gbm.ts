@@ -107,7 +107,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   };
 }
 
-/** Logarithms of the first parameters, which are spots. */
+/** Starts a state with the logarithms of the first parameters, which are spots. */
 export const logStart = remembered((d: number) =>
   fn({
     name: "brownianStart",
@@ -179,7 +179,7 @@ const stepFunction = remembered((d: number) =>
   }),
 );
 
-/** Spots of a state that begins with their logarithms. */
+/** Returns the spots of a state that begins with their logarithms. */
 export const logObserve = remembered((d: number) =>
   fn({
     name: "logObserve",

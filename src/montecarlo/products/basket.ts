@@ -107,7 +107,7 @@ export interface TerminalSettings<F extends UserFunctions = Record<never, never>
 }
 
 /**
- * Any payoff of the spots at the last date.
+ * A product with any payoff of the spots at the last date.
  *
  * @param settings a formula or a function, and how many assets it has.
  * @throws SpecError | KernelError (the formula)

@@ -65,7 +65,7 @@ export interface BasisShape {
   readonly basis: KernelFunction<typeof basisParams, void>;
 }
 
-/** Most functions of a basis: their normal equations are in a work item's private memory. */
+/** The largest number of functions of a basis: their normal equations are in a work item's private memory. */
 const MAX_COUNT = 64;
 
 /** @throws SpecError */

@@ -35,13 +35,15 @@ export interface StoppingSettings {
   readonly product: PathProduct;
   /** Years, increasing, without time 0: when exercise is allowed. */
   readonly dates: readonly Column[];
-  /** Steps of the model from date to date, 1 by default. */
+  /** The number of steps of the model from date to date, 1 by default. */
   readonly substeps?: number;
   /** "auto" by default: monomials and powers of the payoff, fewer of more variables. */
   readonly basis?: Basis;
-  /** Paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64. */
+  /**
+   * The number of paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64.
+   */
   readonly regressionPaths?: number;
-  /** Paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
+  /** The number of paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
   readonly paths?: number;
   /** Gives each path of the price a reflection; false by default. */
   readonly antithetic?: boolean;
@@ -90,7 +92,7 @@ export interface StoppingEstimates extends Estimates {
   readonly seed: bigint;
 }
 
-/** Bytes of stored paths, at most. */
+/** The number of bytes of stored paths, at most. */
 const RECORD_BYTES = 2 ** 28;
 
 /**

@@ -57,7 +57,7 @@ export const WARNING = {
   scenarioOutside: 256,
 } as const;
 
-/** No result yet, one, or an error. */
+/** The states of a result: none yet, one, or an error. */
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
 
 /**

@@ -77,7 +77,7 @@ export const moveOf = (move: SpotMove, underlying: string): number =>
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
-/** Scenario values to be filled in. */
+/** Returns scenario values to be filled in. */
 export function emptyScenarioValues({ time, spot, volatility, rate }: Scenarios): (number | null)[][][][] {
   // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
   const row: (number | null)[] = [...rate].fill(0.5);

@@ -121,7 +121,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
   return { value, european, values: Float64Array.of(value, ...(await device.read(values))) };
 }
 
-/** Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
+/** Returns Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
 export async function rootMean(tree: QuantizationTree, values: DeviceBuffer): Promise<number> {
   const first = await tree.device.read(values, 0, tree.sizes[1]);
   return tree.root.reduce((sum, p, j) => sum + p * first[j], 0);

@@ -11,7 +11,7 @@ export interface SampleSettings {
   /** [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;
   readonly dimension: number;
-  /** Points of the quantizer. */
+  /** The number of points of the quantizer. */
   readonly size: number;
   /** Lloyd's iterations, 50 by default. */
   readonly iterations?: number;

@@ -69,7 +69,7 @@ export function checkTimes(place: string, times: readonly number[]): void {
   });
 }
 
-/** Factors that revert to 0, each driven by a Brownian motion. */
+/** The settings of factors that revert to 0, each driven by a Brownian motion. */
 export interface FactorSettings {
   /** Years, increasing from 0. */
   readonly times: readonly number[];
@@ -224,7 +224,7 @@ export function steppedChain(settings: SteppedSettings): SteppedChain {
   };
 }
 
-/** Numbers of one step in `standardParameters`: Ã, then T̃, both full. */
+/** The count of numbers of one step in `standardParameters`: Ã, then T̃, both full. */
 export const stepNumbers = (dimension: number): number => 2 * dimension * dimension;
 
 /** The step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */

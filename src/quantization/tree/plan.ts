@@ -21,7 +21,7 @@ export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
 /** The settings of a tree. */
 export interface TreeSettings {
   readonly chain: MarkovChain;
-  /** Points of each layer but the first, which has one: N. */
+  /** The number of points of each layer but the first, which has one: N. */
   readonly size?: number;
   /** The quantizer of N(0, I), for an autoregressive chain, instead of a size. */
   readonly quantizer?: Quantizer;

@@ -16,9 +16,9 @@ import { LAYOUT } from "./walk.ts";
  * point, at time 0, has its probabilities on the host, because they are as many as layer 1 has points.
  */
 export interface SparseRows {
-  /** Points of all layers but the first and the last. */
+  /** The number of points of all layers but the first and the last. */
   readonly rows: number;
-  /** Columns of each row at most; unused ones have probability 0. */
+  /** The number of columns of each row at most; unused ones have probability 0. */
   readonly slots: number;
   readonly columns: DeviceBuffer<"i32">;
   readonly probabilities: DeviceBuffer;
@@ -214,7 +214,7 @@ interface Probabilities {
   readonly rows: SparseRows;
 }
 
-/** Points of all layers but the first and the last. */
+/** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
 /** The places of the counters of the transitions from each point: see `RowMaker`. */

@@ -13,7 +13,7 @@ import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, wri
 /** Tells whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
 const byTiles = ({ backend }: Device): boolean => backend === "cuda";
 
-/** Rows of a workgroup, and columns of a tile. */
+/** The number of rows of a workgroup, and columns of a tile. */
 const ROWS = 64;
 const TILE = 32;
 
@@ -235,7 +235,7 @@ async function compileRows(device: Device, precision: Precision) {
   };
 }
 
-/** Sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
+/** Makes sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
 export function emptyRows(device: Device, precision: Precision, rows: number, slots: number) {
   const columns = device.createBuffer("i32", slots * rows);
   const probabilities = device.createBuffer(hostReal(precision), slots * rows);

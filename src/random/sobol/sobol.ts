@@ -142,7 +142,7 @@ export interface SobolPoints {
   readonly rows: Uint32Array;
   /** The first point's index. */
   readonly offset: number;
-  /** Points from one part's start to the next. */
+  /** The number of points from one part's start to the next. */
   readonly partLength: number;
   /** The seed of the scrambling. */
   readonly seed: bigint;
@@ -167,7 +167,7 @@ export interface SobolTableOptions {
   readonly dimensions: number;
   /** The index of part 0's first point, 0 by default. */
   readonly offset?: number;
-  /** Points from one part's start to the next, 1 by default. */
+  /** The number of points from one part's start to the next, 1 by default. */
   readonly partLength?: number;
   /** The seed of the scrambling, 0 by default. */
   readonly seed?: number | bigint;

@@ -70,7 +70,7 @@ export const holdRuns = (barriers: number, rows: number) =>
     },
   });
 
-/** Nodes at and beyond the ends lose their neighbours. */
+/** Cuts nodes at and beyond the ends off from their neighbours. */
 export const cutRuns = (rows: number) =>
   fn({
     name: "cutRuns",

@@ -89,7 +89,7 @@ function regression(C: Matrix, own: readonly number[], rest: readonly number[]):
   );
 }
 
-/** ρᵢₗ·σᵢ(t)·σₗ(t). */
+/** Returns ρᵢₗ·σᵢ(t)·σₗ(t). */
 export function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
   return combined(
     [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],

@@ -106,7 +106,7 @@ export function addTo({ row, part, points }: Task): void {
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** to + sign·from. */
+/** Returns to + sign·from. */
 export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, sign: number): AxesDerivatives => ({
   value: to.value + sign * from.value,
   first: added(to.first, from.first, sign),
