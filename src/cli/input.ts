@@ -45,7 +45,7 @@ export interface InputRequest {
 }
 
 export interface OpenInput extends BookStream {
-  /** Trades, where that is known before they are read. */
+  /** The number of trades, where that is known before they are read. */
   readonly total: number | undefined;
   /** The part of the input that has been read, 0 … 1, where its size is known. */
   readonly fractionRead: () => number | undefined;

@@ -11,16 +11,16 @@ import { ShapeError, SpecError } from "../errors.ts";
  * spacing of the points for a smooth f.
  */
 export interface Quantizer {
-  /** d. */
+  /** The dimension d. */
   readonly dimension: number;
-  /** Number of points, N. */
+  /** The number of points, N. */
   readonly size: number;
-  /** [size, dimension]. */
+  /** The points, [size, dimension]. */
   readonly points: Float64Array;
-  /** [size]; they add up to 1. */
+  /** The weights, [size]; they add up to 1. */
   readonly weights: Float64Array;
   readonly distortion: number;
-  /** Standard error of the distortion where it was sampled; 0 where it was integrated. */
+  /** The standard error of the distortion where it was sampled; 0 where it was integrated. */
   readonly standardError: number;
 }
 

@@ -13,7 +13,7 @@ import { sobolTableOf } from "./sobol/sobol.ts";
 
 /** The range of numbers of each stream. */
 export interface Range {
-  /** Numbers of each stream; of sobol, points. */
+  /** The count of numbers of each stream; of sobol, points. */
   readonly count: number;
   /** The first number's place in its stream, 0 by default: any, at no cost. */
   readonly offset?: number | bigint;

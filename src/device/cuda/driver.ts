@@ -26,7 +26,7 @@ export class Driver {
   readonly koffi: Koffi;
   readonly path: string;
   readonly calls: DriverCalls;
-  /** Held, so that it stays loaded. */
+  /** The library, held so that it stays loaded. */
   readonly library: ForeignLibrary;
   /** The version of CUDA, not of the driver package: 13.0. */
   readonly version: Version;

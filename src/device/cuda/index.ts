@@ -37,7 +37,7 @@ export interface CudaDeviceOptions extends CudaLibraries {
   readonly memory?: "reuse" | "exact";
   /** The context of another thread's device of this GPU, to work in; it must outlive this device. */
   readonly shared?: SharedContext;
-  /** Kernels on disk; by default those of this build of the package. */
+  /** The kernels on disk; by default those of this build of the package. */
   readonly stored?: StoredPrograms<CudaImage>;
 }
 

@@ -37,7 +37,7 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
 /** The solver of a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
-  /** Why entry `index` cannot be solved at some of `levels`, if so. */
+  /** Returns why entry `index` cannot be solved at some of `levels`, if so. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
   readonly solve: (plan: P) => Promise<S[]>;

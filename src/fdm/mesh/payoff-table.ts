@@ -8,7 +8,7 @@ import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
 /** The values of a grid node by node. */
 export interface Table {
   readonly nodes: Float64Array;
-  /** V(S, T), averaged over cells that hold a kink. */
+  /** The terminal values V(S, T), averaged over cells that hold a kink. */
   readonly initial: Float64Array;
   /** `initial` itself where the two are one function; undefined without early exercise. */
   readonly obstacle: Float64Array | undefined;

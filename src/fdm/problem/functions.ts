@@ -24,7 +24,7 @@ import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from
 
 /** The arguments of functions of a problem: the state, and behind the user's parameters their own literals. */
 export interface State {
-  /** t, the axes, the parameters: the order in which functions take the state. */
+  /** The names of t, the axes, the parameters: the order in which functions take the state. */
   readonly names: readonly string[];
   /** The number of axes among them. */
   readonly axes: number;

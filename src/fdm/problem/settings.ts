@@ -7,7 +7,7 @@ import type { AnyProblem } from "./equation.ts";
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
-  /** Order in time. */
+  /** The order in time. */
   readonly order: 1 | 2;
   /** True where errors in time and in space are estimated by a solution each. */
   readonly apart: boolean;

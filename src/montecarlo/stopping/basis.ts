@@ -22,7 +22,7 @@ export const basisFunctionParams: typeof basisParams = basisParams;
 
 /** The basis that continuation values are regressed on. */
 export type Basis = {
-  /** "descending": spots are sorted, which suits payoffs of their order; "as-given" by default. */
+  /** The order of spots. "descending": they are sorted, which suits payoffs of their order; "as-given" by default. */
   readonly order?: "as-given" | "descending";
   /** Makes the product's running numbers variables, too; false by default. */
   readonly running?: boolean;
