@@ -8,7 +8,7 @@ import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
-import type { RatesTrade } from "./rates-types.ts";
+import type { RatesFigures, RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
 /** The payoff of a trade that is exercised or expires, per unit of quantity. */
@@ -255,7 +255,7 @@ export interface TradeLabels {
  * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
  * null.
  */
-export interface PricedTrade extends TradeLabels {
+export interface PricedTrade extends TradeLabels, RatesFigures {
   readonly id: string;
   readonly status: "ok";
   readonly value: number;
@@ -278,19 +278,6 @@ export interface PricedTrade extends TradeLabels {
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /** The price of a bond without accrued interest, and that interest. */
-  readonly clean?: number;
-  readonly accrued?: number;
-  /** The yield of a bond to maturity, continuously compounded, with its duration −V′/V and its convexity V″/V. */
-  readonly yield?: number;
-  readonly duration?: number;
-  readonly convexity?: number;
-  /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
-  readonly optionAdjustedSpread?: number;
-  /** The sensitivities of a trade on rates to key rates. */
-  readonly keyRates?: readonly KeyRate[];
-  /** The sensitivities of a trade on rates to the parameters of their model, as the book names them, per 1.00. */
-  readonly parameters?: Readonly<Record<string, number>>;
   /**
    * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
    * them.
@@ -325,9 +312,6 @@ export interface AssetSensitivities {
   readonly gamma: number | null;
   readonly vega: number | null;
 }
-
-/** The time of a key rate, in years, and ∂V/∂z of its zero rate, per 1.00. */
-export type KeyRate = readonly [time: number, value: number];
 
 /** Two names and what belongs to the pair. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];
