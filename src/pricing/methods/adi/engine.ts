@@ -26,5 +26,5 @@ export const engine: Engine = {
   levelsBelow: () => LEVELS_BELOW,
   estimate: estimateOf,
   usesGamma: true,
-  bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 3)),
+  bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 2)),
 };

@@ -9,6 +9,7 @@ import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts
 import {
   axisBarriers,
   exerciseOf,
+  isAtExpiry,
   isWhole,
   knockOutOf,
   type Level,
@@ -19,7 +20,8 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { hitText, isAtExpiry, restarts, SPLITTING, widened } from "./conditions.ts";
+import { widened } from "../several/row.ts";
+import { hitText, restarts, SPLITTING } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
 
 /** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */

@@ -17,7 +17,9 @@ import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Range } from "../several/domain.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { restarts, SPLITTING, widened } from "./conditions.ts";
+import { widened } from "../several/row.ts";
+import { restarts, SPLITTING } from "./conditions.ts";
+import { correctionOf, isPlainAmerican } from "./estimate.ts";
 
 /** How fine a problem is solved. */
 export interface Fineness {
@@ -108,7 +110,8 @@ export function build(
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
-      return widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
+      const wide = widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
+      return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(point) } : wide;
     },
   };
 }

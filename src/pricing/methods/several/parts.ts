@@ -149,6 +149,9 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   return { range: { ...range, from, to }, low, high, inner };
 }
 
+/** Whether a date is that of expiry. */
+export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
+
 /** Whether a barrier is monitored continuously over the whole life. */
 export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
   times === undefined && from <= SAME_DATE * expiry && to >= expiry * (1 - SAME_DATE);

@@ -106,16 +106,23 @@ export function addTo({ row, part, points }: Task): void {
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** to + sign·from. */
-export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, sign: number): AxesDerivatives => ({
-  value: to.value + sign * from.value,
-  first: added(to.first, from.first, sign),
-  second: added(to.second, from.second, sign),
+/** to + factor·from. */
+export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
+  value: to.value + factor * from.value,
+  first: added(to.first, from.first, factor),
+  second: added(to.second, from.second, factor),
 });
 
 const added = (
   to: Readonly<Record<string, number>>,
   from: Readonly<Record<string, number>>,
-  sign: number,
+  factor: number,
 ): Record<string, number> =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + sign * value]));
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
+
+/** A point whose estimate and corrections count `factor` times. */
+export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
+  ...point,
+  corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),
+  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
+});

@@ -4,6 +4,7 @@ import { assetName, factorEquation } from "../several/equation.ts";
 import {
   axisBarriers,
   exerciseOf,
+  isAtExpiry,
   isWhole,
   knockOutOf,
   type Level,
@@ -14,7 +15,8 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, isAtExpiry, nodesOf, OF_BARRIER, OF_DATES, restarts, widened } from "./fineness.ts";
+import { widened } from "../several/row.ts";
+import { type Fineness, nodesOf, OF_BARRIER, OF_DATES, restarts } from "./fineness.ts";
 
 /** Of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
@@ -53,7 +55,7 @@ export function bySpot(
     };
   });
   const dated = knockOuts.filter((one) => !isWhole(one, expiry));
-  const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms)));
+  const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms.expiry)));
   const paid = lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p);
   const exercised = exerciseOf(exercise, expiry, payoffText(terms.payoff, names, p), p);
   const knockedOut = dated.flatMap((one) =>
@@ -83,7 +85,7 @@ export function bySpot(
 
 /** A barrier on its dates before expiry, if there are some. */
 function beforeExpiry(level: Level, terms: Terms): readonly Level[] {
-  const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms));
+  const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms.expiry));
   return times.length === 0 ? [] : [{ ...level, times }];
 }
 

@@ -10,7 +10,8 @@ import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
+import { type Fineness, nodesOf, OF_DATES, restarts } from "./fineness.ts";
+import { widened } from "../several/row.ts";
 
 /** Standard deviations to each side. */
 const DEVIATIONS = 4.5;
