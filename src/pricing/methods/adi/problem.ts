@@ -1,6 +1,6 @@
 /** From the terms of a row to problems for `solve`. */
 import type { Payoff } from "../../../book/index.ts";
-import { type Condition, type EquationProblem, SAME_DATE } from "../../../fdm/index.ts";
+import { type AnyProblem, type Condition, SAME_DATE } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName, axisOf, factorEquation } from "../several/equation.ts";
 import {
@@ -20,6 +20,9 @@ import { Parameters } from "../several/text.ts";
 import { widened } from "../several/row.ts";
 import { restarts, SPLITTING } from "./conditions.ts";
 import { correctionOf, isPlainAmerican } from "./estimate.ts";
+
+/** The conditions at the ends of an axis. */
+export type Ends = NonNullable<AnyProblem["boundaries"]>[string];
 
 /** How fine a problem is solved. */
 export interface Fineness {
@@ -51,13 +54,13 @@ export function build(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   { nodes, steps }: Fineness,
-): Built {
+): Built<AnyProblem> {
   const p = new Parameters();
   const equation = factorEquation(terms, from, spots, p);
   const { expiry, exercise, assets } = terms;
   const T = p.add(expiry, "T");
   const axes: Record<string, ReturnType<typeof axisOf>> = {};
-  const boundaries: Record<string, { low?: object; high?: object }> = {};
+  const boundaries: Record<string, Ends> = {};
   const rebate = (level: Level): string => rebateText(level, terms, p);
   equation.factors.forEach((factor, k) => {
     const barriers = k < assets.length ? knockOuts : [];
@@ -83,7 +86,7 @@ export function build(
   // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
   const mayJump = terms.payoff.kind === "digital" || terms.payoff.kind === "expression" || knockOuts.length > 0;
   const isRough = mayJump || exercise.kind === "american";
-  const problem = {
+  const problem: AnyProblem = {
     axes: Object.fromEntries(inSweepOrder(equation.factors, assets.length).map(({ name }) => [name, axes[name]])),
     equation: equation.coefficients,
     terminal: lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p),
@@ -100,7 +103,7 @@ export function build(
     steps,
     extrapolate: "both",
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
-  } as unknown as EquationProblem<string, string>;
+  };
   const { factors } = equation;
   const safety = varianceSafety(terms);
   return {
@@ -132,8 +135,7 @@ function inSweepOrder<T>(factors: readonly (T & { readonly driver: number })[], 
 }
 
 /** A first node above zero has a mixed derivative. */
-const lowEnd = ({ firstNode = 0 }: Range): { low?: object } =>
-  firstNode > 0 ? { low: { kind: "zero-curvature" } } : {};
+const lowEnd = ({ firstNode = 0 }: Range): Ends => (firstNode > 0 ? { low: { kind: "zero-curvature" } } : {});
 
 const strikeOf = (payoff: Payoff): number | undefined =>
   payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;

@@ -1,4 +1,5 @@
 /** Trades with barriers: on the spots themselves, so that barriers are parallel to the axes. */
+import type { AnySparseProblem, SparseAxis } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName, factorEquation } from "../several/equation.ts";
 import {
@@ -28,14 +29,14 @@ export function bySpot(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   { level, initial, steps }: Fineness,
-): Built {
+): Built<AnySparseProblem> {
   const p = new Parameters();
   const { factors, coefficients } = factorEquation(terms, from, spots, p);
   const { expiry, exercise, assets } = terms;
   const names = assets.map((_, i) => assetName(assets.length, i));
   const rebate = (level: Level): string => rebateText(level, terms, p);
-  const axes: Record<string, object> = {};
-  const boundaries: Record<string, object> = {};
+  const axes: Record<string, SparseAxis> = {};
+  const boundaries: Record<string, NonNullable<AnySparseProblem["boundaries"]>[string]> = {};
   factors.forEach(({ name, range: whole, today }, k) => {
     const { range, low, high } = axisBarriers(whole, knockOuts, k, expiry);
     const { from: lower, to: upper, width, coordinate } = range;
@@ -62,7 +63,7 @@ export function bySpot(
     beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p)),
   );
   const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
-  const problem = {
+  const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
     // Averaged over cells, unlike conditions.
