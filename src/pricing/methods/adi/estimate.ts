@@ -17,7 +17,7 @@ interface Weights {
 const WEIGHTS = {
   lognormal: { smooth: { correction: 0.25, distance: 1 }, rough: { correction: 0.5, distance: 1 } },
   heston: { smooth: { correction: 0.6, distance: 0.9 }, rough: { correction: 1, distance: 0.25 } },
-  plainAmerican: { smooth: { correction: 1, distance: 2 }, rough: { correction: 1, distance: 2 } },
+  plainAmerican: { smooth: { correction: 1, distance: 1.5 }, rough: { correction: 1, distance: 1.5 } },
   others: { smooth: { correction: 1, distance: 0.25 }, rough: { correction: 1, distance: 0.25 } },
 } as const satisfies Record<string, { readonly smooth: Weights; readonly rough: Weights }>;
 
@@ -51,7 +51,7 @@ export const isPlainAmerican = (terms: Terms): boolean =>
 /** The part of the correction in space that counts beside the distance to a coarser level. */
 const SPACE = 0.5;
 
-/** The correction of a plain American trade: that in time, half of that in space, and rounding. */
+/** The correction of a plain American trade: that in time, half of that in space, both widened, and rounding. */
 export function correctionOf({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
   return errorEstimate - (1 - SPACE) * Math.abs(space.value);
 }

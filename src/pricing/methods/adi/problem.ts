@@ -114,7 +114,7 @@ export function build(
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
       const wide = widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
-      return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(point) } : wide;
+      return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(wide) } : wide;
     },
   };
 }
