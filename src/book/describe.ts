@@ -8,7 +8,7 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
   min: "worst-of",
 };
 
-/** "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
+/** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
 export function describeTrade({ payoff, exercise, barriers }: Trade): string {
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
 }

@@ -8,12 +8,12 @@ const MAX_IDS = 1 << 22;
 export class SeenIds {
   #count = 0;
 
-  /** Ids remembered. */
+  /** The number of ids remembered. */
   get count(): number {
     return this.#count;
   }
 
-  /** Whether the id is remembered. */
+  /** Tells whether the id is remembered. */
   has(id: string): boolean {
     const [first, second] = hashOfId(id);
     return this.#slots[this.#find(first, second) + 1] !== 0;
@@ -27,7 +27,7 @@ export class SeenIds {
     return this.seenHashBefore(...hashOfId(id));
   }
 
-  /** As `seenBefore`, of an id whose hash (`hashOfId`) is known. */
+  /** Does what `seenBefore` does, for an id whose hash (`hashOfId`) is known. */
   seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;
@@ -65,8 +65,8 @@ export class SeenIds {
 }
 
 /**
- * Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never
- * 0.
+ * Returns two multiplicative hashes of an id over the UTF-16 units, mixed at the end so that low bits depend on all;
+ * the second is never 0.
  */
 export function hashOfId(text: string): [number, number] {
   let a = 0x811c9dc5;

@@ -4,8 +4,8 @@ import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * JSON text as plain data; a byte order mark before it is let pass. Of a name that an object has twice, `JSON.parse`
- * takes the last value without a word: here it is an error.
+ * Parses JSON text to plain data; a byte order mark before it is let pass. Of a name that an object has twice,
+ * `JSON.parse` takes the last value without a word: here it is an error.
  * @param where what the text is, for the message: `line 17`, or nothing for a whole book
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
@@ -26,7 +26,7 @@ export function parseJson(text: string, where = ""): unknown {
   return value;
 }
 
-/** Whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
+/** Tells whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
 export function isWellNamed(text: string, value: unknown): boolean {
   return countNames(text) === namesOf(value);
 }

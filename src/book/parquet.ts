@@ -10,8 +10,8 @@ import type { ParsedTrade } from "./types.ts";
 export type RandomAccess = AsyncBuffer;
 
 /**
- * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a
- * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
+ * Reads trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a
+ * DATE a day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
  * @throws BookError no Parquet, an unknown column; here, before any trade is read
  */
 export async function readParquet(
@@ -30,7 +30,7 @@ async function* tradesOf({ rows, read, total }: Table): AsyncGenerator<ParsedTra
 /** A table of trades, whose rows are read from any place. */
 export interface Table {
   readonly columns: readonly Column[];
-  /** Rows. */
+  /** The number of rows. */
   readonly total: number;
   /** The rows from one index to another, a part of a row group in memory at a time. */
   readonly rows: (from: number, to: number) => AsyncIterable<{ readonly cells: unknown[]; readonly index: number }>;
@@ -103,7 +103,7 @@ interface Chunk {
   readonly rowStart: number;
 }
 
-/** What the file's reader throws is the file's fault, unless the file could not be read. */
+/** Turns what the file's reader throws into an error of the file, unless the file could not be read. */
 async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -113,7 +113,7 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As JSON would have it: no dates, no 64-bit integers, and no fields of null. */
+/** Converts a value to what JSON would have: no dates, no 64-bit integers, and no fields of null. */
 function plain(value: unknown, node: SchemaTree | undefined): unknown {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "bigint") return Number(value);

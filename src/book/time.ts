@@ -2,15 +2,15 @@
 
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** Times beyond this are mistakes, and would overflow what is made of them. */
+/** The largest time in years: times beyond it are mistakes, and would overflow what is made of them. */
 export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {
-  /** Milliseconds since 1970, UTC. */
+  /** The milliseconds since 1970, UTC. */
   readonly instant: number;
   /**
-   * What is to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
+   * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
    */
   readonly timeOfDay: number;
 }
@@ -19,7 +19,7 @@ export interface AsOf {
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** Midnight UTC of the day; the time of day is asOf's. */
+  /** A day, as its midnight UTC; the time of day is asOf's. */
   | { readonly kind: "day"; readonly midnight: number }
   /** A tenor: so many calendar months after asOf's day, and then so many days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
@@ -111,8 +111,8 @@ function tenorMidnight(asOf: AsOf, months: number, days: number): number {
 }
 
 /**
- * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number
- * of days away, whatever the hour the book was made at.
+ * The time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a
+ * whole number of days away, whatever the hour the book was made at.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -129,7 +129,7 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   }
 }
 
-/** Years, for a message. */
+/** Writes years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;

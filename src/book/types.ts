@@ -10,9 +10,9 @@ import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
-/** What is paid when a trade is exercised or expires, per unit of quantity. */
+/** The payoff of a trade that is exercised or expires, per unit of quantity. */
 export type Payoff =
-  /** max(S − strike, 0) or max(strike − S, 0). */
+  /** A payoff of max(S − strike, 0) or max(strike − S, 0). */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
@@ -26,7 +26,7 @@ export type Payoff =
       readonly kinks: readonly number[];
       readonly place?: string;
     }
-  /** max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
+  /** A payoff of max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
   | {
       readonly kind: "basket";
       readonly right: "call" | "put";
@@ -36,9 +36,9 @@ export type Payoff =
     }
   | PathPayoff;
 
-/** What depends on the path of one spot, not on its last value alone. */
+/** A payoff that depends on the path of one spot, not on its last value alone. */
 export type PathPayoff =
-  /** max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
+  /** A payoff of max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
   | {
       readonly kind: "average";
       readonly right: "call" | "put";
@@ -46,12 +46,12 @@ export type PathPayoff =
       readonly mean: "arithmetic" | "geometric";
       /** Years, increasing, ≥ 0, the last one at or before expiry; or the whole time from today to expiry. */
       readonly times: readonly number[] | "continuous";
-      /** Fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
+      /** The fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
-   * Of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S − m or
-   * M − S (call, put).
+   * A payoff of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S
+   * − m or M − S (call, put).
    */
   | {
       readonly kind: "lookback";
@@ -59,13 +59,13 @@ export type PathPayoff =
       /** 0 where it floats. */
       readonly strike: number;
       readonly isFloating: boolean;
-      /** Years from which on spots count. */
+      /** The time in years from which on spots count. */
       readonly from: number;
       /** The extreme spot before today. */
       readonly extremum: number | undefined;
       readonly times: readonly number[] | "continuous";
     }
-  /** On each date the right to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
+  /** The right on each date to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
   | {
       readonly kind: "swing";
       readonly right: "call" | "put";
@@ -77,30 +77,33 @@ export type PathPayoff =
     };
 
 /**
- * What a payoff on several underlyings is written on: B = Σ wᵢ·Sᵢ, Π Sᵢ^wᵢ, the largest or the smallest of wᵢ·Sᵢ. A
- * spread is the sum with weights 1 and −1.
+ * The index that a payoff on several underlyings is written on: B = Σ wᵢ·Sᵢ, Π Sᵢ^wᵢ, the largest or the smallest of
+ * wᵢ·Sᵢ. A spread is the sum with weights 1 and −1.
  */
 export type BasketIndex = "sum" | "product" | "max" | "min";
 
-/** When the holder may exercise. */
+/** The times at which the holder may exercise. */
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
-  /** Times in years, increasing, the last one at or before expiry; expiry itself is always an exercise date. */
+  /**
+   * Exercise on dates: times in years, increasing, the last one at or before expiry; expiry itself is always an
+   * exercise date.
+   */
   | { readonly kind: "bermudan"; readonly times: readonly number[] };
 
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
 
 /** A barrier of a trade. A spot equal to the level has hit it. */
 export interface Barrier {
-  /** Of a trade on several underlyings: which of them, from 0. */
+  /** The underlying that is monitored, of a trade on several: its number from 0. */
   readonly asset?: number;
   readonly type: BarrierType;
-  /** > 0. */
+  /** The level of the barrier, > 0. */
   readonly level: number;
-  /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
+  /** The amount paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
-  /** When a rebate is paid; that of a knock-in is always paid at expiry. */
+  /** The time at which a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
   readonly monitoring:
     | { readonly kind: "continuous" }
@@ -118,11 +121,14 @@ export interface TradeAsset {
 
 /** Correlations of the underlyings of a trade, in its order, and behind them of the short rate if there is one. */
 export interface DriverCorrelations {
-  /** Of underlyings, and the currency of the short rate. */
+  /** The names of underlyings, and the currency of the short rate. */
   readonly names: readonly string[];
-  /** Symmetric, with ones on its diagonal; whether it is positive semi-definite is for methods to look at. */
+  /**
+   * The matrix of correlations, symmetric, with ones on its diagonal; whether it is positive semi-definite is for
+   * methods to look at.
+   */
   readonly matrix: readonly (readonly number[])[];
-  /** Pairs that the book does not name, which are taken to be independent. */
+  /** The pairs that the book does not name, which are taken to be independent. */
   readonly assumed: readonly (readonly [string, string])[];
 }
 
@@ -132,21 +138,23 @@ export type Tags = Readonly<Record<string, string | number>>;
 /** One trade, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
   readonly id: string;
-  /** Shared by reference among the trades of one underlying. */
+  /** The underlying, shared by reference among the trades of one underlying. */
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
-  /** Of a trade on several underlyings: all of them in its order; `underlying` and `volatility` are the first. */
+  /** All underlyings of a trade on several, in its order; `underlying` and `volatility` are the first. */
   readonly assets?: readonly TradeAsset[];
-  /** Of a trade on several underlyings or under a stochastic short rate. */
+  /** The correlations of a trade on several underlyings or under a stochastic short rate. */
   readonly correlations?: DriverCorrelations;
   readonly payoff: Payoff;
-  /** Years, ≥ 0; at 0 the trade is worth its payoff. */
+  /** The time to expiry in years, ≥ 0; at 0 the trade is worth its payoff. */
   readonly expiry: number;
   readonly exercise: Exercise;
-  /** Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some. */
+  /**
+   * The barriers. Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some.
+   */
   readonly barriers: readonly Barrier[];
-  /** Results are per unit; totals multiply by this. Negative when sold. */
+  /** The number of units held. Results are per unit; totals multiply by this. Negative when sold. */
   readonly quantity: number;
   readonly tags?: Tags;
 }
@@ -166,9 +174,9 @@ export type ParsedTrade =
     };
 
 /**
- * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of
- * spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the
- * book says nothing.
+ * The scenarios to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative
+ * shifts of spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]`
+ * where the book says nothing.
  */
 export interface Scenarios {
   readonly time: readonly number[];
@@ -186,14 +194,14 @@ export interface Market {
   readonly correlations: readonly Correlation[];
 }
 
-/** What all trades of a book share. */
+/** The context that all trades of a book share. */
 export interface BookContext {
-  /** ISO instant in UTC. */
+  /** The valuation moment, an ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   /** The method that prices its trades, unless options say otherwise; "auto" by default. */
   readonly method?: MethodName | undefined;
-  /** Of random numbers; a whole number from 0. */
+  /** The seed of random numbers; a whole number from 0. */
   readonly seed?: number | undefined;
 }
 
@@ -203,34 +211,34 @@ export interface Book extends BookContext {
   readonly trades: readonly ParsedTrade[];
 }
 
-/** Why a trade has no result, as plain data. */
+/** The reason why a trade has no result, as plain data. */
 export interface TradeError {
   /** A `FeynkacError`'s code, or `INTERNAL`. */
   readonly code: string;
-  /** Where in the book, when the book is at fault: `trades[3].strike`. */
+  /** The place in the book, when the book is at fault: `trades[3].strike`. */
   readonly path?: string;
   /** The whole message, path included. */
   readonly message: string;
 }
 
 /**
- * values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be
- * priced.
+ * The values of the scenarios, values[time][spot][volatility][rate], in the order of the book's scenario axes; null
+ * where a scenario could not be priced.
  */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
- * estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null
- * where one is not known.
+ * The error estimates of the scenarios, estimates[time][volatility][rate]: the largest of the error estimates of the
+ * values at the scenarios' spots; null where one is not known.
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
-/** What a trade is called and what it is on, as its result says it. */
+/** The names of a trade and of what it is on, as its result says them. */
 export interface TradeLabels {
   /** Its name; of several, their names with " + " between them. */
   readonly underlying: string;
   readonly currency: string;
-  /** That of the book; the result's numbers are per unit. */
+  /** The quantity of the book; the result's numbers are per unit. */
   readonly quantity: number;
   readonly tags?: Tags | undefined;
 }
@@ -252,23 +260,29 @@ export interface PricedTrade extends TradeLabels {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
-   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
+   * "heston", "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
    * "knocked-out".
    */
   readonly method: string;
-  /** Of a price by random numbers: their seed. */
+  /** The seed of a price by random numbers. */
   readonly seed?: number | undefined;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /** Of several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of them. */
+  /**
+   * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
+   * them.
+   */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
-  /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
+  /** The cross gamma ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];
-  /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
+  /**
+   * The sensitivity ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate,
+   * per 1.00.
+   */
   readonly correlation?: readonly PairSensitivity[];
-  /** On request. */
+  /** The error estimates of sensitivities, on request. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
@@ -296,7 +310,7 @@ export type PairSensitivity = readonly [first: string, second: string, value: nu
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade extends Partial<TradeLabels> {
-  /** null when the trade did not say. */
+  /** The trade's id; null when the trade did not say. */
   readonly id: string | null;
   readonly status: "error";
   readonly value: null;
@@ -324,16 +338,16 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  /** Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
+  /** The sum Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
   readonly cashDelta: number | null;
   readonly theta: number | null;
   readonly rho: number | null;
-  /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
+  /** The sum Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
-  /** In the order of their first trades. */
+  /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
-  /** Σ |quantity|·estimate. */
+  /** The sum Σ |quantity|·estimate. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
@@ -344,7 +358,7 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly delta: number | null;
   readonly gamma: number | null;
   readonly vega: number | null;
-  /** delta × spot, in the currency. */
+  /** The product delta × spot, in the currency. */
   readonly cashDelta: number | null;
 }
 
@@ -354,7 +368,7 @@ export interface GroupTotals extends CurrencyTotals {
   readonly group: Readonly<Record<string, string | number | null>>;
 }
 
-/** What `priceBook` returns. */
+/** The result of `priceBook`. */
 export interface BookReport {
   readonly asOf: string;
   readonly device: { readonly backend: BackendName; readonly name: string };
@@ -366,6 +380,6 @@ export interface BookReport {
   readonly groups?: readonly GroupTotals[];
   /** The axes that every `scenarios` of the results refers to. */
   readonly scenarios?: Scenarios;
-  /** In the order of the book. */
+  /** The results, in the order of the book. */
   readonly results: readonly TradeResult[];
 }

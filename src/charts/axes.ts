@@ -9,7 +9,7 @@ export interface Scale {
   readonly texts: readonly string[];
 }
 
-/** Where the data stand, inside of titles, ticks and legend. */
+/** The frame that the data stand in, inside of titles, ticks and legend. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
@@ -67,7 +67,7 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** Pixels left of the axes: the ticks and the label. */
+/** The width in pixels left of the axes: the ticks and the label. */
 export function leftOf(texts: readonly string[]): number {
   return 34 + Math.max(...texts.map(widthOf), 10);
 }

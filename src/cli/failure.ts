@@ -1,11 +1,11 @@
 import { getSystemErrorMap } from "node:util";
 
-/** Why the command cannot go on: its message is for the person at the shell, and no stack is shown. */
+/** The error of a command that cannot go on: its message is for the person at the shell, and no stack is shown. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** What the operating system says, in words and without the names of calls: `no space left on device`. */
+/** The reason of the operating system, in words and without the names of calls: `no space left on device`. */
 export function reasonOf(cause: unknown): string {
   const { errno, message } = cause as NodeJS.ErrnoException;
   return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;

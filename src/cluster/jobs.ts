@@ -1,20 +1,20 @@
-/** What stands in the queue: small, because workers read the book and the manifest themselves. */
+/** The entries of the queue: small, because workers read the book and the manifest themselves. */
 import type { JobsOptions } from "bullmq";
 import { PREFIX } from "./connect.ts";
 
 export const CHUNK = "chunk";
 export const RUN = "run";
 
-/** What all jobs of a run share. */
+/** The properties that all jobs of a run share. */
 export interface RunJob {
   readonly run: string;
-  /** Where the run lies: a folder that all workers see, or S3. */
+  /** The place of the run: a folder that all workers see, or S3. */
   readonly output: string;
   /** Hash of the plan: a worker that finds another manifest there refuses. */
   readonly plan: string;
   readonly chunks: number;
   readonly trades: number;
-  /** Chunks in the queue at once, and therefore workers on the run, at most. */
+  /** The number of chunks in the queue at once, and therefore workers on the run, at most. */
   readonly window: number;
   /** The priority of the first chunk; see `fairPriority`. */
   readonly priority: number;
@@ -28,13 +28,15 @@ export interface ChunkJob extends RunJob {
 
 export type Job = RunJob | ChunkJob;
 
-/** Tries of a chunk that fails by itself. */
+/** The number of tries of a chunk that fails by itself. */
 export const TRIES = 3;
 
-/** How often a chunk's worker may die under it, before its trades are errors: as often as it may fail. */
+/**
+ * The number of times that a chunk's worker may die under it, before its trades are errors: as often as it may fail.
+ */
 export const MAX_STALLED = TRIES - 1;
 
-/** Finished runs are known for so long. Seconds. */
+/** The time in seconds for which finished runs are known. */
 export const REMEMBERED = 7 * 24 * 3600;
 
 /** Priorities that BullMQ knows. */
@@ -43,7 +45,7 @@ export const LEVELS = ["high", "normal", "low"] as const;
 export type Level = (typeof LEVELS)[number];
 const BAND = Math.floor(HIGHEST / LEVELS.length);
 
-/** Steps between chunks of a run with the smallest share; a larger share takes smaller steps. */
+/** The number of steps between chunks of a run with the smallest share; a larger share takes smaller steps. */
 export const MAX_SHARE = 12;
 
 /** The first and the last priority of a level. */

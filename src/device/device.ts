@@ -6,7 +6,7 @@
  */
 import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
-/** Where kernels run: "cpu" is WebAssembly SIMD on threads. */
+/** The name of a back end, on which kernels run: "cpu" is WebAssembly SIMD on threads. */
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
 /** The machine type of a buffer's elements. */
@@ -30,12 +30,12 @@ export interface HostArrays {
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
   readonly device: Device;
   readonly element: E;
-  /** Elements. */
+  /** The number of elements. */
   readonly length: number;
   readonly disposed: boolean;
 }
 
-/** What a parameter takes: a scalar its value, a buffer the memory itself. */
+/** The argument of a parameter: for a scalar its value, for a buffer the memory itself. */
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
 
@@ -43,8 +43,8 @@ export type LaunchArgument<D extends Declaration> =
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
- * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative
- * ones (barriers, workgroup arrays, subgroup operations).
+ * The size of a launch: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
+ * (barriers, workgroup arrays, subgroup operations).
  *
  * `microsecondsEach`: what an item or a workgroup takes one core, at most about. The CPU device runs a short launch on
  * the calling thread, even where all others go to workers, and so starts none for it.
@@ -57,7 +57,7 @@ export type LaunchSize = ({ readonly items: number } | { readonly groups: number
 export interface CompiledKernel<P extends Params = Params> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;
-  /** Milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
+  /** The milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
   readonly compileMs: number;
   /** The generated code, for reading: WGSL, CUDA, or a listing of the WebAssembly. */
   readonly code: string;
@@ -65,38 +65,41 @@ export interface CompiledKernel<P extends Params = Params> {
 
 /** Options of `Device.compile`. */
 export interface CompileOptions {
-  /** What `real` is. */
+  /** The precision of `real`. */
   readonly precision: Precision;
   /**
-   * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract"
-   * allows it, with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
-   * contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so
-   * that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the driver's choice on
-   * WebGPU: the bits are the same wherever they can be.
+   * Says whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice:
+   * "contract" allows it, with "exact" every operation rounds, and results are the same bits on every device that
+   * offers it. CUDA contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to
+   * the driver, so that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the
+   * driver's choice on WebGPU: the bits are the same wherever they can be.
    */
   readonly fma?: "contract" | "exact" | "reproducible";
   /**
-   * On the CPU, how many SIMD vectors of work items run side by side: 1, 2, 4 or 8. The default, 4, hides the latency
-   * of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow about
-   * sixteen. Other devices ignore it; results are the same.
+   * The number of SIMD vectors of work items that run side by side on the CPU: 1, 2, 4 or 8. The default, 4, hides the
+   * latency of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow
+   * about sixteen. Other devices ignore it; results are the same.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
 }
 
-/** What a device allows a kernel, a launch or a buffer. */
+/** The limits of a device on a kernel, a launch or a buffer. */
 export interface DeviceLimits {
-  /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
+  /** The number of lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
-  /** Multiprocessors, where that is known: workgroups that have one each run at the same time. */
+  /** The number of multiprocessors, where that is known: workgroups that have one each run at the same time. */
   readonly multiprocessors?: number;
-  /** Largest buffer, in bytes. */
+  /** The size of the largest buffer, in bytes. */
   readonly maxBufferBytes: number;
-  /** Most buffers one kernel may take. */
+  /** The largest number of buffers one kernel may take. */
   readonly maxBuffers: number;
-  /** Largest workgroup, in items, and the memory its arrays may take, in bytes. */
+  /** The size of the largest workgroup, in items, and the memory its arrays may take, in bytes. */
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
-  /** Most bytes of private arrays one work item may declare; of an emulated double (f32x2) its first half counts. */
+  /**
+   * The largest number of bytes of private arrays one work item may declare; of an emulated double (f32x2) its first
+   * half counts.
+   */
   readonly maxPrivateBytes: number;
 }
 
@@ -106,7 +109,7 @@ export interface SharedContext {
   readonly count: number;
 }
 
-/** What a thread opens its part of a device with. */
+/** The options with which a thread opens its part of a device. */
 export interface PartOptions {
   readonly backend: BackendName;
   readonly threads?: number;
@@ -116,7 +119,7 @@ export interface PartOptions {
 
 /** A device that several threads of the host may use side by side, each through a part of its own. */
 export interface DeviceParts {
-  /** What `openDevice` is given on each of as many threads as fill the device. */
+  /** The options of `openDevice` on each of as many threads as fill the device. */
   readonly options: readonly PartOptions[];
   /** `resource` is disposed with the device. */
   readonly keep: (resource: PartsUser) => void;
@@ -134,40 +137,44 @@ export interface PartsUser extends Disposable {
  */
 export interface Device extends Disposable {
   readonly backend: BackendName;
-  /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
+  /** The name for people: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
   readonly name: string;
   /**
-   * What kernels may be compiled for. An emulated precision joins when it has been asked for (by `openDevice`,
-   * `compile` or `offeredPrecision`) and has passed its test on this very device.
+   * The precisions that kernels may be compiled for. An emulated precision joins when it has been asked for (by
+   * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this very device.
    */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
-  /** Work items that fill the device: batches smaller than this leave it partly idle. */
+  /** The number of work items that fill the device: batches smaller than this leave it partly idle. */
   readonly parallelism: number;
-  /** Buffers that were created and not yet disposed. */
+  /** The number of buffers that were created and not yet disposed. */
   readonly liveBuffers: number;
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
-  /** Absent where one thread of the host is all that there is to share the work, or all that can use the device. */
+  /**
+   * The parts of the device for other threads. Absent where one thread of the host is all that there is to share the
+   * work, or all that can use the device.
+   */
   readonly parts?: DeviceParts | undefined;
 
   /**
-   * Where f64 can only be emulated (f32x2): measures each operation against f64, once, and has `precisions` offer it.
+   * Makes emulated double available where f64 can only be emulated (f32x2): measures each operation against f64, once,
+   * and has `precisions` offer it.
    * @throws PrecisionError naming an operation that is not exact enough, and its error
    */
   readonly enableEmulatedDouble?: () => Promise<void>;
 
   /**
-   * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of
-   * what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
+   * Creates zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of
+   * f32: of what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
    * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64
    * where there is none)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
-   * Compiles, or finds among the programs last used. Kernels are compared by their content, so compiling the same
-   * kernel twice is cheap.
+   * Compiles a kernel, or finds among the programs last used. Kernels are compared by their content, so compiling the
+   * same kernel twice is cheap.
    * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"`
    * where
    *   that cannot be had)

@@ -1,4 +1,6 @@
-/** Where a local is mentioned: the nesting of statement lists, and which of them only some items may run. */
+/**
+ * The places at which a local is mentioned: the nesting of statement lists, and which of them only some items may run.
+ */
 import type { Stmt } from "./ir.ts";
 
 /** One statement list. A loop has two: `init`, test and `update` together, and the body inside that. */
@@ -11,7 +13,7 @@ export interface Block {
   region: Block;
 }
 
-/** Every mention of one local. */
+/** The list of every mention of one local. */
 export interface Mentions {
   home: Block;
   readonly first: { readonly block: Block; readonly write: boolean };

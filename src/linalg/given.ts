@@ -1,4 +1,4 @@
-/** What a caller gave where no compiler sees it: plain JavaScript, JSON. */
+/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
 import type { DeviceBuffer } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 
@@ -10,14 +10,14 @@ function shownType(value: unknown): string {
   return typeof value === "object" ? `an object (${value.constructor?.name ?? "no class"})` : `a ${typeof value}`;
 }
 
-/** Data, which may have other fields, too. @throws SpecError for what is no object */
+/** Checks data, which may have other fields, too. @throws SpecError for what is no object */
 export function givenObject(who: string, given: object, fields: readonly string[]): void {
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
   throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields.join(", ")}`);
 }
 
 /**
- * Options: those that are not known would otherwise be ignored in silence.
+ * Checks options: those that are not known would otherwise be ignored in silence.
  * @throws SpecError for what is no object, or has another field
  */
 export function knownFields(who: string, given: object, known: readonly string[]): void {

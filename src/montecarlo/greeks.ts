@@ -5,8 +5,8 @@ import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Param
 import type { PathProduct } from "./product.ts";
 
 /**
- * How sensitivities are found: "bump", central differences of copies with the same random numbers; "pathwise", the
- * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ * The way in which sensitivities are found: "bump", central differences of copies with the same random numbers;
+ * "pathwise", the derivative along each path; "likelihood-ratio", payoffs times scores of the model.
  */
 export type GreekMethod = "bump" | "pathwise" | "likelihood-ratio";
 
@@ -19,7 +19,7 @@ export interface Bump {
 
 /** Relative shifts of parameters, or absolute ones where the parameter may be 0 or negative. */
 const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
-/** Of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
+/** The relative bump of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
 const PATHWISE = 1e-5;
 
 /**
@@ -52,13 +52,13 @@ export interface Variants {
   readonly product: readonly Parameters[];
   readonly control: readonly Parameters[];
   readonly dates: readonly (readonly Column[])[];
-  /** [measures][variants]. */
+  /** The weights, [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
 }
 
 /**
- * Central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one parameter are
- * shared by its derivatives.
+ * The copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one
+ * parameter are shared by its derivatives.
  */
 export function bumpedVariants(
   { model, product, control, dates }: Paths,
@@ -105,7 +105,7 @@ function sharedParameters(control: Parameters, product: Parameters, moved: Param
   );
 }
 
-/** What is simulated: of the settings, or of a copy with other numbers. */
+/** The functions and dates that are simulated: those of the settings, or of a copy with other numbers. */
 export interface Paths {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -141,7 +141,7 @@ const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>
     ? { byStep: parameter.byStep.map((column) => mapColumns([column, h], (x, by) => x + sign * by)) }
     : mapColumns([parameter, h], (x, by) => x + sign * by);
 
-/** Weights of instances `from` to `to`: [measures, variants, instances]. */
+/** Returns the weights of instances `from` to `to`: [measures, variants, instances]. */
 export function weightTable({ weights }: Variants, from: number, to: number): Float64Array {
   const instances = to - from;
   const variants = weights[0].length;

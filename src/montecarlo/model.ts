@@ -1,4 +1,4 @@
-/** What a model is to the path engine: a state, how it starts, and a step of it, as kernel functions. */
+/** The interface of models for the path engine: a state, how it starts, and a step of it, as kernel functions. */
 import { bool, type KernelFunction, read, real, write } from "../kernel/index.ts";
 import type { Parameters } from "./parameters.ts";
 
@@ -62,20 +62,20 @@ export const modelParams: {
  */
 export interface PathModel {
   readonly name: string;
-  /** Spots that a product sees. */
+  /** The number of spots that a product sees. */
   readonly assets: number;
-  /** Numbers of the state. */
+  /** The count of numbers of the state. */
   readonly state: number;
-  /** Independent standard normal numbers of a step. */
+  /** The count of independent standard normal numbers of a step. */
   readonly normals: number;
-  /** Independent uniform numbers of a step, in (0, 1). */
+  /** The count of independent uniform numbers of a step, in (0, 1). */
   readonly uniforms: number;
   /**
-   * Read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and 1 if there is
-   * none.
+   * The parameters, read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and
+   * 1 if there is none.
    */
   readonly parameters: Parameters;
-  /** Numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
+  /** The numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
   readonly coefficients?: {
     readonly count: number;
     readonly function: KernelFunction<typeof coefficientParams, void>;
@@ -86,24 +86,26 @@ export interface PathModel {
   readonly step: KernelFunction<typeof stepParams, void>;
   /** The spots of a state. */
   readonly observe: KernelFunction<typeof observeParams, void>;
-  /** Logarithms of the spots, where the state has them: a product that needs them then takes none. */
+  /** The logarithms of the spots, where the state has them: a product that needs them then takes none. */
   readonly logs?: KernelFunction<typeof logParams, void>;
-  /** What of the state its spots do not show: variances, factors. Continuation values are regressed on it, too. */
+  /**
+   * The part of the state that its spots do not show: variances, factors. Continuation values are regressed on it, too.
+   */
   readonly hidden?: { readonly count: number; readonly function: KernelFunction<typeof hiddenParams, void> };
   /** A discount factor of the path, beside that of "rate". */
   readonly discount?: KernelFunction<typeof discountParams, number>;
-  /** Of each asset the variance of ln S over a step, given the state before it; for Brownian bridges of products. */
+  /** The variance of ln S of each asset over a step, given the state before it; for Brownian bridges of products. */
   readonly variances?: KernelFunction<typeof varianceParams, void>;
-  /** Whether ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
+  /** True where ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
   readonly exactBridge?: boolean;
   /**
-   * Scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
+   * The scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
    * first one also has those of the spot at time 0.
    */
   readonly score?: {
     readonly names: readonly string[];
     readonly function: KernelFunction<typeof scoreParams, void>;
   };
-  /** Parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
+  /** The parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
   readonly greeks?: Readonly<Record<string, readonly string[]>>;
 }

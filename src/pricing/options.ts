@@ -4,21 +4,21 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /**
- * Which sensitivities are computed: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
+ * The sensitivities to compute: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
  * "none".
  */
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
- * those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form` and
- * `deterministic` price some.
+ * The way to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades,
+ * and those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form`
+ * and `deterministic` price some.
  */
 export type Method = MethodName;
 
-/** What `onProgress` is told after each batch. */
+/** The progress that `onProgress` is told after each batch. */
 export interface Progress {
-  /** Trades with a result, errors included. */
+  /** The number of trades with a result, errors included. */
   readonly done: number;
   /** All trades; undefined if they come from a stream of unknown length. */
   readonly total: number | undefined;
@@ -26,13 +26,16 @@ export interface Progress {
 
 /** Options of `priceBook` and `priceTrades`. An option that is not listed here is an error. */
 export interface PricingOptions {
-  /** What to price on. It is borrowed: the caller disposes it. */
+  /** The device to price on. It is borrowed: the caller disposes it. */
   readonly device: Device;
-  /** f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result says so. */
+  /**
+   * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
+   * says so.
+   */
   readonly precision?: Precision;
-  /** "all" by default. */
+  /** The sensitivities to compute, "all" by default. */
   readonly greeks?: Greeks;
-  /** Whether results have `sensitivityErrorEstimates`; false by default. They cost up to a third more. */
+  /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
   /** The book's, if it names one, else "auto". */
   readonly method?: Method | undefined;
@@ -43,16 +46,16 @@ export interface PricingOptions {
    */
   readonly accuracy?: number | undefined;
   /**
-   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
+   * The seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
    * that would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on
    * the machine. The first value, sensitivities and scenarios are computed in any case.
    */
   readonly timePerTrade?: number | undefined;
   /**
-   * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
-   * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
-   * earlier results and takes less memory, but more time. Results do not depend on it, except in the last digits on a
-   * GPU.
+   * The number of trades that are priced together, a whole number from 1. Results come in batches of this size. By
+   * default it is chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller
+   * batch gives earlier results and takes less memory, but more time. Results do not depend on it, except in the last
+   * digits on a GPU.
    */
   readonly batchSize?: number;
   /**
@@ -60,7 +63,7 @@ export interface PricingOptions {
    * the driver of a GPU is waited for.
    */
   readonly signal?: AbortSignal;
-  /** Called after each batch, before its results are yielded. */
+  /** A callback, called after each batch, before its results are yielded. */
   readonly onProgress?: (progress: Progress) => void;
   /**
    * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
@@ -73,11 +76,11 @@ export interface Settings {
   readonly greeks: Greeks;
   readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
-  /** Undefined where nothing was asked for: each method then has a default of its own. */
+  /** The accuracy asked for; undefined if none was: each method then has a default of its own. */
   readonly accuracy: number | undefined;
-  /** Seconds; undefined where there is no limit. Methods ask `Batch.budget`. */
+  /** The seconds that a trade may take; undefined where there is no limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
-  /** Of random numbers. */
+  /** The seed of random numbers. */
   readonly seed: number;
 }
 
@@ -95,7 +98,7 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
-/** What no compiler has looked at: an option that is not known would be ignored in silence. @throws SpecError */
+/** Checks options that no compiler has looked at: an unknown option would be ignored in silence. @throws SpecError */
 export function checkOptions(options: PricingOptions | undefined): void {
   if (typeof options?.device?.launch !== "function")
     throw new SpecError(

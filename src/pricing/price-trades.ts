@@ -9,7 +9,7 @@ import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 import { within } from "../turns.ts";
 
-/** Of a trade without scenarios: its value and error on two meshes, its bumps. */
+/** The instances of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
 /**
@@ -20,20 +20,23 @@ const SMALL_BATCH = 512;
 /** The largest batch of one thread; of a device that several threads prepare work for, until these have started. */
 const LARGEST_BATCH = { alone: 16_384, shared: 2048 };
 
-/** Trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
+/** The number of trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
 function usualBatch({ parallelism, parts }: Device): number {
   const most = parts === undefined ? LARGEST_BATCH.alone : LARGEST_BATCH.shared;
   return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
 }
 
-/** As many instances in fewer trades: each further case of the scenarios is two instances more of a trade. */
+/**
+ * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
+ * instances.
+ */
 function withScenarios(trades: number, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
   return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }
 
-/** Batches under way at once: one is prepared while the device works on the one before. */
+/** The number of batches under way at once: one is prepared while the device works on the one before. */
 const BATCHES_UNDER_WAY = 2;
 
 /**
@@ -172,10 +175,10 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
   }
 }
 
-/** Of books that name none; results say it. */
+/** The seed for books that name none; results report it. */
 const DEFAULT_SEED = 1;
 
-/** Options with every default decided. @throws SpecError */
+/** Returns the options with every default decided. @throws SpecError */
 export function settingsOf(
   {
     greeks = "all",

@@ -1,4 +1,4 @@
-/** What a quantizer is: points, the weights of their Voronoi cells, and the error of replacing X by the nearest one. */
+/** A quantizer: points, the weights of their Voronoi cells, and the error of replacing X by the nearest one. */
 import { ShapeError, SpecError } from "../errors.ts";
 
 /**
@@ -11,16 +11,16 @@ import { ShapeError, SpecError } from "../errors.ts";
  * spacing of the points for a smooth f.
  */
 export interface Quantizer {
-  /** d. */
+  /** The dimension d. */
   readonly dimension: number;
-  /** Number of points, N. */
+  /** The number of points, N. */
   readonly size: number;
-  /** [size, dimension]. */
+  /** The points, [size, dimension]. */
   readonly points: Float64Array;
-  /** [size]; they add up to 1. */
+  /** The weights, [size]; they add up to 1. */
   readonly weights: Float64Array;
   readonly distortion: number;
-  /** Standard error of the distortion where it was sampled; 0 where it was integrated. */
+  /** The standard error of the distortion where it was sampled; 0 where it was integrated. */
   readonly standardError: number;
 }
 
@@ -46,7 +46,8 @@ export function checkPoints(place: string, points: ArrayLike<number>, dimension:
 }
 
 /**
- * Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a smooth f.
+ * Returns Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a
+ * smooth f.
  *
  * @param quantizer any.
  * @param f a function of a point, [dimension].

@@ -42,11 +42,11 @@ export const bridgePath = fn({
   },
 });
 
-/** What `bridgePath` reads, for times on the host. */
+/** The numbers that `bridgePath` reads, for times on the host. */
 export interface BridgePlan {
-  /** Of each step: its place among the times, and the two that it lies between. */
+  /** The place of each step among the times, and the two that it lies between. */
   readonly places: Int32Array;
-  /** Of each step: the weights of the two, and the standard deviation. */
+  /** The weights of the two at each step, and the standard deviation. */
   readonly weights: Float64Array;
 }
 
@@ -98,17 +98,17 @@ const bridgePaths = kernel({
   },
 });
 
-/** What a bridge is made for. */
+/** The settings of a bridge. */
 export interface BridgeSettings {
-  /** Increasing, from above 0, in years. */
+  /** The times in years, increasing, from above 0. */
   readonly times: readonly number[];
-  /** Brownian motions of a path, 1 by default. */
+  /** The number of Brownian motions of a path, 1 by default. */
   readonly factors?: number;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 
-/** Normal numbers in, paths out: both [count, steps, factors]. */
+/** The buffers of normal numbers in, and of paths out: both [count, steps, factors]. */
 export interface BridgeArguments {
   readonly normals: DeviceBuffer;
   readonly paths: DeviceBuffer;

@@ -1,4 +1,4 @@
-/** How a run begins: a book is read once, hashed, and cut into chunks. */
+/** The beginning of a run: a book is read once, hashed, and cut into chunks. */
 import { type ChunkedBook, type ChunkedFormat, type CostOf, cutBook, openChunkedBook } from "../book/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
@@ -64,11 +64,11 @@ export function changedBook(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
-/** What decides a plan. */
+/** The inputs that decide a plan. */
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;
-  /** Trades of a chunk, and their expected cost on one core in seconds, at most. */
+  /** The number of trades of a chunk, and their expected cost on one core in seconds, at most. */
   readonly limits: { readonly rows: number; readonly seconds: number };
   readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
   readonly signal: AbortSignal;

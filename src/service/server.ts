@@ -26,11 +26,11 @@ export interface ServiceLimits {
   readonly trades: number;
   /** A request may take. */
   readonly seconds: number;
-  /** Requests under way at once. */
+  /** The number of requests under way at once. */
   readonly requests: number;
   /** The finest accuracy that may be asked for. */
   readonly accuracy: number;
-  /** Markets kept. */
+  /** The number of markets kept. */
   readonly markets: number;
 }
 
@@ -120,7 +120,7 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
   );
 }
 
-/** What an answer takes, and how it ends early. */
+/** Limits the work of an answer: what it takes, and how it ends early. */
 type Limited = <T>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -34,7 +34,7 @@ export interface GridValues {
   readonly counts: readonly number[];
   readonly values: Float64Array;
   readonly report: GridReport;
-  /** What solved it. */
+  /** The program that solved it. */
   readonly program: GridProgram;
 }
 
@@ -42,41 +42,41 @@ export interface GridValues {
 interface GridProgram {
   readonly shape: GridShape;
   readonly kernel: CompiledKernel<ReturnType<typeof sharedGridKernel>["params"]>;
-  /** What was compiled, for messages about loops in the user's functions. */
+  /** The kernel that was compiled, for messages about loops in the user's functions. */
   readonly source: Kernel;
 }
 
-/** What a grid's items found, in one. */
+/** The merged findings of a grid's items. */
 export interface GridReport {
   readonly fault: number;
   readonly node: number;
   readonly row: number;
   readonly endless: number;
   readonly growth: false;
-  /** Systems that the iteration did not solve, and the row of the time program of the first. */
+  /** The number of systems that the iteration did not solve, and the row of the time program of the first. */
   readonly unsolved: number;
   readonly unsolvedRow: number;
   readonly iterations: number;
   readonly systems: number;
 }
 
-/** How large a grid is. */
+/** The size of a grid. */
 interface GridSize {
   readonly job: GridJob;
   readonly counts: readonly number[];
   readonly strides: readonly number[];
   readonly unknowns: number;
-  /** How far a row's neighbours are. */
+  /** The distances to a row's neighbours. */
   readonly offsets: readonly number[];
   /** Zeros behind every array. */
   readonly guard: number;
-  /** Rows that a kernel must have room for. */
+  /** The number of rows that a kernel must have room for. */
   readonly room: number;
   /** Relative duration. */
   readonly cost: number;
 }
 
-/** Where a grid's arrays are. */
+/** The places of a grid's arrays. */
 interface Layout extends GridSize {
   readonly rounds: number;
   readonly pitch: number;
@@ -84,9 +84,9 @@ interface Layout extends GridSize {
   readonly first: readonly number[];
 }
 
-/** Bytes of one launch's grids. */
+/** The number of bytes of one launch's grids. */
 const LAUNCH_BYTES = 2 ** 28;
-/** Rows of the time program that a launch has at least. */
+/** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
 /** Solves grids of one model on one device. */
@@ -163,7 +163,7 @@ export class GridSolver {
     return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
   }
 
-  /** How large a grid is, and how long it takes. */
+  /** The size of a grid, and the time that it takes. */
   sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));

@@ -5,9 +5,11 @@ export interface GradedAxis {
   readonly coordinate: "linear" | "log";
   readonly from: number;
   readonly to: number;
-  /** On a node in the middle of every level from 1 on; the middle of the coordinate by default. */
+  /** The price at a node in the middle of every level from 1 on; the middle of the coordinate by default. */
   readonly centre: number | undefined;
-  /** Of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated. */
+  /**
+   * The width of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated.
+   */
   readonly width: number | undefined;
 }
 
@@ -18,7 +20,7 @@ export interface GradedMesh {
 }
 
 /**
- * Node i of 2^level + 1, ξ = i/2^(level−1) − 1:
+ * The mesh with node i of 2^level + 1, ξ = i/2^(level−1) − 1:
  *
  *   x = centre + width·sinh(z(ξ)),   z(ξ) = a·ξ/(1 + b·ξ),
  *

@@ -16,7 +16,7 @@ import type { SparseModel } from "./problem/model.ts";
 import { solveSpread } from "./spread.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
-/** All time steps, or half of them. */
+/** The time steps of a solution: all, or half of them. */
 export type Steps = "all" | "half";
 
 /** A grid's values for every entry, and the time program that led to them. */
@@ -85,7 +85,7 @@ export class Runs {
     }));
   }
 
-  /** What went wrong in an entry's grids, the first in the order in which they were solved. */
+  /** The errors and warnings of an entry's grids, the first in the order in which they were solved. */
   outcome(member: number): Pick<SparseContents, "error" | "warnings"> {
     const model = this.#model;
     const { index, timeline } = this.#members[member];

@@ -1,4 +1,4 @@
-/** How many items solve a grid, and where its rows are. */
+/** The numbers of items that solve a grid, and the places of its rows. */
 import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
@@ -9,7 +9,7 @@ export type GridShape = Pick<GridVariant, "groupSize" | "shuffles" | "residentRo
 export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
   residentRows > 0 ? residentRows * groupSize : Infinity;
 
-/** On a CPU the lanes of its vectors. */
+/** The size of a group on a CPU: the lanes of its vectors. */
 const CPU_GROUP = 8;
 const GPU_GROUP = 256;
 /** Grids of more unknowns have larger workgroups, which hide more of the way to memory. */
@@ -18,8 +18,8 @@ const LARGE_GROUP = 512;
 /** Rows of an item that may stay in registers: few kernels for grids of many sizes. */
 const RESIDENT_ROWS = [1, 3, 5] as const;
 /**
- * Words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside its entries.
- * nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
+ * The number of words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside
+ * its entries. nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
  */
 const RESIDENT_WORDS = 160;
 const NUMBERS_OF_A_ROW = 10;

@@ -10,7 +10,7 @@ export interface CombinedGrid {
   readonly coefficient: number;
 }
 
-/** V at a node of a Dirichlet end today. */
+/** Returns V at a node of a Dirichlet end today. */
 export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
 
 /** The combinations of one entry: the one asked for, and those that its error is estimated by. */
@@ -23,13 +23,13 @@ export interface SparseContents {
   readonly fine: readonly CombinedGrid[];
   /** The combinations with one refinement less and with two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
-  /** Of an extrapolation from two levels: the combination as it is without. */
+  /** The combination as it is without an extrapolation from two levels. */
   readonly plain: readonly CombinedGrid[] | undefined;
   /** A small combination with all time steps and with half of them, and what their difference is divided by. */
   readonly time:
     | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
     | undefined;
-  /** What an adaptive choice of grids has estimated. */
+  /** The error that an adaptive choice of grids has estimated. */
   readonly estimate: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface SolvedGrid {
   readonly levels: readonly number[];
   readonly coefficient: number;
   readonly unknowns: number;
-  /** Of all its systems together, and how many they were. */
+  /** The iterations of all its systems together; `systems`: how many they were. */
   readonly iterations: number;
   readonly systems: number;
 }
@@ -67,9 +67,9 @@ export interface SolvedGrid {
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** What did not go as it should. */
+  /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
-  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: SparseContents;
 
@@ -92,15 +92,15 @@ export class SparseEntrySolution<A extends string = string> {
     }));
   }
 
-  /** Unknowns of all grids together. */
+  /** The number of unknowns of all grids together. */
   get unknowns(): number {
     return this.grids.reduce((sum, { unknowns }) => sum + unknowns, 0);
   }
 
   /**
-   * Value and derivatives of the combined function at a point, by products of Fornberg's weights on the `order` nearest
-   * nodes of each axis (one and two more for its derivatives) of every grid. Cheapest and most accurate where the
-   * coordinates are the `points` of the axes, which are nodes of every grid.
+   * Returns the value and derivatives of the combined function at a point, by products of Fornberg's weights on the
+   * `order` nearest nodes of each axis (one and two more for its derivatives) of every grid. Cheapest and most accurate
+   * where the coordinates are the `points` of the axes, which are nodes of every grid.
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
@@ -142,8 +142,8 @@ export class SparseEntrySolution<A extends string = string> {
   }
 
   /**
-   * Values of the combined function on a full grid: on a line, where one axis has several values, on a plane with two.
-   * The first axis is the fastest.
+   * Returns the values of the combined function on a full grid: on a line, where one axis has several values, on a
+   * plane with two. The first axis is the fastest.
    *
    * @throws SpecError as `at`.
    */
@@ -249,7 +249,7 @@ function derivative(
   return along(meshes.length - 1);
 }
 
-/** What `solveOnSparseGrid` returns. */
+/** The result of `solveOnSparseGrid`. */
 export interface SparseSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly SparseEntrySolution<A>[];

@@ -1,4 +1,4 @@
-/** Where the entries of a JSON book's list of trades stand in its bytes. */
+/** The places in the bytes of a JSON book at which the entries of its list of trades stand. */
 import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 const QUOTE = 0x22;
@@ -61,7 +61,7 @@ export function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
   return undefined;
 }
 
-/** Chunks of so many entries. */
+/** Cuts entries into chunks of so many. */
 export function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPlace> {
   for (let first = 0, next = 0; first < ends.length; first = next) {
     next = Math.min(first + rowsAt(first / ends.length), ends.length);

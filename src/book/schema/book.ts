@@ -7,7 +7,7 @@ import { anyTradeSchema } from "./trade.ts";
 import { asOf, formsOf, list, object, valuesOf, wholeNumber, word } from "./values.ts";
 
 export const bookSchema = object({
-  /** Where an editor finds the format's JSON Schema. */
+  /** The place at which an editor finds the format's JSON Schema. */
   $schema: z.string().optional(),
   asOf,
   market: marketSchema,

@@ -6,7 +6,7 @@ import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./c
 
 /** Underlyings shown. */
 const MAX_UNDERLYINGS = 12;
-/** What a narrow terminal does without, the first to go first. */
+/** The columns that a narrow terminal does without, the first to go first. */
 const DISPENSABLE = ["rho", "theta", "cash delta", "vega", "gamma"];
 
 interface TotalTable {
@@ -28,7 +28,7 @@ export function totalTables({ totals, groups = [], priced, failed }: RunEnd, roo
   ];
 }
 
-/** Titles of columns that do not fit. */
+/** Returns the titles of columns that do not fit. */
 export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
   const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];

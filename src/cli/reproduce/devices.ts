@@ -10,15 +10,18 @@ export type Open = (options: OpenOptions) => Promise<Device>;
 export const openCores = async (threads: number, { precision }: EngineOptions): Promise<Device> =>
   openDevice({ backend: "cpu", threads, share: "always", precision });
 
-/** Threads of the CPU that are compared with one; undefined if only a GPU is to be, or if there is one only. */
+/**
+ * The number of threads of the CPU that are compared with one; undefined if only a GPU is to be, or if there is one
+ * only.
+ */
 export function allCores({ backend, threads = availableParallelism() }: EngineOptions): number | undefined {
   return (backend === "auto" || backend === "cpu") && threads > 1 ? threads : undefined;
 }
 
 export interface Gpus {
-  /** To be disposed. */
+  /** The devices, to be disposed. */
   readonly devices: readonly Device[];
-  /** Why others are not there. */
+  /** The reasons why others are not there. */
   readonly missing: readonly string[];
 }
 

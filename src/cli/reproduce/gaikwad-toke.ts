@@ -9,7 +9,7 @@ import { allCores, openCores, openGpus } from "./devices.ts";
 import { FORMATS, publishedSystem, stepsIn } from "./gaikwad-toke-formats.ts";
 import type { Reproduction, Surroundings } from "./reproduction.ts";
 
-/** What Table 3 prints, by axes and level; "NA" where nothing. */
+/** The values that Table 3 prints, by axes and level; "NA" where nothing. */
 const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   2: { 6: 16.68, 7: 16.49, 8: 16.1, 9: 16.06, 10: 15.99 },
   3: { 6: 23.49, 7: 22.59, 8: 21.69, 9: 20.8, 10: 20.85 },
@@ -116,11 +116,14 @@ async function solvedOn(
   return entries[0];
 }
 
-/** All prices 100. */
+/** Returns the point at which all prices are 100. */
 export const spot = (axes: number): Record<string, number> =>
   Object.fromEntries(names(axes).map((name) => [name, 100]));
 
-/** Entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left out. */
+/**
+ * The number of entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left
+ * out.
+ */
 export const nonZeros = (levels: readonly number[]): number => {
   const counts = levels.map((level) => 2 ** level - 1);
   const all = counts.reduce((product, count) => product * count, 1);
@@ -163,7 +166,7 @@ async function table3(device: Device, signal: AbortSignal, say: (line: string) =
   say("");
 }
 
-/** Steps of the time loops in formats; the paper has 50 times as many. */
+/** The number of steps of the time loops in formats; the paper has 50 times as many. */
 const FORMAT_STEPS = 100;
 
 async function table5Formats(device: Device, signal: AbortSignal, say: (line: string) => void): Promise<void> {

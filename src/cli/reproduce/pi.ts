@@ -20,7 +20,7 @@ export type PiGenerator = "drand48" | "mrg32k3a" | "xorwow";
 
 /** Counters that items add to, so that few add to the same one. */
 const COUNTERS = 1024;
-/** Points of an item: enough that finding the start of its numbers does not count, and enough items. */
+/** The number of points of an item: enough that finding the start of its numbers does not count, and enough items. */
 const MIN_POINTS = 1024;
 const MAX_POINTS = 8192;
 const ITEMS = 2 ** 17;
@@ -52,7 +52,7 @@ const functionsOf = (generator: PiGenerator) =>
 type State = ResultOf<typeof drand48Next>;
 
 /**
- * How many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
+ * Counts how many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
  *
  * Operations of a point, with 32-bit integers: 2 steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30), and 2 × 4
  * for the uniform numbers, 3 for the disc. Bytes: none but the table of the starts.
@@ -61,10 +61,10 @@ export const insideDisc = (generator: PiGenerator) =>
   kernel({
     name: `insideDisc-${generator}`,
     params: {
-      /** Of all items of a run, and of an item. */
+      /** The points of all items of a run, and of an item. */
       points: i32,
       length: i32,
-      /** Of the launch, and the stream of item 0. */
+      /** The first item of the launch, and the stream of item 0. */
       firstItem: i32,
       firstStream: i32,
       table: read(u32),
@@ -104,7 +104,7 @@ type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
 
 /** Counts points in the quarter disc on a device, several times, of consecutive numbers of one generator. */
 export class DiscCounter implements Disposable {
-  /** Items of a run that have points. */
+  /** The number of items of a run that have points. */
   readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;

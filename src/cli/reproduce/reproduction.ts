@@ -1,18 +1,18 @@
 import type { EngineOptions } from "../engine.ts";
 
 export interface ReproduceOptions extends EngineOptions {
-  /** Nodes of each axis. */
+  /** The number of nodes of each axis. */
   readonly nodes: number;
   /** Time steps, at least. */
   readonly steps: number;
-  /** Points of an estimate of π, and how many estimates. */
+  /** The number of points of an estimate of π, and how many estimates. */
   readonly points: number;
   readonly repeats: number;
-  /** Of quantization trees. */
+  /** The paths of quantization trees. */
   readonly paths: number;
 }
 
-/** Where a reproduction runs and what it tells. */
+/** The surroundings of a reproduction: its options, and where it tells what. */
 export interface Surroundings {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;

@@ -3,12 +3,12 @@ import { CliError } from "../failure.ts";
 
 /** Time steps that `solve` takes at most. */
 const MAX_STEPS = 100_000;
-/** How many times as many steps are tried if there were too few to measure. */
+/** The factor by which more steps are tried if there were too few to measure. */
 const MORE = 8;
 
 export interface StepTime<A extends string> {
   readonly seconds: number;
-  /** Steps that were measured, of all that were taken. */
+  /** The number of steps that were measured, of all that were taken. */
   readonly measured: number;
   readonly steps: number;
   readonly entry: AxesEntrySolution<A>;

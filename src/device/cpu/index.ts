@@ -9,18 +9,19 @@ import { coreCount, startThread } from "./thread.ts";
 export { CpuDevice } from "./device.ts";
 
 export interface CpuDeviceOptions {
-  /** Worker threads; every core by default. One computes on the calling thread. */
+  /** The number of worker threads; every core by default. One computes on the calling thread. */
   readonly threads?: number;
-  /** Memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
+  /** The memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
   readonly sharedMemory?: boolean;
   /**
-   * When launches go to the workers: when that is quicker (the default), so that short ones need not wait for workers
-   * to start; or always, even to a single one, so that the calling thread stays free to answer while kernels run.
+   * The rule by which launches go to the workers: when that is quicker (the default), so that short ones need not wait
+   * for workers to start; or always, even to a single one, so that the calling thread stays free to answer while
+   * kernels run.
    */
   readonly share?: "when-quicker" | "always";
-  /** Vectors interleaved in generated code: 1, 2, 4 or 8. */
+  /** The number of vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
-  /** Programs on disk; by default those of the built package, in Node. */
+  /** The programs on disk; by default those of the built package, in Node. */
   readonly stored?: StoredPrograms<ProgramImage>;
 }
 

@@ -84,7 +84,7 @@ export class CudaDevice implements Device {
   readonly #programs: Programs;
   readonly #suspects = new Suspects();
   readonly #buffers = new Set<CudaBuffer<any>>();
-  /** Of the sequence being recorded. */
+  /** The use of the sequence being recorded. */
   #recording: Recorded | undefined;
   #lostBecause: string | undefined;
   #announceLoss: (reason: string) => void = () => {};
@@ -215,8 +215,8 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Device time of what `work` records, in milliseconds: from the end of everything recorded before to the end of its
-   * last.
+   * Measures the device time of what `work` records, in milliseconds: from the end of everything recorded before to the
+   * end of its last.
    * @throws DeviceLostError, and whatever `work` throws
    */
   async timed(work: () => void): Promise<number> {

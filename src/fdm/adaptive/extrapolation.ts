@@ -5,7 +5,7 @@ import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { knockedOutPoint } from "./knocked-out-point.ts";
 
-/** (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
+/** Returns (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
 export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
 /** The value of a difference of problems from those of its one or two parts. */
@@ -19,7 +19,7 @@ export function difference(plus: PointValue, minus: PointValue | undefined): Poi
   };
 }
 
-/** One solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
+/** Reads one solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
 export function pointOf(pool: InstancePool, number: number, rounding: number): PointValue {
   return pointValue(pool.instance(number).grid, pool.values(number), rounding);
 }
@@ -67,7 +67,9 @@ export interface SpotColumn {
 export class SpotReader {
   readonly #pool: InstancePool;
   readonly #paid: Float64Array;
-  /** By role: fine, coarse, fine with coarse time steps; of the difference, and of its second part. */
+  /**
+   * The columns by role: fine, coarse, fine with coarse time steps; those of the difference, and of its second part.
+   */
   readonly #columns: readonly SpotColumn[];
   readonly #values: Float64Array;
 
@@ -132,7 +134,7 @@ export class SpotReader {
     }
   }
 
-  /** What exercise now pays at the spots after today's, −∞ where nobody may. */
+  /** Computes what exercise now pays at the spots after today's; −∞ where it is not allowed. */
   #payNow(problem: OneFactorProblem): void {
     const paid = this.#paid.fill(Number.NEGATIVE_INFINITY);
     const { american, exerciseTimes, payoff, spots } = problem;

@@ -8,7 +8,7 @@ import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";
 
-/** All nodes and all steps. */
+/** The finest level: all nodes and all steps. */
 export const FINE: Level = { mesh: 0, halfSteps: false };
 
 export interface CompanionLevel extends Level {
@@ -34,10 +34,10 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
   return levels;
 }
 
-/** What solves a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
+/** The solver of a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
-  /** Why entry `index` cannot be solved at some of `levels`, if so. */
+  /** Returns why entry `index` cannot be solved at some of `levels`, if so. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
   readonly solve: (plan: P) => Promise<S[]>;

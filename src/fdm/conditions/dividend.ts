@@ -40,7 +40,7 @@ const cubicThrough = fn({
   },
 });
 
-/** V at the spot `target`, after a jump, from the four nodes about it; see `cubicThrough`. */
+/** Returns V at the spot `target`, after a jump, from the four nodes about it; see `cubicThrough`. */
 export const valueAfterJump = fn({
   name: "valueAfterJump",
   params: [read(real), read(real), i32, i32, real],
@@ -69,7 +69,7 @@ export const payDividend = fn({
 });
 
 /**
- * V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see
+ * Returns V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see
  * `payDividendBetween`.
  */
 export const valueAfterJumpBetween = fn({

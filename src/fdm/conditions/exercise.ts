@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
 /**
- * What the two nodes about a bend of V are to be lowered by, from the premiums f at them, `below` and `here`, and at
- * the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in the nodes'
- * index.
+ * The amounts by which the two nodes about a bend of V are to be lowered, from the premiums f at them, `below` and
+ * `here`, and at the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in
+ * the nodes' index.
  */
 export const bendBetween = fn({
   name: "bendBetween",
@@ -58,8 +58,8 @@ export const exerciseOnDate = fn({
 });
 
 /**
- * V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is exercised; see
- * `exerciseByHalves`.
+ * Returns V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is
+ * exercised; see `exerciseByHalves`.
  */
 export const exercisedByHalf = fn({
   name: "exercisedByHalf",

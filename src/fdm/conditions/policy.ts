@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { Rows } from "../operator/factor.ts";
 
-/** Rounds after which policy iteration gives up. */
+/** The number of rounds after which policy iteration gives up. */
 export const MAX_ROUNDS = 30;
 
 /**
@@ -18,7 +18,7 @@ const System = record({
 });
 
 /**
- * What y is held above: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
+ * The lower bound of y: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
  * + e·(y − u).
  */
 export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });

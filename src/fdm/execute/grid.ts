@@ -14,11 +14,11 @@ import type { TimeGrid } from "../time/time-grid.ts";
 import { Arena } from "./arena.ts";
 import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 
-/** How finely to solve. */
+/** The numbers of nodes and time steps of a solution. */
 export interface Resolution {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly nodes: number;
-  /** Time steps, even. */
+  /** The number of time steps, even. */
   readonly steps: number;
 }
 
@@ -26,9 +26,9 @@ export interface Resolution {
 export interface Grid {
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
-  /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
+  /** The values node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
-  /** Whether the first node is certain to be exercised. */
+  /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;

@@ -10,23 +10,25 @@ import type { Grid } from "./grid.ts";
 /** One work item: a grid, and the coefficients of its time steps. */
 export interface Instance {
   readonly grid: Grid;
-  /** What is solved: the grid's own problem, or a shift of it. */
+  /** The problem that is solved: the grid's own, or a shift of it. */
   readonly problem: OneFactorProblem;
   /**
-   * Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is
-   * packed.
+   * The rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it
+   * is packed.
    */
   readonly coefficients: Float64Array | undefined;
-  /** σ²S² by node, for the shape "table". */
+  /** The variance σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
-  /** Instances whose formulas have one shape share a launch. */
+  /** The formula of the volatility. Instances whose formulas have one shape share a launch. */
   readonly formula: KernelVolatility | undefined;
-  /** σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
+  /** The surface σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
 }
 
-/** What is read of a solution: the window of today's spot, the values at the other spots (`points`), or both. */
+/**
+ * The part of a solution that is read: the window of today's spot, the values at the other spots (`points`), or both.
+ */
 export type Reading = "window" | "points" | "both";
 
 /**

@@ -2,13 +2,13 @@ import type { Device } from "../../device/index.ts";
 import { Turns } from "../../turns.ts";
 
 /**
- * How far `solve` has come, in stages of time steps of all entries. The coarser solutions for error estimates and
+ * The progress of `solve`, in stages of time steps of all entries. The coarser solutions for error estimates and
  * extrapolation are included.
  */
 export interface SolveProgress {
-  /** Stages that are done. */
+  /** The number of stages that are done. */
   readonly done: number;
-  /** Stages in total. */
+  /** The number of stages in total. */
   readonly total: number;
 }
 
@@ -23,8 +23,8 @@ export interface PaceOptions {
 }
 
 /**
- * How long a launch is to take, in milliseconds, that keeps the host's thread; and one that runs elsewhere, which
- * costs a way there and back.
+ * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
+ * which costs a way there and back.
  */
 const HERE = 8;
 const ELSEWHERE = 60;
@@ -47,7 +47,7 @@ export class Pace {
   readonly #options: PaceOptions;
   readonly #turns: Turns;
   readonly #counted: Counted;
-  /** Nanoseconds a node and stage of one entry, as launches have taken; where they ran. */
+  /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
   #aim = HERE;
 
@@ -60,7 +60,7 @@ export class Pace {
     options.signal?.throwIfAborted();
   }
 
-  /** Work that is to be done. */
+  /** Adds work that is to be done. */
   expect(stages: number): void {
     this.#counted.total += stages;
   }
@@ -87,19 +87,22 @@ export class Pace {
     }
   }
 
-  /** Node-stages that a launch had better have. */
+  /** The number of node-stages that a launch had better have. */
   get share(): number {
     return (this.#aim * 1e6) / this.#pace;
   }
 
-  /** What a launch of `work` node-stages took, in milliseconds: until it returned, and until it was complete. */
+  /**
+   * Takes in the durations of a launch of `work` node-stages, in milliseconds: until it returned, and until it was
+   * complete.
+   */
   measured(work: number, returned: number, complete: number): void {
     // It may have been slow once, for code that was not optimised yet: half of what is new.
     this.#pace = Math.max(0.5 * (this.#pace + (complete * 1e6) / work), 1e-4);
     this.#aim = 2 * returned > complete ? HERE : ELSEWHERE;
   }
 
-  /** Stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
+  /** Counts stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
   async done(stages: number): Promise<void> {
     this.#counted.done += stages;
     this.#options.onProgress?.({ ...this.#counted });

@@ -6,7 +6,7 @@ import type { Understood } from "../problem/understood.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 
-/** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
+/** The resolution of a batch: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
   readonly mesh: 0 | 1;
   readonly halfSteps: boolean;
@@ -16,7 +16,7 @@ export interface Level {
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
-  /** Of each axis. */
+  /** The mesh of each axis. */
   readonly meshes: readonly AxisMesh[];
 }
 
@@ -38,7 +38,10 @@ export interface Member {
 /** An instance's solution, with the program that it was made by. */
 export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
 
-/** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates, its size. */
+/**
+ * Returns the reason why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its
+ * dates, its size.
+ */
 export function checkEntry(
   { batch, meshesOf, timelineOf }: Understood,
   made: Meshes,
@@ -116,7 +119,7 @@ export class Meshes {
   }
 }
 
-/** Programs that are remembered from one solution to the next: a pure function's memory. */
+/** The number of programs that are remembered from one solution to the next: a pure function's memory. */
 const MAX_PROGRAMS = 16;
 const recent = new LastUsed<string, TimeProgram>(MAX_PROGRAMS);
 

@@ -4,28 +4,28 @@ import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode 
 /** Everything that a kernel of one axis is compiled for. "First" and "last" are ends of the nodes as they run. */
 export interface EquationVariant extends DatedCode {
   readonly name: string;
-  /** Most nodes. */
+  /** The largest number of nodes. */
   readonly capacity: number;
   readonly parameters: number;
   readonly coefficients: AxesCoefficients;
-  /** Whether d or a Neumann slope adds to the right-hand side. */
+  /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly log: boolean;
   readonly fitted: boolean;
   readonly terminal: AxesNumber;
   readonly first: BoundaryCode;
   readonly last: BoundaryCode;
-  /** Whether any scheme has two stages. */
+  /** True where any scheme has two stages. */
   readonly twoStages: boolean;
-  /** Exercise at all times, and its payoff. */
+  /** The method of exercise at all times, and its payoff. */
   readonly exercise: ExerciseMethod | "none";
   readonly obstacle: AxesNumber | undefined;
-  /** Whether the boundary of exercise on dates is recorded. */
+  /** True where the boundary of exercise on dates is recorded. */
   readonly recordsEvents: boolean;
   readonly region: RegionCode | undefined;
 }
 
-/** Private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
+/** The number of private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
 export function keptArrays({
   twoStages,
   hasSource,
@@ -36,7 +36,7 @@ export function keptArrays({
   return 4 + used.filter((one) => one).length;
 }
 
-/** Private arrays of `capacity` reals that a variant takes. */
+/** The number of private arrays of `capacity` reals that a variant takes. */
 export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
   const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
   const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];

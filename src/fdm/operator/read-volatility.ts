@@ -29,12 +29,12 @@ export interface KernelVolatility {
   readonly literals: readonly number[];
 }
 
-/** Rows of an instance's formula in the table; none without one. */
+/** The number of rows of an instance's formula in the table; none without one. */
 export function volatilityWords({ formula }: Instance): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 
-/** These rows of instances whose formulas have one shape, if they have any. */
+/** Puts these rows of instances whose formulas have one shape, if they have any. */
 export function putVolatilities(
   into: Float64Array | Float32Array,
   pitch: number,

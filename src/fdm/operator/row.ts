@@ -2,14 +2,14 @@ import { bool, fn, real } from "../../kernel/index.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import type { BoundaryCode } from "./state.ts";
 
-/** What holds at the ends of an axis. */
+/** The boundary conditions at the ends of an axis. */
 interface Ends {
   readonly first: Pick<BoundaryCode, "kind">;
   readonly last: Pick<BoundaryCode, "kind">;
 }
 
 /**
- * a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
+ * Returns a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
  * (1/S²)(∂²/∂x² − ∂/∂x),
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
@@ -91,7 +91,7 @@ export const innerRow = (fitted: boolean) =>
     },
   });
 
-/** What a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
+/** The term that a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
 export const slopeSource = (log: boolean) =>
   fn({
     name: "slopeSource",

@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 
-/** "nothing", "null", "an array", "a string": what was given instead of something else. */
+/** Names the type of a value, "nothing", "null", "an array", "a string": what was given instead of something else. */
 export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -28,8 +28,8 @@ export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
 }
 
 /**
- * Names that are not known would otherwise be ignored in silence: problems come as JSON, too, where no compiler sees
- * them.
+ * Checks that all names are known. Others would otherwise be ignored in silence: problems come as JSON, too, where no
+ * compiler sees them.
  * @throws SpecError
  */
 export function knownKeys(path: string, object: object, known: readonly string[]): void {

@@ -16,10 +16,12 @@ import type { PayoffProfile } from "../../products/index.ts";
 import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
 import { checkedVolatility } from "./volatility-check.ts";
 
-/** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
+/**
+ * The diffusion of the spot, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift.
+ */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
+  /** A volatility σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
   | {
       readonly kind: "local";
       readonly sigma: (spot: number) => number;
@@ -27,7 +29,8 @@ export type Diffusion =
       readonly jumps?: readonly number[];
     }
   /**
-   * σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move.
+   * A volatility σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which
+   * may move.
    */
   | {
       readonly kind: "formula";
@@ -36,36 +39,39 @@ export type Diffusion =
       readonly start?: number;
       readonly jumps?: boolean;
     }
-  /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
+  /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
   /** Prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
-  /** > 0. */
+  /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;
-  /** In [0, expiry), increasing: when else a European problem may be exercised. */
+  /** The times in [0, expiry), increasing, at which else a European problem may be exercised. */
   readonly exerciseTimes?: readonly number[] | undefined;
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
-  /** Those inside (0, expiry), by time. */
+  /** The dividends inside (0, expiry), by time. */
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
   /**
-   * In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts again, with the
-   * damped, short steps that events have.
+   * The times in (0, expiry), increasing, at which rates or volatility jump by so much that the time grid starts again,
+   * with the damped, short steps that events have.
    */
   readonly restarts?: readonly number[] | undefined;
-  /** What ends it early, at most one at any price and time of those monitored together counts: see `barriers.ts`. */
+  /**
+   * The knock-outs that end it early; at most one at any price and time of those monitored together counts: see
+   * `barriers.ts`.
+   */
   readonly barriers?: readonly KnockOut[] | undefined;
-  /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
+  /** The knock-ins before which it cannot be exercised at all; until then a barrier ends it, too. */
   readonly knockIns?: KnockIns | undefined;
 }
 
-/** Whether the holder may exercise today, at a spot. */
+/** Tells whether the holder may exercise today, at a spot. */
 export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
   const { american, exerciseTimes, expiry } = problem;
   return (
@@ -94,7 +100,7 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** σ at a price and a time. @throws VolatilityError where a formula gives none */
+/** Returns σ at a price and a time. @throws VolatilityError where a formula gives none */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local")
     return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
@@ -110,8 +116,8 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
 }
 
 /**
- * σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its
- * ends and in the middle.
+ * Returns σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the
+ * largest at its ends and in the middle.
  */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
@@ -129,9 +135,9 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest
- * of them (a surface's σ is its mean). It is 0 only where σ
- * is 0 all along the forwards of all spots: nothing then moves at random.
+ * Returns ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the
+ * largest of them (a surface's σ is its mean). It is 0 only where σ is 0 all along the forwards of all spots: nothing
+ * then moves at random.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
@@ -160,10 +166,10 @@ export function totalVariance(problem: OneFactorProblem): number {
   return largest * largest * expiry;
 }
 
-/** Where σ was 0 wherever it was looked at first, it is looked at as often along each forward. */
+/** The number of times along each forward at which σ is looked at where it was 0 wherever it was looked at first. */
 const PATH_POINTS = 256;
 
-/** Where a spot of today is at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
+/** The spot at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
 export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
   let price = spot;
   let from = 0;
@@ -187,19 +193,19 @@ export function deviationOver(problem: OneFactorProblem, from: number, to: numbe
   return () => Math.sqrt(Math.max(variance, 0));
 }
 
-/** ∫ (r − q) dt from one time to another. */
+/** Returns ∫ (r − q) dt from one time to another. */
 export function driftOver({ rates, dividendYield }: OneFactorProblem, from: number, to: number): number {
   return integrate(rates, to) - integrate(rates, from) - dividendYield * (to - from);
 }
 
-/** ∫ (r − q) dt over the life. */
+/** Returns ∫ (r − q) dt over the life. */
 export function totalDrift(problem: OneFactorProblem): number {
   return driftOver(problem, 0, problem.expiry);
 }
 
 /**
- * Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time
- * step.
+ * Tells whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the
+ * time step.
  */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = isConstantUntil(rates, expiry);

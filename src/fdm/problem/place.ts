@@ -1,4 +1,4 @@
-/** Where the user's code is: what errors about functions and formulas say. */
+/** The place of the user's code, which errors about functions and formulas name. */
 import type * as NodeFs from "node:fs";
 import { KernelError, type SourcePlace } from "../../errors.ts";
 
@@ -13,7 +13,10 @@ export function placed(error: unknown, called: Error): unknown {
   return new KernelError(`${titleOf(error.place, called)}: ${error.place.what}`, error.place, { cause: error });
 }
 
-/** "terminal at /home/me/model.mjs:12:13", or "terminal, line 1, column 9 (solve called at …)". */
+/**
+ * Returns the title of a place: "terminal at /home/me/model.mjs:12:13", or "terminal, line 1, column 9 (solve called at
+ * …)".
+ */
 export function titleOf({ name, source, line, column }: SourcePlace, called: Error): string {
   const call = callSite(called.stack);
   const exact = call === undefined || source === undefined ? undefined : inFile(call.file, source, line, column);
@@ -45,7 +48,10 @@ function callSite(stack = ""): CallSite | undefined {
 const pathOf = (address: string): string =>
   address.startsWith("file://") ? decodeURI(address).replace(/^file:\/\/(?:\/(?=[A-Za-z]:))?/, "") : address;
 
-/** Undefined where the file cannot be read (a page, a bundle that has gone) or does not have the text, or twice. */
+/**
+ * Finds a text in a file; undefined where the file cannot be read (a page, a bundle that has gone) or does not have the
+ * text, or twice.
+ */
 function inFile(file: string, text: string, line: number, column: number): string | undefined {
   const content = contentOf(file);
   const at = content.indexOf(text);

@@ -48,7 +48,7 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   );
 }
 
-/** What one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
+/** The error that one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
 export function entryError(f: () => unknown): SpecError | undefined {
   try {
     f();
@@ -91,7 +91,7 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
   }
 }
 
-/** "sigma = 0.2, r = 0.05" */
+/** Writes parameters for a message: "sigma = 0.2, r = 0.05". */
 export function shown(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }

@@ -1,15 +1,15 @@
-/** What problems on one axis and on several say alike: names, accuracy, steps. */
+/** The settings that problems on one axis and on several have alike: names, accuracy, steps. */
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import type { AnyProblem } from "./equation.ts";
 
-/** Which other solutions there are besides the one asked for, and what they are for. */
+/** The other solutions that there are besides the one asked for, and their purposes. */
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
-  /** Order in time. */
+  /** The order in time. */
   readonly order: 1 | 2;
-  /** Whether errors in time and in space are estimated by a solution each. */
+  /** True where errors in time and in space are estimated by a solution each. */
   readonly apart: boolean;
 }
 
@@ -51,7 +51,10 @@ export function axesOf(problem: AnyProblem, keys: readonly string[] = PROBLEM_KE
   return names;
 }
 
-/** Names are variables of formulas and of functions, so they must be identifiers and differ. @throws SpecError */
+/**
+ * Checks names, which are variables of formulas and of functions, so that they must be identifiers and differ.
+ * @throws SpecError
+ */
 export function checkNames(axes: readonly string[], parameters: readonly string[]): void {
   const taken = new Map([["t", "the time"]]);
   for (const [name, path] of [
@@ -75,7 +78,7 @@ export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): 
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
-/** Whether there is a solution on half the intervals. */
+/** Tells whether there is a solution on half the intervals. */
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
@@ -102,7 +105,7 @@ export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "cent
 }
 
 /**
- * How often steps double after a date; `always`: with exercise at all times. On several axes, where exercise splits
+ * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where exercise splits
  * off of each step, more than three phases leave too few steps for the rest (design/factors.md).
  * @throws SpecError
  */

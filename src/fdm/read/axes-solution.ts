@@ -7,17 +7,20 @@ import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of several axes. */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
-  /** What extrapolations in space and in time have added, or would add; none where there are no coarser solutions. */
+  /**
+   * The amounts that extrapolations in space and in time have added, or would add; none where there are no coarser
+   * solutions.
+   */
   readonly corrections: readonly AxesDerivatives<A>[];
-  /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
 /** The solution of an equation that you write. */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
-  /** ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
   readonly theta: number;
-  /** Derivatives by the parameters in the problem's `sensitivities`. */
+  /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
@@ -45,9 +48,9 @@ export interface AxesContents extends EntryContents<AxesEntrySolution> {
 export class AxesEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** What did not go as it should. */
+  /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
-  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxesContents;
 
@@ -64,25 +67,27 @@ export class AxesEntrySolution<A extends string = string> {
     return new AxesEntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
   }
 
-  /** Values of each axis, ascending. */
+  /** The values of each axis, ascending. */
   get nodes(): Readonly<Record<A, Float64Array>> {
     const { names, fine } = this.#solved();
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** V(0, x) at each node, the first axis fastest, before any extrapolation. */
+  /** The values V(0, x) at each node, the first axis fastest, before any extrapolation. */
   get values(): Float64Array {
     return this.#solved().fine.values;
   }
 
-  /** With exercise at all times: 1 at the nodes, in the order of `values`, at which it pays as much as V today. */
+  /**
+   * The region of exercise at all times: 1 at the nodes, in the order of `values`, at which it pays as much as V today.
+   */
   get exerciseRegion(): Uint8Array | undefined {
     return this.#solved().exercised;
   }
 
   /**
-   * Value and derivatives at a point, by products of Fornberg's weights on the `order` nearest nodes of each axis (one
-   * and two more for its derivatives). The reading error is O(h^order) wherever V is smooth.
+   * Returns the value and derivatives at a point, by products of Fornberg's weights on the `order` nearest nodes of
+   * each axis (one and two more for its derivatives). The reading error is O(h^order) wherever V is smooth.
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
@@ -111,7 +116,7 @@ export class AxesEntrySolution<A extends string = string> {
   }
 }
 
-/** What `solve` returns of a problem on two or three axes. */
+/** The result of `solve` of a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];

@@ -1,6 +1,6 @@
 /**
- * Weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th derivative at
- * `x`,
+ * Returns the weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th
+ * derivative at `x`,
  *
  *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest,
  *
@@ -30,7 +30,7 @@ export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: nu
   return weights;
 }
 
-/** How many nodes give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
+/** The number of nodes that give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
 const stencilLength = (order: number, k: number): number => order + k;
 
 /**

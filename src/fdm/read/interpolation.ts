@@ -41,7 +41,8 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
 }
 
 /**
- * First of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its live nodes.
+ * Returns the first of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its
+ * live nodes.
  */
 export function windowStart(
   mesh: Mesh,

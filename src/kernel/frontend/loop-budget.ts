@@ -6,11 +6,11 @@ import type { Node } from "acorn";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** Rounds that a nest of loops with constant bounds may make without being counted. */
+/** The number of rounds that a nest of loops with constant bounds may make without being counted. */
 export const FEW_ROUNDS = 4096;
 
 /**
- * What a loop begins each round with, nothing where rounds are not counted:
+ * The statements that a loop begins each round with, none where rounds are not counted:
  *
  *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
  *   roundsLeft = roundsLeft - 1;

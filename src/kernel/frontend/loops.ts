@@ -37,7 +37,7 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
   emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
 }
 
-/** Of a loop with constant bounds, if it makes few together with those around it. */
+/** The number of rounds of a loop with constant bounds, if it makes few together with those around it. */
 function knownRounds(ctx: Context, node: ForStatement, scope: Scope): number | undefined {
   const rounds = countedLoop(ctx, node, scope, FEW_ROUNDS / ctx.knownRounds)?.values.length;
   return rounds === 0 ? 1 : rounds;
@@ -133,9 +133,9 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
 }
 
 /**
- * Nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large as a whole,
- * its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which only constant
- * indexes put into registers.
+ * The number of nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large
+ * as a whole, its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which
+ * only constant indexes put into registers.
  */
 function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
   const counted = node.type === "ForStatement" ? countedLoop(ctx, node as ForStatement, scope) : null;

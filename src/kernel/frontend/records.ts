@@ -75,7 +75,7 @@ function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: D
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
-/** Arrays get the name they are declared under, for messages and generated code. */
+/** Gives arrays the name they are declared under, for messages and generated code. */
 export function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
@@ -135,7 +135,7 @@ function snapshot(
 }
 
 /**
- * What a name stands for that is declared with a record.
+ * Returns what a name stands for that is declared with a record.
  * @param isFresh an object in braces, or what a call gave: nobody else may know it
  */
 export function declaredRecord(
@@ -162,7 +162,7 @@ export function declaredRecord(
   return adopt(ctx, { kind: "record", fields }, variable);
 }
 
-/** Locals for the fields of a name that is assigned to as a whole, with the fields' first values. */
+/** Makes locals for the fields of a name that is assigned to as a whole, with the fields' first values. */
 export function reboundRecord(
   ctx: Context,
   node: Node,
@@ -218,7 +218,7 @@ export function checkCopied(ctx: Context, node: Node, value: Value, isReturned =
   for (const field of value.fields.values()) checkCopied(ctx, node, field, isReturned);
 }
 
-/** New locals for every number of a value; arrays stay what they are. */
+/** Makes new locals for every number of a value; arrays stay what they are. */
 export function slotsFor(ctx: Context, name: string, value: Value): Value {
   if (value.kind === "array") return value;
   if (value.kind !== "record")
@@ -262,7 +262,7 @@ export function checkSameNames(ctx: Context, node: Node, names: readonly string[
     );
 }
 
-/** What a function gives: nobody assigns to its locals any more. */
+/** Returns what a function gives: nobody assigns to its locals any more. */
 export function settledResult(ctx: Context, node: Node, value: Value): Value {
   if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
   if (value.kind !== "record") return value;
@@ -290,7 +290,7 @@ export function chosenRecord(
   return { kind: "record", fields, ...(owner && { variable: { ...owner, rebound: false } }) };
 }
 
-/** Whether an expression makes a record that nothing else knows, as far as its syntax tells. */
+/** Tells whether an expression makes a record that nothing else knows, as far as its syntax tells. */
 export function makesRecord(node: Expression): boolean {
   switch (node.type) {
     case "ParenthesizedExpression":

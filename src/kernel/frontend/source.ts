@@ -1,4 +1,4 @@
-/** From a function's text to its syntax tree, and from a place in it to a message with a caret. */
+/** The parsing of a function's text to its syntax tree, and messages with a caret from a place in it. */
 import { LastUsed } from "../../last-used.ts";
 import { parse, type Node as AcornNode, type Pattern, type Expression, type BlockStatement } from "acorn";
 
@@ -23,11 +23,11 @@ export interface SourceUnit {
   readonly syntax: FunctionSyntax;
   /** Positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
   readonly declared: () => string | undefined;
 }
 
-/** What the tools that instrument code leave behind, and what to tell their users. */
+/** Traces that tools which instrument code leave behind, and what to tell their users. */
 const INSTRUMENTATION: readonly (readonly [RegExp, string])[] = [
   [/\b__name\s*\(/, "esbuild's keepNames (calls of __name); compile this file with keepNames: false"],
   [
@@ -121,7 +121,7 @@ function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { rea
   return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" ? node : null;
 }
 
-/** Why instrumented code fails is the tool's doing: say so before anything else. */
+/** Reports instrumented code before anything else: it fails by the tool's doing. */
 export function checkInstrumentation(unit: SourceUnit): void {
   for (const [pattern, tool] of INSTRUMENTATION) {
     const match = pattern.exec(unit.text);
@@ -134,7 +134,7 @@ export function placeOf(unit: SourceUnit, start: number): Place {
   return { line, column, source: unit.index };
 }
 
-/** Where the lines of a text start. */
+/** The places at which the lines of a text start. */
 function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
@@ -167,7 +167,7 @@ function sourceError(
 }
 
 /**
- * kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
+ * Makes an error with its place: kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
  *     out[i] = n * u[i];
  *              ^
  *   mixed i32 and real
@@ -188,12 +188,12 @@ export function errorWithCaret(
   return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
 }
 
-/** What is wrong with a function or a formula as a whole: its place is its beginning. */
+/** The error of a function or a formula as a whole: its place is its beginning. */
 export function errorInFunction(name: string, text: string, what: string, remedy: string): KernelError {
   return errorWithCaret(name, text, undefined, 1, 1, what, remedy);
 }
 
-/** What is wrong at a place of a text, the line with a caret under the place, and the remedy. */
+/** The message of what is wrong at a place of a text, the line with a caret under the place, and the remedy. */
 export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
   return [

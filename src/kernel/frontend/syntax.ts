@@ -35,10 +35,13 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
 
 const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
-/** What stands among the assigned names for any field of `name`, beside `name` itself. */
+/** The text that stands among the assigned names for any field of `name`, beside `name` itself. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
-/** Names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose fields are. */
+/**
+ * Returns the names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose
+ * fields are.
+ */
 export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
   const known = assignedCache.get(syntax);
   if (known) return known;
@@ -58,7 +61,7 @@ export function collectAssigned(node: Node, names: Set<string>): void {
 const assignedParametersCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
 /**
- * Those of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
+ * The names of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
  * variables the names of parameters that the block does not read.
  */
 export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> {
@@ -145,7 +148,7 @@ export function withoutParentheses(node: Expression): Expression {
   return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
 }
 
-/** Whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
+/** Tells whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
 export function hasEffects(node: Node): boolean {
   const { callee } = node as { callee?: Node & { property?: { name?: string } } };
   if (/^(Assignment|Update|Yield)Expression$/.test(node.type)) return true;
@@ -153,7 +156,7 @@ export function hasEffects(node: Node): boolean {
   return someChild(node, hasEffects);
 }
 
-/** What kinds of syntax are called; the others are called what their type says. */
+/** The names of kinds of syntax in messages; the others are called what their type says. */
 const WORDS: Readonly<Record<string, string>> = {
   ArrayExpression: "a list in brackets",
   ArrowFunctionExpression: "a function",
@@ -180,7 +183,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UpdateExpression: "a step by one",
 };
 
-/** "a regular expression", "a call of foo": what a node is, for messages. */
+/** Names a node in words, "a regular expression", "a call of foo": what a node is, for messages. */
 export function inWords(node: Node): string {
   const { operator, value, regex, bigint, callee, property, computed } = node as any;
   if (node.type === "Literal")

@@ -6,7 +6,10 @@ import { hostReal, type Precision } from "../../kernel/index.ts";
 /** `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. */
 export type Shape = readonly number[];
 
-/** Where element [matrix, row, column] is: offset + matrix·batch + row·row + column·column, in elements. */
+/**
+ * The strides that give the place of element [matrix, row, column]: offset + matrix·batch + row·row + column·column, in
+ * elements.
+ */
 export interface Strides {
   readonly batch: number;
   readonly row: number;
@@ -15,9 +18,12 @@ export interface Strides {
 
 /** Options of `DeviceArray.create`. */
 export interface ArrayOptions {
-  /** "f64" by default. f32x2, emulated double, is to be asked for by its name; the host's numbers are then f64. */
+  /**
+   * The precision, "f64" by default. f32x2, emulated double, is to be asked for by its name; the host's numbers are
+   * then f64.
+   */
   readonly precision?: Precision;
-  /** Row by row, matrix by matrix; zeros if absent. */
+  /** The values row by row, matrix by matrix; zeros if absent. */
   readonly values?: HostArray | readonly number[];
 }
 
@@ -51,7 +57,7 @@ interface Layout {
 export class DeviceArray implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** Whether it is a view of memory that another array owns. */
+  /** True where it is a view of memory that another array owns. */
   readonly isView: boolean;
   #layout: Layout;
   #storage: Storage;
@@ -91,7 +97,7 @@ export class DeviceArray implements Disposable {
     return this.#layout.shape;
   }
 
-  /** Matrices: 1 without a batch. */
+  /** The number of matrices: 1 without a batch. */
   get batch(): number {
     return this.shape.length === 3 ? this.shape[0] : 1;
   }
@@ -104,12 +110,12 @@ export class DeviceArray implements Disposable {
     return this.shape.length === 1 ? 1 : this.shape[this.shape.length - 1];
   }
 
-  /** Elements. */
+  /** The number of elements. */
   get size(): number {
     return sizeOf(this.shape);
   }
 
-  /** Of the first element, in the buffer. */
+  /** The place of the first element in the buffer. */
   get offset(): number {
     return this.#layout.offset;
   }
@@ -128,7 +134,7 @@ export class DeviceArray implements Disposable {
     return this.#storage.buffer.disposed;
   }
 
-  /** Whether its elements lie row by row without gaps. */
+  /** True where its elements lie row by row without gaps. */
   get isDense(): boolean {
     const { batch, row, column } = this.strides;
     const { rows, columns } = this;
@@ -211,14 +217,14 @@ export class DeviceArray implements Disposable {
     });
   }
 
-  /** Rows `from` … `to` − 1. @throws ShapeError | DisposedError */
+  /** Returns a view of rows `from` … `to` − 1. @throws ShapeError | DisposedError */
   slice(from: number, to: number = this.rows): DeviceArray {
     checkRange("slice", "rows", from, to, this.rows);
     const shape = this.shape.with(this.shape.length === 3 ? 1 : 0, to - from);
     return this.#view("slice", shape, this.offset + from * this.strides.row, this.strides);
   }
 
-  /** Columns `from` … `to` − 1. @throws ShapeError | DisposedError */
+  /** Returns a view of columns `from` … `to` − 1. @throws ShapeError | DisposedError */
   columnSlice(from: number, to: number = this.columns): DeviceArray {
     checkRange("columnSlice", "columns", from, to, this.columns);
     const shape = this.shape.length === 3 ? [this.batch, this.rows, to - from] : [this.rows, to - from];

@@ -1,14 +1,14 @@
-/** What product is to be computed: frozen, serialisable, without a device. */
+/** The specification of a product: frozen, serialisable, without a device. */
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
-/** How an operand lies in memory: elements of a row side by side, or of a column, as in a transposed view. */
+/** The layout of an operand in memory: elements of a row side by side, or of a column, as in a transposed view. */
 export type Order = "row-major" | "column-major";
 
 /**
- * "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every device. "auto" takes the library
- * where it can be loaded, and the kernel otherwise.
+ * The implementation of a product. "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every
+ * device. "auto" takes the library where it can be loaded, and the kernel otherwise.
  */
 export type Implementation = "auto" | "library" | "kernel";
 
@@ -19,7 +19,7 @@ export interface MatmulSpec {
   readonly rows: number;
   readonly inner: number;
   readonly columns: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly batch: number;
   readonly precision: Precision;
   readonly a: Order;
@@ -32,7 +32,7 @@ export interface MatmulSpec {
   readonly tile?: Tile;
 }
 
-/** What `matmulSpec` takes: the sizes, and what differs from the defaults. */
+/** The settings of `matmulSpec`: the sizes, and what differs from the defaults. */
 export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
 
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];

@@ -1,10 +1,13 @@
-/** Which tile of C a workgroup computes, and how: chosen by the device's memory and by how many tiles there are. */
+/** The tile of C that a workgroup computes: chosen by the device's memory and by how many tiles there are. */
 import { SpecError } from "../../errors.ts";
 import { type Device, isGpu } from "../../device/index.ts";
 
 /** The part of C that a workgroup of Feynkac's own product kernel computes. */
 export interface Tile {
-  /** Of C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between two barriers. */
+  /**
+   * The size of the tile in C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between
+   * two barriers.
+   */
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
@@ -14,13 +17,14 @@ export interface Tile {
 }
 
 /**
- * Lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different
- * banks.
+ * The lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32
+ * different banks.
  */
 export const lanes = { rows: 4, columns: 8 } as const;
 
 /**
- * Words at the end of a row of workgroup memory: rows then start in different banks, and still at multiples of four.
+ * The number of words at the end of a row of workgroup memory: rows then start in different banks, and still at
+ * multiples of four.
  */
 export const padding = 4;
 
@@ -50,7 +54,7 @@ const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
 /** A GPU whose every multiprocessor has one workgroup of 256 items runs an eighth of the items that it has room for. */
 const FULL = 1 / 8;
 
-/** Items of a workgroup. */
+/** The number of items of a workgroup. */
 export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
   (rows * columns) / (itemRows * itemColumns);
 
@@ -66,7 +70,7 @@ export interface Tiled {
   readonly batch: number;
 }
 
-/** How much more than the smallest tiles a tile may compute beyond C's edges. */
+/** The factor by which a tile may compute more beyond C's edges than the smallest tiles. */
 const MAX_WASTE = 1.5;
 
 /**

@@ -1,4 +1,4 @@
-/** What a workgroup does to the vectors of its own system: products, preconditioners, sums. */
+/** Operations of a workgroup on the vectors of its own system: products, preconditioners, sums. */
 import { fn, i32, type KernelBody, read, real, record, write } from "../../kernel/index.ts";
 import { Recurrence, square } from "./recurrences.ts";
 import { type Advance, GROUP, groupSums } from "./workspace.ts";
@@ -22,7 +22,7 @@ export const HEADER_WORDS = 10;
 /** One system: place k of row i is at place + k·rows + i, and of its factors at factors + k·rows + i. */
 export const System = record({
   table: read(i32),
-  /** Where its words begin. */
+  /** The place at which its words begin. */
   words: i32,
   rows: i32,
   width: i32,
@@ -33,7 +33,7 @@ export const System = record({
   values: read(real),
 });
 
-/** Element i of vector k is at origin + k·pitch + i. */
+/** The vectors of a system: element i of vector k is at origin + k·pitch + i. */
 export const Vectors = record({ v: write(real), origin: i32, pitch: i32 });
 
 /** Workgroup memory of the scalars. */
@@ -52,7 +52,7 @@ export const concluded = (advance: Advance) =>
     },
   });
 
-/** Vector `to` = A·vector `from`; with a barrier after it. */
+/** Sets vector `to` = A·vector `from`; with a barrier after it. */
 export const multiply = fn({
   name: "teamMultiply",
   params: { system: System, vectors: Vectors, from: i32, to: i32 },
@@ -91,7 +91,8 @@ export const itemDots = fn({
 });
 
 /**
- * Vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an item.
+ * Sets vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an
+ * item.
  */
 export const teamResidual = fn({
   name: "teamResidual",
@@ -114,10 +115,10 @@ export const teamResidual = fn({
   },
 });
 
-/** What the kernel does with a preconditioner: nothing, a product with the inverse diagonal, or two triangles. */
+/** The operation of the kernel with a preconditioner: none, a product with the inverse diagonal, or two triangles. */
 export type BatchSweep = "none" | "diagonal" | "triangles";
 
-/** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */
+/** Sets vector `to` = M⁻¹·vector `from`; with a barrier after it. */
 export const precondition = (kind: BatchSweep) =>
   fn({
     name: `team_${kind}`,

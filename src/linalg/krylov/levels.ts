@@ -1,6 +1,6 @@
 /** The order in which rows of a triangular system can be solved side by side. */
 
-/** Rows of level l: order[starts[l]] … order[starts[l + 1] − 1]; they need rows of earlier levels only. */
+/** The rows of each level l: order[starts[l]] … order[starts[l + 1] − 1]; they need rows of earlier levels only. */
 export interface Levels {
   readonly order: Int32Array;
   readonly starts: Int32Array;
@@ -30,7 +30,7 @@ export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lowe
   return { order, starts: ends };
 }
 
-/** Levels from … to − 1 in one launch. */
+/** The levels from … to − 1, in one launch. */
 export interface Span {
   readonly from: number;
   readonly to: number;

@@ -6,11 +6,11 @@ import { jacobi } from "./jacobi.ts";
 import { lines } from "./lines.ts";
 import type { Preconditioner } from "./preconditioner.ts";
 
-/** Which preconditioner. */
+/** The kind of a preconditioner, with its settings. */
 export type PreconditionerOptions =
   /** The diagonal. */
   | { readonly kind: "jacobi" }
-  /** Diagonal blocks of `size` rows, 1 … 64. */
+  /** The diagonal blocks of `size` rows, 1 … 64. */
   | { readonly kind: "block-jacobi"; readonly size: number }
   /** Incomplete factors with the pattern of the matrix, which needs a diagonal entry in each row. */
   | { readonly kind: "ilu0" }

@@ -1,4 +1,4 @@
-/** How the solution of one system ended. */
+/** The way in which the solution of one system ended. */
 export type KrylovStatus =
   /** The residual of the solution, computed from A, b and x, is as small as was asked for. */
   | "converged"
@@ -11,17 +11,17 @@ export type KrylovStatus =
   /** An infinity or a NaN appeared, or was in the input. */
   | "not-finite";
 
-/** What became of one system. */
+/** The outcome of one system. */
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;
-  /** ‖b − A·x‖₂, computed from A, b and x at the end, not from the recurrences of the iteration. */
+  /** The residual ‖b − A·x‖₂, computed from A, b and x at the end, not from the recurrences of the iteration. */
   readonly residual: number;
-  /** That divided by ‖b‖₂; the residual itself if b is zero. */
+  /** The residual divided by ‖b‖₂; the residual itself if b is zero. */
   readonly relativeResidual: number;
 }
 
-/** Words on the device. */
+/** The codes of a status on the device. */
 export const code = {
   RUNNING: 0,
   CONVERGED: 1,

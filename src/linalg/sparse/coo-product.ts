@@ -10,7 +10,7 @@ import type { CooMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
 
 const GROUP = 128;
-/** Entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
+/** The number of entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
 const ITEM_CHUNK = 256;
 const ROUNDS = 8;
 
@@ -150,7 +150,7 @@ const scaleKernel = kernel({
   },
 });
 
-/** What is added to y, after what others have put there. */
+/** A product that is added to y, after what others have put there. */
 export interface AddedProduct {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
   add(args: { readonly x: DeviceBuffer; readonly y: DeviceBuffer; readonly alpha: number }): void;
@@ -197,7 +197,7 @@ export async function cooAddedOf(
   };
 }
 
-/** Coordinates by themselves: y is scaled first, since rows without entries have to be, too. */
+/** The product of coordinates by themselves: y is scaled first, since rows without entries have to be, too. */
 export async function cooProductOf(setting: Setting, rows: number, added: AddedProduct): Promise<Product> {
   const scale = await compiled(setting, scaleKernel);
   return {

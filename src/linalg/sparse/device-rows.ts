@@ -73,7 +73,8 @@ function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
 }
 
 /**
- * ELL, DIA or a stencil as compressed rows: counts, places, entries. One number is read: how many entries there are.
+ * Converts ELL, DIA or a stencil to compressed rows: counts, places, entries. One number is read: how many entries
+ * there are.
  */
 export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
   const { device, precision } = setting;
@@ -92,7 +93,7 @@ export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: S
   return { starts, column, values: stored };
 }
 
-/** Where each row begins among sorted coordinates: a binary search per row. */
+/** Finds where each row begins among sorted coordinates: a binary search per row. */
 const rowStarts = kernel({
   name: "rowStarts",
   params: { count: i32, row: read(i32), starts: write(i32) },

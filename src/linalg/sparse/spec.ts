@@ -3,16 +3,16 @@ import type { Precision } from "../../kernel/index.ts";
 import { knownFields } from "../given.ts";
 import type { CsrAlgorithm } from "./csr-product.ts";
 
-/** What `SparseOperator.create` takes. */
+/** The options of `SparseOperator.create`. */
 export interface OperatorOptions {
-  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
   /**
-   * csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of `lanes`
-   * ("aligned"). By default scalar on CPUs and vector on GPUs.
+   * The algorithm of csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of
+   * `lanes` ("aligned"). By default scalar on CPUs and vector on GPUs.
    */
   readonly algorithm?: CsrAlgorithm;
-  /** csr: items of a row, a power of two from 2 to 32; by default from the mean length of a row. */
+  /** The number of items of a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
   readonly lanes?: 2 | 4 | 8 | 16 | 32;
 }
 
@@ -31,10 +31,13 @@ function oneOf(name: string, value: unknown, allowed: readonly (string | number 
   throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
 }
 
-/** Places of a row that an item of csr reads before it adds the first, so that as many loads are under way. */
+/**
+ * The number of places of a row that an item of csr reads before it adds the first, so that as many loads are under
+ * way.
+ */
 export const PLACES = 4;
 
-/** As few items a row as read it at once: fewer rows then wait for the sums of others. */
+/** The number of items for a row, as few as read it at once: fewer rows then wait for the sums of others. */
 export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
   return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;

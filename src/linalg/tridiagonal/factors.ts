@@ -6,7 +6,7 @@ import { type Layout, layoutOf, systemBase } from "./place.ts";
 
 interface Variant {
   readonly layout: Layout;
-  /** Whether all systems have one matrix, whose factors stand alone. */
+  /** True where all systems have one matrix, whose factors stand alone. */
   readonly shared: boolean;
 }
 
@@ -209,7 +209,7 @@ export class Factors implements Disposable {
     return new Factors(device, problem, pivoting, compiled);
   }
 
-  /** Bytes of device memory it holds. */
+  /** The number of bytes of device memory it holds. */
   get bytes(): number {
     return this.#factors.length * bytesOf(this.#problem.precision) + 4 * (this.#swaps.length + this.#failed.length);
   }

@@ -1,4 +1,4 @@
-/** What stands between the solver and the algorithms. */
+/** The interface between the solver and the algorithms. */
 import type { DeviceBuffer } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 
@@ -7,9 +7,9 @@ export interface Problem {
   readonly rows: number;
   readonly batch: number;
   readonly stride: number;
-  /** Whether the matrix is one for all, three arrays of `rows`. */
+  /** True where the matrix is one for all, three arrays of `rows`. */
   readonly shared: boolean;
-  /** What the device computes in. */
+  /** The precision that the device computes in. */
   readonly precision: Precision;
 }
 
@@ -34,9 +34,9 @@ export interface Method extends Disposable {
  * A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be.
  */
 export interface Chunks {
-  /** Rows of a chunk; the last may have fewer. */
+  /** The number of rows of a chunk; the last may have fewer. */
   readonly rows: number;
-  /** Chunks of a system. */
+  /** The number of chunks of a system. */
   readonly count: number;
 }
 

@@ -1,4 +1,4 @@
-/** What happened to one system. Rows count from 0. */
+/** The status of one system. Rows count from 0. */
 export type SystemStatus =
   | { readonly kind: "ok" }
   /**
@@ -17,7 +17,10 @@ export interface Failure {
   readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
 }
 
-/** One word a system on the device: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these two. */
+/**
+ * The status words on the device, one a system: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these
+ * two.
+ */
 export const NOT_FINITE = -1;
 export const SINGULAR = -2;
 
@@ -49,6 +52,9 @@ export function describeStatus(status: SystemStatus): string {
   return status.kind === "zero-pivot" ? `zero pivot at row ${status.row}` : status.kind.replace("-", " ");
 }
 
-/** In kernels a code is the smaller the more it says: a row with a zero pivot, not finite, or nothing. */
+/**
+ * Codes of a system's status. In kernels a code is the smaller the more it says: a row with a zero pivot, not finite,
+ * or nothing.
+ */
 export const CODE_NOT_FINITE = 0x7ffffffe;
 export const CODE_OK = 0x7fffffff;

@@ -7,30 +7,32 @@ import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** How a workgroup is shared out. */
+/** The shares of a workgroup. */
 export interface StreamShape {
-  /** Systems of a tile, neighbours in memory: a line of the caches. */
+  /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
-  /** Items of one system, a power of two, and rows of one item. */
+  /** The number of items of one system, a power of two, and rows of one item. */
   readonly lanes: number;
   readonly rows: number;
-  /** Words that are fetched at once. */
+  /** The number of words that are fetched at once. */
   readonly words: number;
-  /** Rows of every run that workgroup memory has places for; divides `rows`, so that places are constants. */
+  /**
+   * The number of rows of every run that workgroup memory has places for; divides `rows`, so that places are constants.
+   */
   readonly depth: number;
-  /** Rows of every run that are on their way, fewer than `depth`. */
+  /** The number of rows of every run that are on their way, fewer than `depth`. */
   readonly ahead: number;
   readonly shuffles: boolean;
 }
 
 interface Variant extends StreamShape {
-  /** Whether the runs are the whole system, and none is cut short. */
+  /** True where the runs are the whole system, and none is cut short. */
   readonly whole: boolean;
 }
 
 /**
- * Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last
- * of it again.
+ * The place of the words of a tile that this item fetches, of row 0 of their run. What lies beyond the batch is the
+ * last of it again.
  */
 function fetchBase({ systems, lanes, rows, words }: Variant) {
   return fn({
@@ -216,11 +218,14 @@ const SHARED_OUT = {
   f64: { lanes: 16, rows: [16, 32], depth: 16, ahead: 12 },
   f32: { lanes: 8, rows: [32, 64], depth: 32, ahead: 22 },
 } as const;
-/** Bytes of a line of the caches, and of the widest fetch. */
+/** The number of bytes of a line of the caches, and of the widest fetch. */
 const LINE = 128;
 const WIDEST = 16;
 
-/** How systems side by side are streamed; undefined where they are better solved otherwise. */
+/**
+ * The shares of a workgroup for systems side by side that are streamed; undefined where they are better solved
+ * otherwise.
+ */
 export function streamShape(device: Device, problem: Problem): StreamShape | undefined {
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;

@@ -10,7 +10,7 @@ interface Variant {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly chunked: boolean;
-  /** Most rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
+  /** The largest number of rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
   readonly capacity: number;
 }
 
@@ -124,7 +124,7 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
 
 /** Private arrays are of few sizes, so that kernels are few. */
 const CAPACITIES = [64, 256, 512, 1024];
-/** Of private memory an item may take so many bytes: beyond that caches lose it, and a workspace is as good. */
+/** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
 const MAX_PRIVATE_BYTES = 16_384;
 
 export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {
@@ -133,7 +133,10 @@ export function privateCapacity(rows: number, arrays: number, { limits }: Device
   return CAPACITIES.find(fits) ?? 0;
 }
 
-/** Contiguous systems are streams of their own, four each: a CPU's cache follows those of two vectors, not of four. */
+/**
+ * The number of vectors side by side. Contiguous systems are streams of their own, four each: a CPU's cache follows
+ * those of two vectors, not of four.
+ */
 export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};
 

@@ -4,13 +4,13 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Parameter } from "../parameters.ts";
 import { integratedDecay } from "./gaussian-factors.ts";
 
-/** What `hullWhite` takes. */
+/** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
-  /** Instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
+  /** The instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
   readonly forward: Parameter;
-  /** a, per year, from 0 on. */
+  /** The mean reversion a, per year, from 0 on. */
   readonly meanReversion: Parameter;
-  /** σ, per year and √year. */
+  /** The volatility σ, per year and √year. */
   readonly volatility: Parameter;
 }
 

@@ -1,12 +1,12 @@
-/** What a kernel of paths is compiled for: constants of the kernel, apart from all numbers of trades. */
+/** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
 import { rememberedBy } from "../remembered.ts";
 
-/** Where random numbers come from. */
+/** The source of random numbers. */
 export type Sampling = "philox" | "sobol";
 
-/** Constants of a kernel of paths. */
+/** The constants of a kernel of paths. */
 export interface PathShape {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -15,11 +15,11 @@ export interface PathShape {
   /** Model steps from date to date. */
   readonly substeps: number;
   readonly sampling: Sampling;
-  /** Whether normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
+  /** True where normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
   readonly isShifted?: boolean;
 }
 
-/** Samples that a work item takes one after the other, and that are summed up before anything else. */
+/** The number of samples that a work item takes one after the other, and that are summed up before anything else. */
 export const BLOCK = 64;
 
 /** Numbers at the head of a step's rows: when it begins, its length, and the discount factor to its end. */
@@ -30,9 +30,9 @@ export interface Rows {
   readonly state: number;
   readonly product: number;
   readonly control: number;
-  /** Of all that comes before the steps. */
+  /** The rows of all that comes before the steps. */
   readonly head: number;
-  /** Of a step. */
+  /** The rows of a step. */
   readonly step: number;
   readonly coefficients: number;
   readonly modelParameters: number;
@@ -62,9 +62,9 @@ export interface DrawShape {
   readonly normals: number;
   readonly modelUniforms: number;
   readonly productUniforms: number;
-  /** Of all kinds. */
+  /** The random numbers of all kinds. */
   readonly numbers: number;
-  /** Blocks of Philox per group of steps, and steps per group. */
+  /** The number of blocks of Philox per group of steps, and steps per group. */
   readonly blocks: number;
   readonly group: number;
 }
@@ -83,10 +83,10 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
   };
 }
 
-/** Length of a private array: at least one element. */
+/** The length of a private array: at least one element. */
 export const room = (length: number): number => Math.max(1, length);
 
-/** What a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
+/** The parts that a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
 export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),

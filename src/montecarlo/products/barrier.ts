@@ -9,20 +9,20 @@ import { remembered } from "../remembered.ts";
 export interface PathBarrier {
   readonly type: "up-and-out" | "down-and-out" | "up-and-in" | "down-and-in";
   readonly level: Column;
-  /** Which asset, from 0; 0 by default. "each": all assets have it. */
+  /** The number of its asset, from 0; 0 by default. "each": all assets have it. */
   readonly asset?: number | "each";
 }
 
-/** What `withBarriers` takes. */
+/** The settings of `withBarriers`. */
 export interface BarrierSettings {
   readonly product: PathProduct;
   /** All knock out, or all knock in; a breach of any of them counts. */
   readonly barriers: readonly PathBarrier[];
-  /** "dates": at dates. "continuous", the default: between them by Brownian bridges. */
+  /** The monitoring. "dates": at dates. "continuous", the default: between them by Brownian bridges. */
   readonly monitoring?: "dates" | "continuous";
-  /** Cash of a trade that is knocked out, or never knocked in; 0 by default. */
+  /** The cash of a trade that is knocked out, or never knocked in; 0 by default. */
   readonly rebate?: Column;
-  /** When a knock-out pays it: "expiry", the default, or "breach". */
+  /** The time at which a knock-out pays it: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";
 }
 

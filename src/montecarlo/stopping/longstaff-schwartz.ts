@@ -28,26 +28,28 @@ import {
 import type { StoppingShape } from "./rule.ts";
 import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } from "./upper.ts";
 
-/** What `longstaffSchwartz` takes. */
+/** The settings of `longstaffSchwartz`. */
 export interface StoppingSettings {
   readonly model: PathModel;
   /** Its payoff is what exercise pays, at each date. */
   readonly product: PathProduct;
-  /** Years, increasing, without time 0: when exercise is allowed. */
+  /** The dates of exercise in years, increasing, without time 0. */
   readonly dates: readonly Column[];
-  /** Steps of the model from date to date, 1 by default. */
+  /** The number of steps of the model from date to date, 1 by default. */
   readonly substeps?: number;
-  /** "auto" by default: monomials and powers of the payoff, fewer of more variables. */
+  /** The basis of the regression, "auto" by default: monomials and powers of the payoff, fewer of more variables. */
   readonly basis?: Basis;
-  /** Paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64. */
+  /**
+   * The number of paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64.
+   */
   readonly regressionPaths?: number;
-  /** Paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
+  /** The number of paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
   readonly paths?: number;
-  /** Whether each path of the price has a reflection; false by default. */
+  /** Gives each path of the price a reflection; false by default. */
   readonly antithetic?: boolean;
-  /** How paths of the price are sampled: "philox", the default, or "sobol", in `scramblings` randomisations. */
+  /** The sampling of paths of the price: "philox", the default, or "sobol", in `scramblings` randomisations. */
   readonly sampling?: Sampling;
-  /** 32 by default. */
+  /** The number of scramblings, 32 by default. */
   readonly scramblings?: number;
   /**
    * A control of the price: a martingale after discounting, whose mean, a column, is its value today wherever the rule
@@ -59,38 +61,38 @@ export interface StoppingSettings {
    * first order of what they differ in.
    */
   readonly variants?: readonly Variant[];
-  /** Beside variants, by name: weights of the value and of that of each variant. */
+  /** Measures beside variants, by name: weights of the value and of that of each variant. */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /** Asks for an upper bound, by Andersen and Broadie. */
   readonly upper?: UpperSettings | boolean;
-  /** As in `monteCarlo`. */
+  /** The seed, as in `monteCarlo`. */
   readonly seed?: number | bigint;
   readonly streams?: ArrayLike<number>;
   readonly precision?: Precision;
   readonly signal?: AbortSignal;
 }
 
-/** What `longstaffSchwartz` returns. */
+/** The result of `longstaffSchwartz`. */
 export interface StoppingEstimates extends Estimates {
-  /** Whether `value` is of independent paths, so that it lies below the price but for its standard error. */
+  /** True where `value` is of independent paths, so that it lies below the price but for its standard error. */
   readonly isLowerBound: boolean;
-  /** On the paths of the regression: biased upwards by foresight, and downwards by the rule. */
+  /** The estimates on the paths of the regression: biased upwards by foresight, and downwards by the rule. */
   readonly regression: Estimates;
-  /** Of the price, reflections among them. */
+  /** The number of paths of the price, reflections among them. */
   readonly paths: number;
   readonly regressionPaths: number;
   /**
-   * [instances]: over all dates the largest bound found of the condition number of the scaled normal equations; that of
-   * the regression itself is its root.
+   * The condition numbers, [instances]: over all dates the largest bound found of the condition number of the scaled
+   * normal equations; that of the regression itself is its root.
    */
   readonly condition: Float64Array;
   readonly upper: UpperBound | undefined;
-  /** Measures by name. */
+  /** The measures by name. */
   readonly measures: Readonly<Record<string, Estimates>>;
   readonly seed: bigint;
 }
 
-/** Bytes of stored paths, at most. */
+/** The number of bytes of stored paths, at most. */
 const RECORD_BYTES = 2 ** 28;
 
 /**
@@ -298,7 +300,7 @@ async function mergeInto(
     moments.merge(values, g * instances, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
 }
 
-/** What the rule earns on paths of its own. */
+/** Estimates what the rule earns on paths of its own. */
 async function follow(
   { device, betas, scales, instances, signal }: RuleOnDevice,
   batch: Batch,

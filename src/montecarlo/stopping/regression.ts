@@ -5,7 +5,7 @@ import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
 import { remembered } from "../remembered.ts";
 import { type StoppingShape, stoppingKernel } from "./rule.ts";
 
-/** Sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
+/** The number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
 export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
 
 /**
@@ -91,7 +91,7 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
   });
 });
 
-/** Paths that the scales of variables are taken from. */
+/** The number of paths that the scales of variables are taken from. */
 const SCALED_PATHS = 1024;
 
 /**

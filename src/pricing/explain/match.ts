@@ -3,7 +3,7 @@ import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { same } from "./same.ts";
 
-/** What the two books say of one id. */
+/** The outcome of matching the trades of one id in the two books. */
 export type Match =
   /** `years` of its life have passed. */
   | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }
@@ -18,7 +18,7 @@ export type Match =
       readonly error: unknown;
     };
 
-/** Trades by id: the earlier book's in its order, then those that only the later one has. */
+/** Matches trades by id: the earlier book's in its order, then those that only the later one has. */
 export function matchTrades(before: Book, after: Book, years: number): Match[] {
   const later = new Map<string, ParsedTrade>();
   for (const parsed of after.trades) if (parsed.ok) later.set(parsed.trade.id, parsed);

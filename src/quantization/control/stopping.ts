@@ -35,21 +35,24 @@ export const rollbackKernel = kernel({
   },
 });
 
-/** What is stopped. */
+/** The problem of optimal stopping. */
 export type StoppingSettings = Discounting & {
-  /** Received on exercise, not discounted. −Infinity where exercise is not allowed. */
+  /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
   readonly payoff: NodePayoff;
-  /** Layers at which exercise is allowed, at all by default; the last one always is. */
+  /** The layers at which exercise is allowed, at all by default; the last one always is. */
   readonly exercise?: (time: number, layer: number) => boolean;
 };
 
-/** What `optimalStopping` returns. */
+/** The result of `optimalStopping`. */
 export interface StoppingResult {
-  /** At time 0. */
+  /** The value at time 0. */
   readonly value: number;
-  /** With no right but that of the last layer, for comparison with a closed form; its error may have the other sign. */
+  /**
+   * The value with no right but that of the last layer, for comparison with a closed form; its error may have the other
+   * sign.
+   */
   readonly european: number;
-  /** Of all points, layer by layer, discounted to time 0: [rows]. */
+  /** The values of all points, layer by layer, discounted to time 0: [rows]. */
   readonly values: Float64Array;
 }
 
@@ -118,7 +121,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
   return { value, european, values: Float64Array.of(value, ...(await device.read(values))) };
 }
 
-/** Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
+/** Returns Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
 export async function rootMean(tree: QuantizationTree, values: DeviceBuffer): Promise<number> {
   const first = await tree.device.read(values, 0, tree.sizes[1]);
   return tree.root.reduce((sum, p, j) => sum + p * first[j], 0);

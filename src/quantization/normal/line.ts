@@ -4,7 +4,7 @@ import type { Quantizer } from "../quantizer.ts";
 import { checkWhole } from "../quantizer.ts";
 import { gaussLegendre } from "../../linalg/index.ts";
 
-/** Φ(x), with its relative accuracy for x < 0. */
+/** Returns Φ(x), with its relative accuracy for x < 0. */
 export const normalCdf = fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x) });
 const quantile = fn({ params: [real], body: ([p], gpu) => gpu.inverseNormalCdf(p) });
 
@@ -74,7 +74,7 @@ function newton(size: number): Float64Array {
 const isIncreasing = (points: Float64Array): boolean =>
   points.every((x, i) => x < 0 && x > (i === 0 ? -Infinity : points[i - 1]));
 
-/** Of the cells of the negative points: upper ends with the density there, and masses. */
+/** The cells of the negative points: upper ends with the density there, and masses. */
 function cellsOf(points: Float64Array, size: number) {
   const count = points.length;
   const end = points.map((x, i) => (i + 1 < count ? 0.5 * (x + points[i + 1]) : size % 2 === 1 ? 0.5 * x : 0));
@@ -112,7 +112,8 @@ function newtonStep(points: Float64Array, size: number): { readonly step: Float6
 }
 
 /**
- * E minᵢ (X − xᵢ)² of N(0, 1) for increasing points, by quadrature in bounded cells and in closed form in the others:
+ * Returns E minᵢ (X − xᵢ)² of N(0, 1) for increasing points, by quadrature in bounded cells and in closed form in the
+ * others:
  *
  *   ∫ from −∞ to b of (x − a)²·φ(x) dx = (1 + a²)·Φ(b) − (b − 2a)·φ(b)
  */

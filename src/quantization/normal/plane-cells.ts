@@ -16,9 +16,9 @@ import { gaussLegendre } from "../../linalg/index.ts";
 const REACH = 10;
 /** Longest part of an edge that the rule integrates at once, in standard deviations. */
 const PANEL = 0.75;
-/** Points of the rule. */
+/** The number of points of the rule. */
 const POINTS = 12;
-/** Most edges of a cell. */
+/** The largest number of edges of a cell. */
 const MAX_EDGES = 128;
 
 /** An edge as the optimisation sees it: integrals of 1, s and s² times the density. */
@@ -33,7 +33,7 @@ export interface Edge {
   readonly moments: readonly [number, number, number];
 }
 
-/** What the cells of points are. */
+/** The cells of points in the plane. */
 export interface PlaneCells {
   readonly weights: Float64Array;
   /** E[X; Cᵢ], [size, 2]. */
@@ -69,7 +69,7 @@ class Polygon {
 export class PlaneScratch {
   #polygon = new Polygon();
   #clipped = new Polygon();
-  /** Of each point the other sides of its edges: what most likely cuts its cell the next time. */
+  /** The other sides of each point's edges: what most likely cuts its cell the next time. */
   neighbours: readonly (readonly number[])[] = [];
 
   /** The cell of point i. */

@@ -16,9 +16,9 @@ import { LAYOUT } from "./walk.ts";
  * point, at time 0, has its probabilities on the host, because they are as many as layer 1 has points.
  */
 export interface SparseRows {
-  /** Points of all layers but the first and the last. */
+  /** The number of points of all layers but the first and the last. */
   readonly rows: number;
-  /** Columns of each row at most; unused ones have probability 0. */
+  /** The number of columns of each row at most; unused ones have probability 0. */
   readonly slots: number;
   readonly columns: DeviceBuffer<"i32">;
   readonly probabilities: DeviceBuffer;
@@ -50,17 +50,17 @@ export interface SparseRows {
 export class QuantizationTree implements Disposable {
   readonly device: Device;
   readonly settings: TreeSettings;
-  /** How the probabilities were found. */
+  /** The method that found the probabilities. */
   readonly method: TransitionMethod;
   readonly times: readonly number[];
   readonly dimension: number;
-  /** Points of each layer. */
+  /** The number of points of each layer. */
   readonly sizes: Int32Array;
-  /** Rows before each layer, and their number at the end. */
+  /** The number of rows before each layer, and their number at the end. */
   readonly offsets: Int32Array;
   /** All points, layer by layer, as states of the chain: [rows, dimension]. */
   readonly points: Float64Array;
-  /** P(X₁ ∈ Cⱼ), j < N₁. */
+  /** The probabilities P(X₁ ∈ Cⱼ), j < N₁. */
   readonly root: Float64Array;
   /** @internal */
   readonly rows: SparseRows;
@@ -112,9 +112,9 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its mean, times
-   * the mean that is known, has the right forwards.
-   * Cost: the first call reads the transitions to the host and passes over them once.
+   * Returns E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its
+   * mean, times the mean that is known, has the right forwards. Cost: the first call reads the transitions to the host
+   * and passes over them once.
    *
    * @param f a function of a state, [dimension].
    */
@@ -135,11 +135,11 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * How much the tree remembers: the share that it keeps of the correlation of the state in the middle layer with that
-   * in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
+   * Returns the memory of the tree: the share that it keeps of the correlation of the state in the middle layer with
+   * that in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
    * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
-   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on.
-   * Cost: the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
+   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on. Cost:
+   * the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
    *
    * @throws SpecError for a stepped chain
    */
@@ -214,10 +214,10 @@ interface Probabilities {
   readonly rows: SparseRows;
 }
 
-/** Points of all layers but the first and the last. */
+/** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
-/** Where the counters of the transitions from each point are: see `RowMaker`. */
+/** The places of the counters of the transitions from each point: see `RowMaker`. */
 export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
@@ -246,7 +246,10 @@ async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
   return { root, rows: found };
 }
 
-/** In one dimension: the columns that are within reach of each cell, and their probabilities by quadrature. */
+/**
+ * The probabilities in one dimension: the columns that are within reach of each cell, and their probabilities by
+ * quadrature.
+ */
 async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   const { precision, quantizer } = plan;
   const { points, size, weights } = quantizer!;

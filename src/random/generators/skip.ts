@@ -3,13 +3,13 @@ import { fn, type FunctionOf, read, type ReadonlyNumbers, u32 } from "../../kern
 import type { Jumps, StateFields, TableFunctions } from "./generator.ts";
 import { modulo, powerOf } from "./words.ts";
 
-/** Bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
+/** The number of bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
 const BITS = 6;
 const ENTRIES = 2 ** BITS - 1;
 /** Before the state: how many digits the streams have, and how many all have. */
 const HEADER = 2;
 
-/** Where an item starts: `stream` and `part` jumps away from the table's state. */
+/** Returns the state at which an item starts: `stream` and `part` jumps away from the table's state. */
 export type Start<S extends StateFields> = FunctionOf<
   (of: { readonly table: ReadonlyNumbers<"u32">; readonly stream: number; readonly part: number }) => S
 >;
@@ -73,7 +73,7 @@ function entriesOf<J>(jumps: Jumps<J>, { spacing, count }: Starts): number[] {
   return words;
 }
 
-/** What the jumps of a table are, whatever its state is: to be kept while only the offset changes. */
+/** The jumps of a table, whatever its state is: to be kept while only the offset changes. */
 export const jumpEntries = <J>(jumps: Jumps<J>, streams: Starts, parts: Starts): Uint32Array =>
   Uint32Array.from([...entriesOf(jumps, streams), ...entriesOf(jumps, parts)]);
 

@@ -6,7 +6,9 @@ import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-/** Ends the names of files that are being written: what a process leaves behind that was ended while it wrote. */
+/**
+ * The ending of the names of files that are being written: what a process leaves behind that was ended while it wrote.
+ */
 export const UNFINISHED = ".tmp";
 
 /** Counts this process's files, so that two of them never have one name. */
@@ -145,7 +147,7 @@ function isMissing(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** What the operating system says, in words. */
+/** The error of a failed operation, with the operating system's reason in words. */
 function failed(what: string, path: string, cause: unknown): StorageError {
   const { errno, message } = cause as NodeJS.ErrnoException;
   const words = isMissing(cause) ? "there is no such file" : errno && getSystemErrorMap().get(errno)?.[1];

@@ -20,7 +20,7 @@ import {
   tableWords,
 } from "./variant.ts";
 
-/** What a condition on a date makes of the solution. */
+/** Applies a condition on a date to the solution. */
 const applyCondition = (variant: GridVariant) =>
   fn({
     name: "applyCondition",
@@ -252,5 +252,5 @@ export function gridKernel(variant: GridVariant) {
   });
 }
 
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedGridKernel = sharing(gridKernel);

@@ -1,11 +1,11 @@
-/** cuda.h: CUresult. */
+/** The success of a call, of CUresult in cuda.h. */
 
 export const CUDA_SUCCESS = 0;
 export const CUDA_ERROR_INVALID_VALUE = 1;
 export const CUDA_ERROR_OUT_OF_MEMORY = 2;
 export const CUDA_ERROR_NOT_READY = 600;
 
-/** By number: the name without CUDA_ERROR_, and what it means to whoever meets it. */
+/** The results by number: the name without CUDA_ERROR_, and what it means to whoever meets it. */
 const results: Readonly<Record<number, readonly [name: string, meaning?: string]>> = {
   1: ["INVALID_VALUE", "an argument out of range"],
   2: ["OUT_OF_MEMORY", "not enough memory"],
@@ -52,7 +52,7 @@ const results: Readonly<Record<number, readonly [name: string, meaning?: string]
   999: ["UNKNOWN", "an unknown error, such as of a driver that did not survive a suspend"],
 };
 
-/** "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
+/** Describes a status: "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 export function describeResult(status: number): string {
   const [name, meaning] = results[status] ?? [String(status)];
   const full = /^\d/.test(name) ? `CUresult ${name}` : `CUDA_ERROR_${name}`;

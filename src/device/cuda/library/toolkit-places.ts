@@ -1,19 +1,19 @@
 /**
- * Where the libraries of CUDA's toolkit are: distributions, NVIDIA's installers, conda and pip each have places of
+ * The places of the libraries of CUDA's toolkit: distributions, NVIDIA's installers, conda and pip each have places of
  * their own.
  */
 import { distinct, type Host, newestFirst, pathOn } from "../../host.ts";
 
 /** A library of the toolkit. */
 export interface ToolkitLibrary {
-  /** On Linux, the newest first. */
+  /** The names on Linux, the newest first. */
   readonly names: readonly string[];
   readonly windowsName: RegExp;
   /** Its folder in pip's packages for CUDA 12; those for CUDA 13 have one for all. */
   readonly pip: string;
 }
 
-/** Paths to try, in order: what was given and nothing else, or whatever the machine has. */
+/** Returns the paths to try, in order: what was given and nothing else, or whatever the machine has. */
 export function toolkitPlaces(host: Host, library: ToolkitLibrary, given: string | undefined): string[] {
   if (given !== undefined && given !== "") return [given];
   const { pip } = library;

@@ -50,7 +50,7 @@ const valueOnLine = fn({
   },
 });
 
-/** What a condition makes of u on its date, into z: a jump along an axis, exercise, a knock-out. */
+/** Applies a condition to u on its date, into z: a jump along an axis, exercise, a knock-out. */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
@@ -118,7 +118,7 @@ export function applyCondition(variant: AxesVariant) {
   });
 }
 
-/** u becomes what the condition has made of it. */
+/** Sets u to what the condition has made of it. */
 export function settle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

@@ -17,7 +17,7 @@ export const nodeAt = fn({
   },
 });
 
-/** −1 at the first node of an axis, 1 at the last one, 0 between. */
+/** Returns −1 at the first node of an axis, 1 at the last one, 0 between. */
 export const sideOf = fn({
   name: "sideOf",
   params: [i32, i32],
@@ -195,7 +195,7 @@ export function assemble(variant: AxesVariant) {
 }
 
 /**
- * Where a system of rows lies: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
+ * The place of a system of rows: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
  * its number on the first axis.
  */
 const System = record({ first: i32, step: i32, to: i32, toStep: i32, pitch: i32, n: i32, column: i32 });

@@ -7,15 +7,15 @@ import { Factors, Obstacle, Place } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /**
- * Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be
- * made again.
+ * The source of what exercise pays: the table, or closed form, from nodes that are `laid` in x or have to be made
+ * again.
  */
 interface ObstacleOf {
   readonly closed: boolean;
   readonly laid: boolean;
 }
 
-/** What exercise brings on the nodes of an item's run; 0 beyond the last. */
+/** The amounts that exercise pays on the nodes of an item's run; 0 beyond the last. */
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
@@ -42,9 +42,9 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 }
 
 /**
- * Twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower = a/pivot:
- * 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
- * left it below. Nodes are laid in x, or in the table.
+ * Puts twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower =
+ * a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has left it below. Nodes are laid
+ * in x, or in the table.
  */
 export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
@@ -66,8 +66,8 @@ export function thresholdRuns(rows: number, closed: boolean) {
 }
 
 /**
- * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ +
- * hL·paid brings a source, in the scale of the state
+ * The sources of an item's run. In f64 elimination is held above 0 instead, the state being premiums p = u − paid
+ * (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
@@ -148,10 +148,10 @@ function premiumsBeside(team: Team, rows: number) {
 }
 
 /**
- * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of
- * one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers that hold
- * it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and
- * 30 a bend, twice where it is the run's own.
+ * Applies exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its
+ * order, of one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers
+ * that hold it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a
+ * node, and 30 a bend, twice where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({

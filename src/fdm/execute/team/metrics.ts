@@ -6,11 +6,11 @@ import { Mesh, Place, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */
 const NEGLIGIBLE = 1e-30;
-/** What stands for |hμ|/hσ² then: beyond any bound. */
+/** A ratio |hμ|/hσ² beyond any bound, for rows without diffusion. */
 const UNBOUNDED = 1e30;
 
 /**
- * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
+ * The part of the mesh and of the local variance v (S², or σ²(S)S²) in a row of I − hL, so that `matrixRow` is
  *
  *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D, A = v/(h₋(h₋ + h₊)), B = S·h₊/(h₋(h₋ + h₊)), C = v/(h₊(h₋ + h₊)), D =
  *                       S·h₋/(h₊(h₋ + h₊)),
@@ -43,7 +43,7 @@ const rowMetrics = fn({
   },
 });
 
-/** Words of `ends`, see `layMetrics`. */
+/** The number of words of `ends`, see `layMetrics`. */
 export const END_WORDS = 4;
 
 /**
@@ -97,9 +97,9 @@ export function layMetrics({ rows, variant: { shape } }: Plan) {
 }
 
 /**
- * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are.
- * Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it: S/h₋ and
- * S/h₊ are B + √(BD) and D + √(BD).
+ * Assembles a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ
+ * already are. Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it:
+ * S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */

@@ -1,7 +1,7 @@
 /**
- * All that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an emulator
- * for tests) supplies these. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no printf, no
- * dynamic memory, and where FK_EXACT and FK_NO_PTX are defined no inline PTX.
+ * The intrinsics that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an
+ * emulator for tests) supplies these. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no
+ * printf, no dynamic memory, and where FK_EXACT and FK_NO_PTX are defined no inline PTX.
  */
 export const cudaIntrinsics = {
   keywords: [
@@ -18,7 +18,7 @@ export const cudaIntrinsics = {
   ],
   variables: ["threadIdx.x", "blockIdx.x"],
   barriers: ["__syncthreads"],
-  /** For the PTX that copies to shared memory. */
+  /** The conversion of addresses for the PTX that copies to shared memory. */
   addresses: ["__cvta_generic_to_shared"],
   integers: ["__clz", "__popc", "__umulhi"],
   f64: [
@@ -55,10 +55,10 @@ export const cudaIntrinsics = {
     "__float2int_rz",
     "__float2uint_rz",
   ],
-  /** On int and unsigned, in global and shared memory. */
+  /** Atomic functions on int and unsigned, in global and shared memory. */
   atomics: ["atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS"],
-  /** On int, unsigned, float and double; the mask names every lane of the warp. */
+  /** Shuffles of int, unsigned, float and double; the mask names every lane of the warp. */
   shuffles: ["__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"],
-  /** On int and unsigned, in full warps, where __CUDA_ARCH__ is 800 or more. */
+  /** Reductions of int and unsigned, in full warps, where __CUDA_ARCH__ is 800 or more. */
   reductions: ["__reduce_min_sync", "__reduce_max_sync"],
 } as const;

@@ -1,4 +1,7 @@
-/** What a statement's vectors share, computed once before them: uniform subexpressions and the addresses of rows. */
+/**
+ * The values that a statement's vectors share, computed once before them: uniform subexpressions and the addresses of
+ * rows.
+ */
 import type { Expr } from "../../ir.ts";
 import { children } from "../../visit.ts";
 import type { Emitter } from "./emitter.ts";
@@ -7,7 +10,10 @@ import { valueType } from "./plan.ts";
 import { offset, scalar } from "./scalar.ts";
 import { ldexpVectors } from "./vector-intrinsics.ts";
 
-/** Temporaries are given back, and what was prepared is forgotten, by the statement (see `statement` in control.ts). */
+/**
+ * Prepares an expression. Temporaries are given back, and what was prepared is forgotten, by the statement (see
+ * `statement` in control.ts).
+ */
 export function prepare(e: Emitter, x: Expr): void {
   if (e.prepared.has(x)) return;
   const shape = e.flow.shape(x);

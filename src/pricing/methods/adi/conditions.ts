@@ -5,8 +5,8 @@ import { type Level, restartsOf } from "../several/parts.ts";
 import type { Parameters } from "../several/text.ts";
 
 /**
- * Operator splitting is of first order in time, of which an extrapolation of second order leaves two thirds: the error
- * is up to twice the correction.
+ * A safety factor. Operator splitting is of first order in time, of which an extrapolation of second order leaves two
+ * thirds: the error is up to twice the correction.
  */
 export const SPLITTING = 2;
 
@@ -17,6 +17,6 @@ export function restarts(terms: Terms, axis: string, p: Parameters): readonly Co
   return [{ kind: "jump", axis, at: dates.map((time) => p.add(time, "t")), to: axis }];
 }
 
-/** Whether a spot is at or beyond a level. */
+/** The condition, as a formula, that a spot is at or beyond a level. */
 export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
   `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;

@@ -1,4 +1,4 @@
-/** How many nodes and steps a problem of several factors takes. */
+/** The numbers of nodes and steps that a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
 import type { Range } from "../several/domain.ts";
 import type { Fineness } from "./problem.ts";
@@ -9,13 +9,13 @@ const VARIANCE = [16, 12];
 const ALPHA = [24, 16];
 const RATE = [16, 12];
 const STEPS = 12;
-/** Steps of a variance that reverts fast, as a multiple of those. */
+/** The number of steps of a variance that reverts fast, as a multiple of those. */
 const MAX_STEPS_FACTOR = 8;
 
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
 
-/** What a problem is solved with: every level has √2 times the intervals and steps of the one before. */
+/** Returns the nodes and steps of a problem at a level: each has √2 times the intervals and steps of the one before. */
 export function finenessOf(terms: Terms, level: number): Fineness {
   const k = factorsOf(terms) - 2;
   const factor = 2 ** (0.5 * level);
@@ -35,7 +35,7 @@ export function finenessOf(terms: Terms, level: number): Fineness {
 
 /** Standard deviations on both sides that the intervals of an axis are for; longer axes have more. */
 const DEVIATIONS = 10;
-/** As `rangeOf` takes it. */
+/** The least standard deviation of an axis, as `rangeOf` in domain.ts bounds it. */
 const MIN_DEVIATION = 0.01;
 /** The power of its share of the largest deviation by which an axis has fewer intervals, on two axes and on three. */
 const SHARE = [0.25, 0.5];
@@ -79,7 +79,7 @@ const reversionsOf = ({ assets, expiry }: Terms): number =>
 
 export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[factorsOf(terms) - 2];
 
-/** Each level has √2 times the intervals of every axis, and of time. */
+/** The growth of the cost: each level has √2 times the intervals of every axis, and of time. */
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 

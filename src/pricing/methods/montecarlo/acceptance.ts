@@ -1,4 +1,4 @@
-/** Which trades can be simulated, and when their payoffs look at the spot. */
+/** The trades that can be simulated, and the times at which their payoffs read the spot. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 
@@ -10,7 +10,7 @@ export interface Path {
   readonly dates: readonly number[];
 }
 
-/** Why paths of these terms cannot be simulated here; completes the sentence "it has …". */
+/** The reason why paths of these terms cannot be simulated here; completes the sentence "it has …". */
 export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
@@ -25,7 +25,7 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
   return undefined;
 }
 
-/** Why the payoff cannot be simulated; completes the sentence "it has …". */
+/** The reason why the payoff cannot be simulated; completes the sentence "it has …". */
 export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
@@ -88,7 +88,7 @@ const EXERCISES_PER_YEAR = 50;
 const MIN_EXERCISES = 25;
 const MAX_EXERCISES = 200;
 
-/** How much the fixings to come weigh, in the unit of those that are known: a number of them, or years. */
+/** The weight of the fixings to come, in the unit of those that are known: a number of them, or years. */
 export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
   return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
 }

@@ -21,13 +21,13 @@ import type { Path } from "./acceptance.ts";
 /** Steps a year of models whose scheme is not exact. */
 const STEPS_PER_YEAR = { heston: 24, local: 100 } as const;
 
-/** What is the same for all instances that one kernel simulates. */
+/** The key of a model: the part of it that is the same for all instances that one kernel simulates. */
 export function modelKey({ assets }: Terms): string {
   const { volatility } = assets[0];
   return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? volatility.expression : ""}`;
 }
 
-/** Steps of the model from date to date: a power of two, so that few shapes are compiled. */
+/** The number of steps of the model from date to date: a power of two, so that few shapes are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
   const { kind } = assets[0].volatility;
   const perYear = kind === "heston" || kind === "local" ? STEPS_PER_YEAR[kind] : 0;

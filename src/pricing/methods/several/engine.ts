@@ -1,4 +1,4 @@
-/** What solves the equations of several factors. */
+/** The interface of the solvers for equations of several factors. */
 import type { Device } from "../../../device/index.ts";
 import type { Precision } from "../../../kernel/index.ts";
 import type { AxesPoint } from "../../../fdm/index.ts";
@@ -8,13 +8,13 @@ import type { Parameters } from "./text.ts";
 
 /** A problem whose numbers stand beside it. */
 export interface Built<P> {
-  /** Problems with the same key differ in their parameters alone. */
+  /** The key of a problem: those with the same key differ in their parameters alone. */
   readonly key: string;
   readonly problem: P;
   readonly parameters: Parameters;
-  /** About how many there are in memory. */
+  /** The approximate number of nodes in memory. */
   readonly nodes: number;
-  /** Value, derivatives by the factors' names, and error estimate at some spots. */
+  /** Returns the value, derivatives by the factors' names, and error estimate at some spots. */
   readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
 }
 
@@ -35,16 +35,16 @@ export interface Engine<P> {
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
-  /** How many times as long as a solution at one level another one takes at a finer level, about. */
+  /** The approximate ratio of the time of a solution at a finer level to that at another. */
   growth(terms: Terms, from: number, to: number): number;
-  /** How many levels below a solution another one is made for its error estimate; undefined: none. */
+  /** The number of levels by which a second solution is coarser, for the error estimate; undefined: there is none. */
   levelsBelow(terms: Terms): number | undefined;
   /**
    * The error estimate of a value: from the correction by its extrapolation, and the distance to the value some levels
    * below.
    */
   estimate(terms: Terms, correction: number, distance: number, levels: number): number;
-  /** Whether sensitivities that delta and gamma imply are taken from those. */
+  /** True where sensitivities that delta and gamma imply are taken from those. */
   readonly usesGamma: boolean;
   /** The level of bumps of a value: errors of two values on one mesh cancel in their difference. */
   bumpLevel(terms: Terms, level: number): number;

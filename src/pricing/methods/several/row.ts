@@ -10,17 +10,17 @@ export interface Row {
   /** Its place in the batch. */
   readonly trade: number;
   readonly terms: Terms;
-  /** Whose mesh it has: its own, or those of what it is a bump of. */
+  /** The terms whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
-  /** What it is read at, spots of all assets each: today's, then those of the scenarios. */
+  /** The spots of all assets at which a row is read: today's, then those of the scenarios. */
   readonly spots: readonly (readonly number[])[];
-  /** By spots: what needs no solution. */
+  /** The values that need no solution, by spots. */
   readonly known: readonly (Known | undefined)[];
   readonly parts: readonly Part[];
   level: number;
-  /** By spots: the sum over the parts. */
+  /** The sums over the parts, by spots. */
   points: AxesPoint[];
-  /** What extrapolation has added to the values, at most. */
+  /** The most that extrapolation has added to the values. */
   correction: number;
   /** The solution of a lower level, if estimates need one. */
   coarser: { readonly level: number; readonly points: readonly AxesPoint[] } | undefined;
@@ -109,7 +109,7 @@ export function addTo({ row, part, points }: Task<unknown>): void {
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** to + factor·from. */
+/** Returns to + factor·from. */
 export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
   value: to.value + factor * from.value,
   first: added(to.first, from.first, factor),

@@ -19,7 +19,7 @@ import { Parameters } from "../several/text.ts";
 import { widened } from "../several/row.ts";
 import { type Fineness, nodesOf, OF_BARRIER, OF_DATES, restarts } from "./fineness.ts";
 
-/** Of the dense part of an axis that `assetRange` has: one standard deviation. */
+/** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
 
 /** The problem of a part on the axes Sᵢ; correlations are mixed derivatives. */

@@ -15,7 +15,8 @@ import { atRow } from "./records.ts";
 import { projectRuns } from "./step.ts";
 
 /**
- * What exercise pays at the end of a stage, where it is another amount than before; nobody exercises beyond the end.
+ * Sets the amount that exercise pays at the end of a stage, where it is another than before; nobody exercises beyond
+ * the end.
  */
 function setObstacle({ team, rows, variant }: EquationPlan) {
   return fn({
@@ -101,7 +102,7 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
   });
 }
 
-/** One stage of a time step. */
+/** Makes one stage of a time step. */
 export function advance(plan: EquationPlan) {
   const { team, rows, variant, early, penalty, pins } = plan;
   const { exercise, twoStages } = variant;

@@ -2,18 +2,18 @@ import type { Precision } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
 
-/** What the code of a kernel follows from: who solves which equation. */
+/** The plan that a kernel's code follows from: who solves which equation. */
 export interface EquationPlan {
   readonly team: Team;
   readonly variant: EquationVariant;
-  /** Rows of an item's run, and parts that they are worked on in. */
+  /** The number of rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
-  /** Whether exercise is possible at all times; by which of the methods. */
+  /** True where exercise is possible at all times; by which of the methods. */
   readonly early: boolean;
   readonly penalty: boolean;
   readonly splitting: boolean;
-  /** Whether nodes may have values of their own. */
+  /** True where nodes may have values of their own. */
   readonly pins: boolean;
 }
 
@@ -32,12 +32,12 @@ export function planOf(variant: EquationVariant, team: Team): EquationPlan {
   };
 }
 
-/** Words of `Memory.faults` an item. */
+/** The number of words of `Memory.faults` an item. */
 export const FAULT_WORDS = 4;
 
 /**
- * Bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults, two
- * counters.
+ * The number of bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults,
+ * two counters.
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;
