@@ -53,7 +53,7 @@ export interface OpenInput extends BookStream {
   readonly close: () => void;
 }
 
-/** @throws CliError | BookError when there is nothing to price with */
+/** Opens the input of a command. @throws CliError | BookError when there is nothing to price with */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);

@@ -24,13 +24,16 @@ export interface Quantizer {
   readonly standardError: number;
 }
 
-/** @throws SpecError unless `value` is a whole number from `min` to `max` */
+/** Checks a whole number. @throws SpecError unless `value` is a whole number from `min` to `max` */
 export function checkWhole(place: string, value: number, min: number, max: number): void {
   if (!Number.isInteger(value) || value < min || value > max)
     throw new SpecError(`${place}: got ${value}, expected a whole number from ${min} to ${max}`);
 }
 
-/** @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row */
+/**
+ * Checks points and returns their number.
+ * @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row
+ */
 export function checkPoints(place: string, points: ArrayLike<number>, dimension: number): number {
   const size = points.length / dimension;
   if (!Number.isInteger(size) || size < 1)

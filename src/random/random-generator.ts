@@ -274,7 +274,7 @@ export type SingleSettings = RealSettings & { readonly precision: "f32" };
 export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x2" };
 
 /**
- * Random numbers on the host, in one call: compiles, fills a buffer and reads it.
+ * Makes random numbers on the host, in one call: compiles, fills a buffer and reads it.
  *
  * @param device where they are made.
  * @param settings of `randomSpec`, and the range.

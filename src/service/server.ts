@@ -50,7 +50,7 @@ class StatusError extends Error {
   }
 }
 
-/** @throws Error a port that is taken; Fastify is not installed */
+/** Starts the service. @throws Error a port that is taken; Fastify is not installed */
 export async function startService(request: ServiceRequest): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;

@@ -28,7 +28,7 @@ export interface CpuDeviceOptions {
 /** More than any machine has cores; a typing error beyond it would start thousands of workers. */
 const MAX_THREADS = 1024;
 
-/** @throws SpecError */
+/** Creates a CPU device. @throws SpecError */
 export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   const shared = options.sharedMemory ?? canShareMemory();
   const threads = options.threads ?? coreCount();

@@ -31,7 +31,7 @@ export interface ForeignCalls<T extends Table> {
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const opened = new Map<string, ForeignCalls<any>>();
 
-/** @throws DeviceUnavailableError */
+/** Opens a library of the toolkit. @throws DeviceUnavailableError */
 export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();

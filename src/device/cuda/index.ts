@@ -41,7 +41,7 @@ export interface CudaDeviceOptions extends CudaLibraries {
   readonly stored?: StoredPrograms<CudaImage>;
 }
 
-/** @throws DeviceUnavailableError saying what is missing and how to get it */
+/** Creates a CUDA device. @throws DeviceUnavailableError saying what is missing and how to get it */
 export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise<CudaDevice> {
   const [first = 0, ...others] = [options.device ?? 0].flat();
   const peers: CudaDevice[] = [];
@@ -81,7 +81,7 @@ async function createOne(options: One): Promise<CudaDevice> {
   });
 }
 
-/** @throws DeviceUnavailableError */
+/** Lists the CUDA devices. @throws DeviceUnavailableError */
 export async function cudaDevices(libraries: CudaLibraries = {}): Promise<CudaDeviceInfo[]> {
   return listDevices(openDriver(await loadKoffi(), libraries.driver));
 }

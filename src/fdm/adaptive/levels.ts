@@ -17,8 +17,8 @@ export interface CompanionLevel extends Level {
 }
 
 /**
- * Each extrapolation takes a solution that is coarser in it alone; an error estimate one that is coarser in both, or,
- * `apart`, one for each, whose differences cannot cancel.
+ * Returns the companion levels of an accuracy. Each extrapolation takes a solution that is coarser in it alone; an
+ * error estimate one that is coarser in both, or, `apart`, one for each, whose differences cannot cancel.
  */
 export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
@@ -50,7 +50,10 @@ export interface SolvedLevels<S> {
   readonly solved: readonly (readonly S[])[];
 }
 
-/** @throws SpecError that of the first entry, if all fail before they are solved | the signal's reason */
+/**
+ * Solves entries on the levels that they need.
+ * @throws SpecError that of the first entry, if all fail before they are solved | the signal's reason
+ */
 export async function solveLevels<P, S>(
   solver: LevelSolver<P, S>,
   entries: number,

@@ -19,7 +19,7 @@ export function hasObstacle(table: Table | undefined): boolean {
   return table?.obstacle !== undefined && table.obstacle !== table.initial;
 }
 
-/** @throws SpecError a payoff that is not a number */
+/** Makes the values of a grid. @throws SpecError a payoff that is not a number */
 export function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const { payoff, american, exerciseTimes = [] } = problem;
   const nodes = nodesOf(mesh, arena);

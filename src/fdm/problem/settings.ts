@@ -72,7 +72,7 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
     throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
 }
 
-/** @throws SpecError */
+/** Returns which solutions the accuracy of a problem takes. @throws SpecError */
 export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
@@ -82,7 +82,7 @@ export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): 
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
-/** @throws SpecError */
+/** Returns the time steps of a problem. @throws SpecError */
 export function stepsOf(
   { steps = 100 }: AnyProblem,
   { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
@@ -97,7 +97,7 @@ export function stepsOf(
   return steps;
 }
 
-/** @throws SpecError */
+/** Returns the treatment of convection in a problem. @throws SpecError */
 export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "central" {
   if (convection === undefined) return Object.keys(axes).length === 1 ? "fitted" : "central";
   oneOf("convection", convection, ["fitted", "central"]);

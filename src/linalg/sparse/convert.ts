@@ -320,7 +320,7 @@ function whole(name: string, value: number, min = 1): number {
 const maxPlaces = ({ values }: CsrMatrix, options: ConvertOptions): number =>
   options.maxPlaces ?? Math.max(10 * values.length, 1e6);
 
-/** @throws SpecError */
+/** Checks the number of places. @throws SpecError */
 export function checkPlaces(format: "ell" | "dia", places: number, max: number): void {
   if (places > max)
     throw new SpecError(

@@ -16,7 +16,7 @@ export interface OperatorOptions {
   readonly lanes?: 2 | 4 | 8 | 16 | 32;
 }
 
-/** @throws SpecError */
+/** Checks the options of an operator. @throws SpecError */
 export function checkOptions(options: OperatorOptions): void {
   knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
   const { precision = "f64", algorithm, lanes } = options;

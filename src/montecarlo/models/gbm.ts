@@ -35,12 +35,12 @@ export interface BrownianSettings {
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
-/** @throws SpecError */
+/** Checks a spot. @throws SpecError */
 export function checkSpot(place: string, spot: Column): void {
   checkParameter(place, spot, "a positive number", isPositive);
 }
 
-/** @throws SpecError */
+/** Checks a volatility. @throws SpecError */
 export function checkVolatility(place: string, volatility: Parameter): void {
   checkParameter(place, volatility, "a number from 0 on, per √year", isNotNegative);
 }

@@ -68,7 +68,7 @@ export interface BasisShape {
 /** The largest number of functions of a basis: their normal equations are in a work item's private memory. */
 const MAX_COUNT = 64;
 
-/** @throws SpecError */
+/** Returns the functions of a basis. @throws SpecError */
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
   const shown = assets + (basis.running === true ? running : 0);
   const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;

@@ -57,7 +57,7 @@ export interface SteppedChain extends Layers {
 /** The chains that a quantization tree may stand on. */
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
-/** @throws SpecError unless times increase from 0 */
+/** Checks times. @throws SpecError unless times increase from 0 */
 export function checkTimes(place: string, times: readonly number[]): void {
   if (times.length < 2)
     throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);

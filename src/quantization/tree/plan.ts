@@ -72,7 +72,7 @@ export interface TreePlan {
 const MAX_PATHS = 2 ** 30;
 const MAX_COUNTERS = 2 ** 31 - 1;
 
-/** @throws SpecError | ShapeError */
+/** Makes the plan of a tree. @throws SpecError | ShapeError */
 export async function treePlan(device: Device, settings: TreeSettings): Promise<TreePlan> {
   const { chain, paths = 100_000, seed = 1, precision = "f64" } = settings;
   checkWhole("QuantizationTree: paths", paths, 1, MAX_PATHS);
