@@ -27,7 +27,7 @@ export type {
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
 export type { AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
 export type { AxesDerivatives } from "./read/entry.ts";
-export { solve, solveAxes, type SolutionOn, type SolveOptions } from "./solve.ts";
+export { solve, type SolutionOn, type SolveOptions } from "./solve.ts";
 export type { SolveProgress } from "./execute/pace.ts";
 
 // What follows serves pricing/, not users of the package.
@@ -132,6 +132,8 @@ export { COORDINATES, type Given, givenEquation, givenNumber, stateOf } from "./
 export { adapterOf, LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */
 export { placed } from "./problem/place.ts";
+/** @internal */
+export { solveAxes } from "./solve.ts";
 /** @internal */
 export {
   type Batch,

@@ -3,12 +3,8 @@
  * combined. docs/sparsegrid.md is the guide.
  */
 export { combinationGrids, type CombinationGrid, type CombinationSettings } from "./combination.ts";
-export type {
-  AnySparseProblem,
-  GridSolver as SparseSolver,
-  SparseAccuracy,
-  SparseAxis,
-  SparseGridProblem,
-} from "./problem/problem.ts";
+export type { GridSolver as SparseSolver, SparseAccuracy, SparseAxis, SparseGridProblem } from "./problem/problem.ts";
+/** @internal */
+export type { AnySparseProblem } from "./problem/problem.ts";
 export { solveOnSparseGrid, type SparseOptions } from "./solve.ts";
 export { type SolvedGrid, SparseEntrySolution, type SparseSolution } from "./solution.ts";

@@ -105,8 +105,8 @@ export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "cent
 }
 
 /**
- * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where exercise splits
- * off of each step, more than three phases leave too few steps for the rest (design/factors.md).
+ * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where
+ * exercise splits off of each step, more than three phases leave too few steps for the rest (design/factors.md).
  * @throws SpecError
  */
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
