@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["index.ts"],
   ["pricing"],
   ["book"],
-  ["sparsegrid"],
+  ["sparsegrid", "convertible"],
   ["fdm", "integral", "quantization", "montecarlo"],
   ["models", "products", "market"],
   ["random"],
