@@ -22,7 +22,7 @@ export abstract class FeynkacError extends Error {
   }
 }
 
-/** Where in a source text an error is, and what it says there: for callers that name the place in their own way. */
+/** The place of an error in a source text, and what it says there: for callers that name the place in their own way. */
 export interface SourcePlace {
   /** 1-based, inside `source`. */
   readonly line: number;

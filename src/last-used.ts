@@ -6,7 +6,7 @@
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
-  /** In the order of their last use. */
+  /** The entries in the order of their last use. */
   readonly #entries = new Map<K, V>();
 
   constructor(max: number, dropped: (value: V) => void = () => {}) {
@@ -39,7 +39,7 @@ export class LastUsed<K, V> {
     this.#entries.delete(key);
   }
 
-  /** What is held for `key`, or what `make` makes for it. */
+  /** Returns what is held for `key`, or what `make` makes for it. */
   getOrMake(key: K, make: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

@@ -27,7 +27,7 @@ export class Turns {
     this.#signal = signal;
   }
 
-  /** Whether it is time to `take` one. */
+  /** True where it is time to `take` one. */
   get due(): boolean {
     return performance.now() - this.#last > TURN;
   }
@@ -41,7 +41,7 @@ export class Turns {
 }
 
 /**
- * What a promise gives; undefined if it does not within so many milliseconds.
+ * Returns what a promise gives; undefined if it does not within so many milliseconds.
  * @throws what the promise is rejected with
  */
 export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {

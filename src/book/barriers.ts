@@ -53,7 +53,10 @@ function resolveWindow(spec: BarrierSpec, expiry: number, clock: Clock, place: P
   return { from, to };
 }
 
-/** Whether a knock-in was never hit is known at expiry only, so that is when its rebate is paid. */
+/**
+ * Resolves when a rebate is paid. That a knock-in was never hit is known at expiry only, so that is when its rebate is
+ * paid.
+ */
 function resolveRebateAt({ type, rebateAt }: BarrierSpec, place: Place): "hit" | "expiry" {
   const knockIn = type.endsWith("-in");
   if (knockIn && rebateAt === "hit")

@@ -8,7 +8,7 @@ import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 export class Clock {
   readonly asOf: AsOf;
   readonly #dividends: readonly { readonly time: number }[];
-  /** By the second that they are nearest to. */
+  /** The moments by the second that they are nearest to. */
   readonly #seen = new Map<number, number>();
 
   /** `dividends`: dates that are there already, of the trade's underlyings. */

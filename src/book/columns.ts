@@ -8,9 +8,9 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * How a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text (which the
- * trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`. `tag`: text of
- * CSV, which may be 007, and numbers where the column's type says so.
+ * The way in which a cell becomes a value. `text`: as it stands. `number`: a number if it looks like one, else text
+ * (which the trade's schema then refuses, showing it). `json`: JSON if it begins with a bracket, else as `number`.
+ * `tag`: text of CSV, which may be 007, and numbers where the column's type says so.
  */
 type CellKind = "text" | "number" | "json" | "tag";
 
@@ -77,7 +77,7 @@ export interface Column {
   readonly kind: CellKind;
 }
 
-/** How tables are read. */
+/** Options for reading tables. */
 export interface TableOptions {
   /** Columns that are no terms of a trade, to be kept as its tags. */
   readonly keep?: readonly string[];
@@ -136,7 +136,7 @@ export function readRow(
   }
 }
 
-/** What a row that cannot be read says of its trade: its id and its tags. */
+/** The id and tags of a row's trade, for a row that cannot be read. */
 function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: string): Fields {
   const names = columns.map(({ path, kind }) => kind === "tag" || path[0] === "id");
   return tradeOfCells(
@@ -146,7 +146,7 @@ function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: 
   );
 }
 
-/** What the row of a trade that cannot be read calls it. */
+/** The id of a trade whose row cannot be read. */
 export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
   const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
   return typeof id === "string" ? id : undefined;

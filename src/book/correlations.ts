@@ -4,7 +4,7 @@ import type { Correlation } from "../market/index.ts";
 import { quote } from "./names.ts";
 import type { DriverCorrelations } from "./types.ts";
 
-/** Both names of a pair, in either order. */
+/** The key of a pair of names, in either order. */
 const keyOf = (first: string, second: string): string => JSON.stringify([first, second].toSorted());
 
 /** The correlations of a book by their names. */
@@ -24,7 +24,10 @@ export class CorrelationTable {
     });
   }
 
-  /** Of some drivers, by their names; a pair that the book does not name has a correlation of 0. */
+  /**
+   * Returns the correlations of some drivers, by their names; a pair that the book does not name has a correlation of
+   * 0.
+   */
   of(names: readonly string[]): DriverCorrelations {
     const key = JSON.stringify(names);
     let known = this.#known.get(key);

@@ -13,7 +13,7 @@ export class SeenIds {
     return this.#count;
   }
 
-  /** Whether the id is remembered. */
+  /** Tells whether the id is remembered. */
   has(id: string): boolean {
     const [first, second] = hashOfId(id);
     return this.#slots[this.#find(first, second) + 1] !== 0;
@@ -27,7 +27,7 @@ export class SeenIds {
     return this.seenHashBefore(...hashOfId(id));
   }
 
-  /** As `seenBefore`, of an id whose hash (`hashOfId`) is known. */
+  /** Does what `seenBefore` does, for an id whose hash (`hashOfId`) is known. */
   seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;

@@ -1,4 +1,4 @@
-/** Which format a book is in, by the name of its file or else by its first line. */
+/** The format of a book, by the name of its file or else by its first line. */
 import { BookError } from "../errors.ts";
 
 export type InputFormat = "json" | "ndjson" | "csv" | "parquet";

@@ -1,4 +1,4 @@
-/** What trades need before the first of them can be read: the moment, the market, the scenarios. */
+/** The inputs that trades need before the first of them can be read: the moment, the market, the scenarios. */
 import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
@@ -121,7 +121,7 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   };
 }
 
-/** What all trades of a header share. */
+/** The context that all trades of a header share. */
 export function contextOf({
   asOf,
   market,

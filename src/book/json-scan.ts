@@ -15,7 +15,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 const SPACE = /[ \t\r\n]*/y;
 const WORD = /true|false|null/y;
 
-/** What may come next, inside the innermost open bracket. */
+/** The tokens that may come next, inside the innermost open bracket. */
 type State = "value" | "value or ]" | "name or }" | "name" | ":" | ", or ]" | ", or }" | "end";
 
 const WORDING: Readonly<Record<State, string>> = {
@@ -128,7 +128,7 @@ export function countNames(text: string): number {
   return names;
 }
 
-/** Whether an odd number of backslashes stands before a character. */
+/** Tells whether an odd number of backslashes stands before a character. */
 function isEscaped(text: string, offset: number): boolean {
   let start = offset;
   while (text[start - 1] === "\\") start--;

@@ -26,7 +26,7 @@ export function parseJson(text: string, where = ""): unknown {
   return value;
 }
 
-/** Whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
+/** Tells whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
 export function isWellNamed(text: string, value: unknown): boolean {
   return countNames(text) === namesOf(value);
 }

@@ -1,4 +1,4 @@
-/** From a market as written to market data: dates become years, nodes become piecewise-constant functions. */
+/** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
 import { BookError } from "../errors.ts";
 import {
   type Correlation,

@@ -103,7 +103,7 @@ interface Chunk {
   readonly rowStart: number;
 }
 
-/** What the file's reader throws is the file's fault, unless the file could not be read. */
+/** Turns what the file's reader throws into an error of the file, unless the file could not be read. */
 async function readable<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
@@ -113,7 +113,7 @@ async function readable<T>(read: () => Promise<T>): Promise<T> {
   }
 }
 
-/** As JSON would have it: no dates, no 64-bit integers, and no fields of null. */
+/** Converts a value to what JSON would have: no dates, no 64-bit integers, and no fields of null. */
 function plain(value: unknown, node: SchemaTree | undefined): unknown {
   if (value === null || value === undefined) return undefined;
   if (typeof value === "bigint") return Number(value);

@@ -1,6 +1,9 @@
 /** Sums over the trades that have the numbers: a sensitivity may be known of some trades and not of others. */
 export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
-  /** How many trades a sum leaves out because they have no such number; sums that leave out none are not named. */
+  /**
+   * The number of trades that a sum leaves out because they have no such number; sums that leave out none are not
+   * named.
+   */
   readonly missing?: Readonly<Partial<Record<Name, number>>>;
 };
 

@@ -7,7 +7,7 @@ import type { AverageSpec, LookbackSpec, SwingSpec, TradeSpec } from "./schema/i
 import type { TimeSpec } from "./time.ts";
 import type { PathPayoff } from "./types.ts";
 
-/** What all of them are read against. */
+/** The terms that all of them are read against. */
 interface Terms {
   readonly right: "call" | "put";
   readonly expiry: number;
@@ -15,7 +15,10 @@ interface Terms {
   readonly place: Place;
 }
 
-/** Undefined where the payoff is of the last spot alone. @throws BookError terms that do not go together */
+/**
+ * Resolves a payoff that depends on the path; undefined where it is of the last spot alone. @throws BookError terms
+ * that do not go together
+ */
 export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;
@@ -85,7 +88,7 @@ function swingOf({ dates, min = 0, max }: SwingSpec, strike: number, terms: Term
   return { kind: "swing", right, strike, times, min, max: Math.min(most, times.length) };
 }
 
-/** As a message says it, whether it was written as a date or not. */
+/** Writes a time as messages say it, whether it was written as a date or not. */
 const years = (time: number): string => `${Number(time.toPrecision(6))} years from asOf`;
 
 /** @throws BookError at the first date that is too early, not after the one before it, or after expiry */

@@ -1,7 +1,7 @@
 import { FeynkacError, BookError } from "../errors.ts";
 import type { FailedTrade, ParsedTrade, Trade, TradeLabels } from "./types.ts";
 
-/** What a result says of its trade. */
+/** The labels of a trade that its result carries. */
 export function labelsOf({ underlying: { name, currency }, assets, quantity, tags }: Trade): TradeLabels {
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
   return { underlying, currency, quantity, tags };

@@ -4,7 +4,7 @@ import { BookError } from "../errors.ts";
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
- * What stands where bytes are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the
+ * The mark for bytes that are no UTF-8: half of a surrogate pair, which no UTF-8 decodes to, so that whoever reads the
  * line finds it there (`findInvalid`) and only that line is in error.
  */
 const INVALID = "\udcff";
@@ -74,7 +74,7 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** What messages say of text that has been marked, or that somebody has cut in the middle of a character. */
+/** The message for text that has been marked, or that somebody has cut in the middle of a character. */
 export const NOT_UTF8 = "expected UTF-8 text, got other bytes; save the file as UTF-8";
 
 /** The first place at which text is none; −1 where it is text throughout. */

@@ -10,7 +10,7 @@ export interface AsOf {
   /** Milliseconds since 1970, UTC. */
   readonly instant: number;
   /**
-   * What is to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
+   * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
    */
   readonly timeOfDay: number;
 }

@@ -9,7 +9,7 @@ import type {
   TradeResult,
 } from "./types.ts";
 
-/** What the totals need of a trade. */
+/** The properties of a trade that totals need. */
 export interface TotalledTrade {
   readonly quantity: number;
   readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
@@ -188,7 +188,7 @@ class CurrencySums {
   }
 }
 
-/** What a trade's group is called by that name: null where it has no such tag. */
+/** The label of a trade's group by that name: null where it has no such tag. */
 function labelOf({ underlying, currency, tags = {} }: TradeLabels, name: string): string | number | null {
   if (name === "underlying") return underlying;
   if (name === "currency") return currency;

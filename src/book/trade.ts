@@ -1,4 +1,4 @@
-/** From a trade as written to a trade that can be priced, or to the error that says why it cannot. */
+/** Trades that can be priced from trades as written, or the errors that say why they cannot. */
 import { BookError } from "../errors.ts";
 import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
@@ -20,7 +20,7 @@ import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
 import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** What every trade of a book is read against. */
+/** The context that every trade of a book is read against. */
 export interface TradeReader {
   readonly asOf: AsOf;
   readonly market: ResolvedMarket;
@@ -174,7 +174,7 @@ function resolvePayoff({ payoff, strike }: TradeSpec, underlyings: number, place
   return { kind, right, strike, of: payoff.of, weights: weightsOf(payoff, underlyings, place) };
 }
 
-/** Those that are written; 1 and −1 of a spread, else 1 each. */
+/** The weights that are written; 1 and −1 of a spread, else 1 each. */
 function weightsOf(
   { of, weights }: Extract<PayoffSpec, { kind: "basket" }>,
   underlyings: number,

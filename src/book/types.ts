@@ -10,7 +10,7 @@ import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
-/** What is paid when a trade is exercised or expires, per unit of quantity. */
+/** The payoff of a trade that is exercised or expires, per unit of quantity. */
 export type Payoff =
   /** max(S − strike, 0) or max(strike − S, 0). */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
@@ -36,7 +36,7 @@ export type Payoff =
     }
   | PathPayoff;
 
-/** What depends on the path of one spot, not on its last value alone. */
+/** A payoff that depends on the path of one spot, not on its last value alone. */
 export type PathPayoff =
   /** max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
   | {
@@ -50,8 +50,8 @@ export type PathPayoff =
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
-   * Of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S − m or
-   * M − S (call, put).
+   * A payoff of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S
+   * − m or M − S (call, put).
    */
   | {
       readonly kind: "lookback";
@@ -65,7 +65,7 @@ export type PathPayoff =
       readonly extremum: number | undefined;
       readonly times: readonly number[] | "continuous";
     }
-  /** On each date the right to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
+  /** The right on each date to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
   | {
       readonly kind: "swing";
       readonly right: "call" | "put";
@@ -77,12 +77,12 @@ export type PathPayoff =
     };
 
 /**
- * What a payoff on several underlyings is written on: B = Σ wᵢ·Sᵢ, Π Sᵢ^wᵢ, the largest or the smallest of wᵢ·Sᵢ. A
- * spread is the sum with weights 1 and −1.
+ * The index that a payoff on several underlyings is written on: B = Σ wᵢ·Sᵢ, Π Sᵢ^wᵢ, the largest or the smallest of
+ * wᵢ·Sᵢ. A spread is the sum with weights 1 and −1.
  */
 export type BasketIndex = "sum" | "product" | "max" | "min";
 
-/** When the holder may exercise. */
+/** The times at which the holder may exercise. */
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -93,14 +93,14 @@ export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-an
 
 /** A barrier of a trade. A spot equal to the level has hit it. */
 export interface Barrier {
-  /** Of a trade on several underlyings: which of them, from 0. */
+  /** The underlying that is monitored, of a trade on several: its number from 0. */
   readonly asset?: number;
   readonly type: BarrierType;
   /** > 0. */
   readonly level: number;
   /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
-  /** When a rebate is paid; that of a knock-in is always paid at expiry. */
+  /** The time at which a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
   readonly monitoring:
     | { readonly kind: "continuous" }
@@ -118,7 +118,7 @@ export interface TradeAsset {
 
 /** Correlations of the underlyings of a trade, in its order, and behind them of the short rate if there is one. */
 export interface DriverCorrelations {
-  /** Of underlyings, and the currency of the short rate. */
+  /** The names of underlyings, and the currency of the short rate. */
   readonly names: readonly string[];
   /** Symmetric, with ones on its diagonal; whether it is positive semi-definite is for methods to look at. */
   readonly matrix: readonly (readonly number[])[];
@@ -136,9 +136,9 @@ export interface Trade {
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
-  /** Of a trade on several underlyings: all of them in its order; `underlying` and `volatility` are the first. */
+  /** All underlyings of a trade on several, in its order; `underlying` and `volatility` are the first. */
   readonly assets?: readonly TradeAsset[];
-  /** Of a trade on several underlyings or under a stochastic short rate. */
+  /** The correlations of a trade on several underlyings or under a stochastic short rate. */
   readonly correlations?: DriverCorrelations;
   readonly payoff: Payoff;
   /** Years, ≥ 0; at 0 the trade is worth its payoff. */
@@ -166,9 +166,9 @@ export type ParsedTrade =
     };
 
 /**
- * What to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative shifts of
- * spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]` where the
- * book says nothing.
+ * The scenarios to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative
+ * shifts of spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]`
+ * where the book says nothing.
  */
 export interface Scenarios {
   readonly time: readonly number[];
@@ -186,14 +186,14 @@ export interface Market {
   readonly correlations: readonly Correlation[];
 }
 
-/** What all trades of a book share. */
+/** The context that all trades of a book share. */
 export interface BookContext {
   /** ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   /** The method that prices its trades, unless options say otherwise; "auto" by default. */
   readonly method?: MethodName | undefined;
-  /** Of random numbers; a whole number from 0. */
+  /** The seed of random numbers; a whole number from 0. */
   readonly seed?: number | undefined;
 }
 
@@ -207,7 +207,7 @@ export interface Book extends BookContext {
 export interface TradeError {
   /** A `FeynkacError`'s code, or `INTERNAL`. */
   readonly code: string;
-  /** Where in the book, when the book is at fault: `trades[3].strike`. */
+  /** The place in the book, when the book is at fault: `trades[3].strike`. */
   readonly path?: string;
   /** The whole message, path included. */
   readonly message: string;
@@ -225,12 +225,12 @@ export type ScenarioValues = readonly (readonly (readonly (readonly (number | nu
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
-/** What a trade is called and what it is on, as its result says it. */
+/** The names of a trade and of what it is on, as its result says them. */
 export interface TradeLabels {
   /** Its name; of several, their names with " + " between them. */
   readonly underlying: string;
   readonly currency: string;
-  /** That of the book; the result's numbers are per unit. */
+  /** The quantity of the book; the result's numbers are per unit. */
   readonly quantity: number;
   readonly tags?: Tags | undefined;
 }
@@ -252,23 +252,26 @@ export interface PricedTrade extends TradeLabels {
   /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * How it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
-   * "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
+   * "heston", "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
    * "knocked-out".
    */
   readonly method: string;
-  /** Of a price by random numbers: their seed. */
+  /** The seed of a price by random numbers. */
   readonly seed?: number | undefined;
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /** Of several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of them. */
+  /**
+   * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
+   * them.
+   */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
   /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];
   /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
   readonly correlation?: readonly PairSensitivity[];
-  /** On request. */
+  /** The error estimates of sensitivities, on request. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
@@ -330,7 +333,7 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly rho: number | null;
   /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
-  /** In the order of their first trades. */
+  /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
   /** Σ |quantity|·estimate. */
@@ -354,7 +357,7 @@ export interface GroupTotals extends CurrencyTotals {
   readonly group: Readonly<Record<string, string | number | null>>;
 }
 
-/** What `priceBook` returns. */
+/** The result of `priceBook`. */
 export interface BookReport {
   readonly asOf: string;
   readonly device: { readonly backend: BackendName; readonly name: string };
@@ -366,6 +369,6 @@ export interface BookReport {
   readonly groups?: readonly GroupTotals[];
   /** The axes that every `scenarios` of the results refers to. */
   readonly scenarios?: Scenarios;
-  /** In the order of the book. */
+  /** The results, in the order of the book. */
   readonly results: readonly TradeResult[];
 }

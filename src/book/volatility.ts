@@ -1,4 +1,4 @@
-/** From a volatility as written to one that can be priced with. */
+/** Volatilities that can be priced with from volatilities as written. */
 import { BookError } from "../errors.ts";
 import {
   decreasingAt,
@@ -13,7 +13,7 @@ import { inside, type Place } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
-/** What messages say of volatilities that the format has and no method prices. */
+/** The message for volatilities that the format has and no method prices. */
 export const NOT_PRICED =
   'implied quotes are checked and not priced; give { "termStructure" } for volatilities by expiry, or { "surface" } ' +
   "for a smile: examples/local-volatility makes one from quotes by Dupire's formula";

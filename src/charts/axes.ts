@@ -9,7 +9,7 @@ export interface Scale {
   readonly texts: readonly string[];
 }
 
-/** Where the data stand, inside of titles, ticks and legend. */
+/** The frame that the data stand in, inside of titles, ticks and legend. */
 export interface Frame {
   readonly left: number;
   readonly right: number;

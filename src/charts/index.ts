@@ -26,7 +26,7 @@ export function chartFile(chart: Chart, size: ChartSize): string {
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
 }
 
-/** What several charts are called together. */
+/** Several charts under one title. */
 export interface Sheet {
   readonly title: string;
   readonly subtitle: string;

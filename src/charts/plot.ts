@@ -35,7 +35,7 @@ export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string
   ].join("");
 }
 
-/** Where a series is along x; bars reach half a step further. */
+/** The places of a series along x; bars reach half a step further. */
 function placesOf({ points, style }: Series): number[] {
   const places = points.map(([place]) => place);
   if (style !== "bars" || places.length < 2) return places;

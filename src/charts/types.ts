@@ -2,11 +2,11 @@
 
 /** An axis of numbers. */
 export interface Axis {
-  /** What it shows, with its unit. */
+  /** The quantity that it shows, with its unit. */
   readonly label: string;
   /** "linear" by default. */
   readonly scale?: "linear" | "log";
-  /** What it spans; else what the data need, up to the next tick. */
+  /** The range that it spans; else what the data need, up to the next tick. */
   readonly domain?: readonly [number, number];
 }
 
@@ -14,7 +14,7 @@ export type Point = readonly [x: number, y: number];
 
 export interface Series {
   readonly label: string;
-  /** In the order of x; a point that is not finite interrupts a line. */
+  /** The points in the order of x; one that is not finite interrupts a line. */
   readonly points: readonly Point[];
   /**
    * A solid line by default. A "reference" is thin and grey, for what the others are compared with; "area" is filled
@@ -51,7 +51,7 @@ export interface HeatMapChart {
   readonly colours?: "sequential" | "diverging";
 }
 
-/** How a change comes about: each step begins where the one before has ended. */
+/** A chart of how a change comes about: each step begins where the one before has ended. */
 export interface WaterfallChart {
   readonly kind: "waterfall";
   readonly title: string;

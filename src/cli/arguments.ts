@@ -1,4 +1,4 @@
-/** How the values of options are read. */
+/** Readers of the values of options. */
 import { InvalidArgumentError } from "commander";
 import type { TableRows } from "./output.ts";
 

@@ -1,4 +1,6 @@
-/** Where "auto" prices a book: on the CPU, or on an NVIDIA GPU that is here, whichever is expected to be faster. */
+/**
+ * The choice of "auto" for pricing a book: the CPU, or an NVIDIA GPU that is here, whichever is expected to be faster.
+ */
 import type { Work } from "../pricing/index.ts";
 import type { EngineOptions } from "./engine.ts";
 

@@ -1,4 +1,7 @@
-/** What the commands need of the layers below, so that they start without loading them, and are tested without them. */
+/**
+ * The interface of the layers below for the commands, so that they start without loading them, and are tested without
+ * them.
+ */
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { BackendName, Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -8,7 +11,7 @@ import { chooseBackend } from "./choose-backend.ts";
 
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
-  /** Which GPU, or several, for the backend "cuda". */
+  /** The GPU, or several, for the backend "cuda". */
   readonly device: number | readonly number[] | undefined;
   readonly threads: number | undefined;
   readonly precision: Precision;
@@ -17,7 +20,7 @@ export interface EngineOptions {
 export interface RunOptions {
   readonly precision: Precision;
   readonly greeks: "all" | "grid" | "none";
-  /** Whether results have error estimates of their sensitivities. */
+  /** Adds error estimates of the sensitivities to results. */
   readonly sensitivityErrorEstimates?: boolean;
   /** Error aimed at, relative to spot. */
   readonly accuracy?: number | undefined;
@@ -36,7 +39,7 @@ export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitiv
 /** A device, opened, with the pricer on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
-  /** What it computes in: what was asked for, or f32x2 for f64 where that is emulated. */
+  /** The precision that it computes in: what was asked for, or f32x2 for f64 where that is emulated. */
   readonly precision: Precision;
   /** Why "auto" took this device, where it had a choice. */
   readonly reason?: string | undefined;

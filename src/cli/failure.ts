@@ -5,7 +5,7 @@ export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** What the operating system says, in words and without the names of calls: `no space left on device`. */
+/** The reason of the operating system, in words and without the names of calls: `no space left on device`. */
 export function reasonOf(cause: unknown): string {
   const { errno, message } = cause as NodeJS.ErrnoException;
   return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;

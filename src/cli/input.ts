@@ -33,7 +33,9 @@ export interface InputRequest {
   /** A path, or `-` for standard input. */
   readonly path: string;
   readonly marketPath: string | undefined;
-  /** Whether that market stands in the place of the book's own: else a book that has one must come without another. */
+  /**
+   * True where that market stands in the place of the book's own: else a book that has one must come without another.
+   */
   readonly replacesMarket?: boolean;
   readonly format: InputFormat | undefined;
   /** Columns of a table to be kept as tags. */
@@ -71,7 +73,7 @@ export async function openInput(request: InputRequest): Promise<OpenInput> {
   }
 }
 
-/** What stands beside a file of trades. */
+/** The market and tags that stand beside a file of trades. */
 interface Beside {
   readonly market: BookHeader | undefined;
   readonly keep: readonly string[] | undefined;
@@ -135,7 +137,7 @@ function startsAsParquet(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1";
 }
 
-/** What comes through a pipe can only be read at any place once it is all there. */
+/** Reads all bytes of a pipe, which can only be read at any place once they are all there. */
 async function wholeBytes(bytes: AsyncIterable<Uint8Array>): Promise<ArrayBuffer> {
   const parts: Uint8Array[] = [];
   for await (const part of bytes) parts.push(part);

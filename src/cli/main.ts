@@ -27,7 +27,9 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
   await serve(afterFirst);
 }
 
-/** What is under way when a signal comes has this long to end by itself, unless it asks for more. Milliseconds. */
+/**
+ * The time in milliseconds that what is under way when a signal comes has to end by itself, unless it asks for more.
+ */
 const PATIENCE = 300;
 
 /** Runs the process's own command line, and sets its exit status. */
@@ -61,7 +63,7 @@ export async function runFromShell(engine: OpenEngine = openEngine): Promise<voi
   if (signal.aborted && !told) process.exitCode = reportFailure(signal.reason, process, signal);
 }
 
-/** When everything has been written, or could not be. */
+/** Resolves when everything has been written, or could not be. */
 async function written(stream: NodeJS.WriteStream): Promise<void> {
   await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
 }

@@ -85,7 +85,7 @@ export const withChunks = (command: Command): Command =>
     .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
     .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", seconds, 1);
 
-/** What commander makes of the options. */
+/** The options as commander reads them. */
 export interface Flags {
   readonly accuracy?: number;
   readonly backend: PriceOptions["backend"];
@@ -110,7 +110,7 @@ export interface Flags {
 }
 
 /** The options of pricing, of what commander makes of them. */
-/** What is asked of the pricer. */
+/** The options that the pricer is asked for. */
 export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
   greeks,
   sensitivityErrorEstimates: sensitivityErrors,

@@ -7,7 +7,7 @@ import { rowsOnScreen, type TableOptions } from "./format/table.ts";
 import type { Part } from "../formats/index.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
-/** Where results go: standard output, or a file that appears under its name only when it is complete. */
+/** The destination of results: standard output, or a file that appears under its name only when it is complete. */
 export interface Output {
   readonly sink: Sink;
   readonly write: (part: Part) => Promise<void>;
@@ -63,7 +63,9 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
   };
 }
 
-/** Whether results go into a folder, in parts: an existing one, a name that ends with a slash, or a place in S3. */
+/**
+ * Tells whether results go into a folder, in parts: an existing one, a name that ends with a slash, or a place in S3.
+ */
 export function isRunFolder(path: string | undefined): path is string {
   if (path === undefined) return false;
   return (

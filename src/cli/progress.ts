@@ -6,7 +6,7 @@ const QUIET = 300;
 const INTERVAL = 100;
 const BAR = 30;
 
-/** How far a run is: trades done, and the part of the work that they are, where that is known. */
+/** The progress of a run: trades done, and the part of the work that they are, where that is known. */
 export interface Advance {
   readonly done: number;
   /** 0 … 1. */

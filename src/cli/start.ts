@@ -26,7 +26,10 @@ export interface Loaded {
   readonly keep: () => void;
 }
 
-/** What the CommonJS module in `file` exports, for the command given; its code is kept when the process ends. */
+/**
+ * Loads the CommonJS module in `file` and returns what it exports, for the command given; its code is kept when the
+ * process ends.
+ */
 export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
   // V8 shares each thread's young garbage among helpers, which many threads at once fight for: 16 of them, all cores
   // busy, take a sixth longer so. Set first, since kept code is of the flags that it was made with.
@@ -37,8 +40,8 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
 }
 
 /**
- * What the CommonJS module in `file` exports. V8 itself checks that kept code is of its own version and flags. Each
- * purpose has code of its own: of functions that it has never called there is none.
+ * Loads the CommonJS module in `file` and returns what it exports. V8 itself checks that kept code is of its own
+ * version and flags. Each purpose has code of its own: of functions that it has never called there is none.
  */
 export function loadFor(purpose: string, file: string): Loaded {
   const cache = new KernelCache();

@@ -5,7 +5,7 @@ export interface Terminal {
   readonly stderr: Sink;
 }
 
-/** Where text goes. */
+/** The destination of text. */
 export interface Sink {
   write(part: string | Uint8Array): boolean;
   once(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;

@@ -6,7 +6,7 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "./failure.ts";
 
-/** Where `npm run build` puts the page; from the sources and from the package it is the same way. */
+/** The folder into which `npm run build` puts the page; from the sources and from the package it is the same way. */
 export const WEB_FILES = fileURLToPath(new URL("dist/web/", new URL("../../package.json", import.meta.url)));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -75,7 +75,10 @@ function nameOf(url: string): string {
   return path === "" ? "index.html" : path;
 }
 
-/** Both names of the loopback interface are tried by browsers; IPv4 is there on every machine. */
+/**
+ * Starts listening on a port of 127.0.0.1. Browsers try both names of the loopback interface; IPv4 is there on every
+ * machine.
+ */
 function listening(server: Server, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once("error", (cause: NodeJS.ErrnoException) => {

@@ -1,4 +1,4 @@
-/** What runs and workers say of themselves in Redis, beside the jobs. */
+/** The entries of runs and workers in Redis, beside the jobs. */
 import type { Redis } from "ioredis";
 import { connect, PREFIX } from "./connect.ts";
 import { REMEMBERED } from "./jobs.ts";
@@ -106,7 +106,7 @@ export class Board implements AsyncDisposable {
     return lines.map((line) => JSON.parse(line) as LogLine);
   }
 
-  /** To be said again before `SILENCE` has passed. */
+  /** Announces a worker, to be repeated before `SILENCE` has passed. */
   async announce(worker: WorkerEntry): Promise<void> {
     await this.#redis.set(`${PREFIX}:worker:${worker.name}`, JSON.stringify(worker), "EX", SILENCE);
   }

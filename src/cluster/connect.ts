@@ -5,14 +5,14 @@ import { type Manifest, packageName, RunError } from "../runs/index.ts";
 
 export type BullModule = typeof Bull;
 
-/** How Redis is reached. */
+/** The connection to Redis. */
 export interface Connection {
   readonly url: string;
   readonly maxRetriesPerRequest: null;
   readonly retryStrategy: (times: number) => number;
 }
 
-/** Begins all keys in Redis. */
+/** The prefix of all keys in Redis. */
 export const PREFIX = "feynkac";
 
 /** @throws RunError a package that is not installed */

@@ -1,4 +1,4 @@
-/** What a worker keeps of a run from chunk to chunk: its manifest, and the book with its market. */
+/** The context of a run that a worker keeps from chunk to chunk: its manifest, and the book with its market. */
 import {
   type Manifest,
   needManifest,

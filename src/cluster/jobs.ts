@@ -1,14 +1,14 @@
-/** What stands in the queue: small, because workers read the book and the manifest themselves. */
+/** The entries of the queue: small, because workers read the book and the manifest themselves. */
 import type { JobsOptions } from "bullmq";
 import { PREFIX } from "./connect.ts";
 
 export const CHUNK = "chunk";
 export const RUN = "run";
 
-/** What all jobs of a run share. */
+/** The properties that all jobs of a run share. */
 export interface RunJob {
   readonly run: string;
-  /** Where the run lies: a folder that all workers see, or S3. */
+  /** The place of the run: a folder that all workers see, or S3. */
   readonly output: string;
   /** Hash of the plan: a worker that finds another manifest there refuses. */
   readonly plan: string;
@@ -31,7 +31,9 @@ export type Job = RunJob | ChunkJob;
 /** Tries of a chunk that fails by itself. */
 export const TRIES = 3;
 
-/** How often a chunk's worker may die under it, before its trades are errors: as often as it may fail. */
+/**
+ * The number of times that a chunk's worker may die under it, before its trades are errors: as often as it may fail.
+ */
 export const MAX_STALLED = TRIES - 1;
 
 /** Finished runs are known for so long. Seconds. */

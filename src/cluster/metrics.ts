@@ -1,12 +1,12 @@
 import type { Queue } from "bullmq";
 import { Metrics } from "../serving/index.ts";
 
-/** What a worker counts. */
+/** The counters of a worker. */
 export interface WorkerMetrics {
   readonly all: Metrics;
   done(outcome: string, trades: number, seconds: number): void;
   failed(): void;
-  /** From now on the lengths of the queue are shown, too. */
+  /** Shows the lengths of the queue, too, from now on. */
   show(queue: Queue): void;
 }
 

@@ -4,7 +4,7 @@ import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** What became of a chunk: priced now, or by somebody else before. */
+/** The outcome of a chunk: priced now, or by somebody else before. */
 export type ChunkOutcome = "priced" | "known";
 
 /**

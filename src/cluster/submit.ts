@@ -11,7 +11,7 @@ export interface SubmitRequest {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly manifest: Manifest;
-  /** Where the run lies, as workers find it. */
+  /** The place of the run, as workers find it. */
   readonly output: string;
   /** Chunks in the queue at once, and therefore workers on the run, at most. */
   readonly maxWorkers: number;
@@ -75,7 +75,7 @@ function flowOf(queue: string, job: RunJob): FlowJob {
   };
 }
 
-/** How far a run is. */
+/** The state of a run. */
 export interface RunState {
   /** `lost` where Redis has forgotten it, as one does that keeps nothing on disk and is started again. */
   readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
@@ -84,7 +84,7 @@ export interface RunState {
   readonly reason: string | undefined;
 }
 
-/** What is known of a run. */
+/** Returns the state of a run from the queue and the board. */
 export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Promise<RunState> {
   const [job, done, cancelled] = await Promise.all([queue.getJob(run), board.doneCount(run), board.isCancelled(run)]);
   const state = job === undefined ? "lost" : await job.getState();

@@ -5,7 +5,7 @@ import { pause } from "./submit.ts";
 
 /** A process that is to be kept running. */
 export interface Supervised {
-  /** For logs. */
+  /** The name in logs. */
   readonly name: string;
   /** The arguments of the Node process. */
   readonly args: readonly string[];

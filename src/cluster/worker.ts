@@ -35,10 +35,10 @@ export interface WorkerRequest {
 const STOP_SECONDS = 7;
 const STORAGE_SECONDS = 5;
 
-/** How often a worker looks whether the run under way was cancelled. Milliseconds. */
+/** The time in milliseconds between a worker's looks whether the run under way was cancelled. */
 const CANCEL_LOOK = 2000;
 
-/** What a job and its attempt need. */
+/** The surroundings that a job and its attempt need. */
 interface Surroundings extends WorkerRequest {
   readonly bull: BullModule;
   readonly board: Board;

@@ -1,4 +1,4 @@
-/** What a launch is given, checked against what its kernel declares; the same rules and words on every device. */
+/** Checks of a launch's arguments against what its kernel declares; the same rules and words on every device. */
 import { ShapeError } from "../errors.ts";
 import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";

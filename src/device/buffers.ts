@@ -1,4 +1,4 @@
-/** What every back end asks of buffers, in the same words. */
+/** The checks of buffers that every back end makes, in the same words. */
 import { OutOfMemoryError, ShapeError, SpecError } from "../errors.ts";
 import type { UsableBuffer } from "./arguments.ts";
 import type { BufferElement, Device, DeviceBuffer } from "./device.ts";

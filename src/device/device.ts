@@ -6,7 +6,7 @@
  */
 import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
-/** Where kernels run: "cpu" is WebAssembly SIMD on threads. */
+/** The name of a back end, on which kernels run: "cpu" is WebAssembly SIMD on threads. */
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
 /** The machine type of a buffer's elements. */
@@ -35,7 +35,7 @@ export interface DeviceBuffer<E extends BufferElement = BufferElement> extends D
   readonly disposed: boolean;
 }
 
-/** What a parameter takes: a scalar its value, a buffer the memory itself. */
+/** The argument of a parameter: for a scalar its value, for a buffer the memory itself. */
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
 
@@ -43,8 +43,8 @@ export type LaunchArgument<D extends Declaration> =
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
- * How much of a kernel to run: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative
- * ones (barriers, workgroup arrays, subgroup operations).
+ * The size of a launch: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
+ * (barriers, workgroup arrays, subgroup operations).
  *
  * `microsecondsEach`: what an item or a workgroup takes one core, at most about. The CPU device runs a short launch on
  * the calling thread, even where all others go to workers, and so starts none for it.
@@ -65,25 +65,25 @@ export interface CompiledKernel<P extends Params = Params> {
 
 /** Options of `Device.compile`. */
 export interface CompileOptions {
-  /** What `real` is. */
+  /** The precision of `real`. */
   readonly precision: Precision;
   /**
-   * Whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice: "contract"
-   * allows it, with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
-   * contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to the driver, so
-   * that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the driver's choice on
-   * WebGPU: the bits are the same wherever they can be.
+   * Says whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice:
+   * "contract" allows it, with "exact" every operation rounds, and results are the same bits on every device that
+   * offers it. CUDA contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to
+   * the driver, so that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the
+   * driver's choice on WebGPU: the bits are the same wherever they can be.
    */
   readonly fma?: "contract" | "exact" | "reproducible";
   /**
-   * On the CPU, how many SIMD vectors of work items run side by side: 1, 2, 4 or 8. The default, 4, hides the latency
-   * of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow about
-   * sixteen. Other devices ignore it; results are the same.
+   * The number of SIMD vectors of work items that run side by side on the CPU: 1, 2, 4 or 8. The default, 4, hides the
+   * latency of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow
+   * about sixteen. Other devices ignore it; results are the same.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
 }
 
-/** What a device allows a kernel, a launch or a buffer. */
+/** The limits of a device on a kernel, a launch or a buffer. */
 export interface DeviceLimits {
   /** Lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
@@ -106,7 +106,7 @@ export interface SharedContext {
   readonly count: number;
 }
 
-/** What a thread opens its part of a device with. */
+/** The options with which a thread opens its part of a device. */
 export interface PartOptions {
   readonly backend: BackendName;
   readonly threads?: number;
@@ -116,7 +116,7 @@ export interface PartOptions {
 
 /** A device that several threads of the host may use side by side, each through a part of its own. */
 export interface DeviceParts {
-  /** What `openDevice` is given on each of as many threads as fill the device. */
+  /** The options of `openDevice` on each of as many threads as fill the device. */
   readonly options: readonly PartOptions[];
   /** `resource` is disposed with the device. */
   readonly keep: (resource: PartsUser) => void;
@@ -134,11 +134,11 @@ export interface PartsUser extends Disposable {
  */
 export interface Device extends Disposable {
   readonly backend: BackendName;
-  /** What a person calls it: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
+  /** The name for people: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
   readonly name: string;
   /**
-   * What kernels may be compiled for. An emulated precision joins when it has been asked for (by `openDevice`,
-   * `compile` or `offeredPrecision`) and has passed its test on this very device.
+   * The precisions that kernels may be compiled for. An emulated precision joins when it has been asked for (by
+   * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this very device.
    */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
@@ -152,7 +152,8 @@ export interface Device extends Disposable {
   readonly parts?: DeviceParts | undefined;
 
   /**
-   * Where f64 can only be emulated (f32x2): measures each operation against f64, once, and has `precisions` offer it.
+   * Makes emulated double available where f64 can only be emulated (f32x2): measures each operation against f64, once,
+   * and has `precisions` offer it.
    * @throws PrecisionError naming an operation that is not exact enough, and its error
    */
   readonly enableEmulatedDouble?: () => Promise<void>;

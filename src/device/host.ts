@@ -1,4 +1,4 @@
-/** What the search for libraries asks of the machine; a test gives one of its own. */
+/** The properties of the machine that the search for libraries asks for; a test gives some of its own. */
 import { nodeModule } from "./node.ts";
 
 export interface Host {
@@ -43,6 +43,6 @@ export function newestFirst(host: Host, root: string | undefined, name: RegExp):
   return found.sort((a, b) => newest.compare(b, a)).map((entry) => pathOn(host, root, entry) ?? "");
 }
 
-/** What is defined, once each, in order. */
+/** The paths that are defined, once each, in order. */
 export const distinct = (paths: Iterable<string | undefined>): string[] =>
   [...new Set([...paths].filter((path) => path !== undefined && path !== ""))] as string[];

@@ -43,7 +43,7 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    */
   readonly backend?: B;
   /**
-   * Which GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". Of several, long
+   * The GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". Of several, long
    * runs of `priceTrades` use all, each batch on one of them; everything else runs on the first.
    */
   readonly device?: number | readonly number[];
@@ -52,8 +52,8 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
   /** "always": kernels never run on the calling thread of the CPU back end, which remains free to respond. */
   readonly share?: "when-quicker" | "always";
   /**
-   * What `real` will have to be: the device offers it, or opening fails. f64 on WebGPU, which only emulates it, is
-   * f32x2: its test runs now, and a device that fails it is not opened.
+   * The precision that `real` will have: the device offers it, or opening fails. f64 on WebGPU, which only emulates it,
+   * is f32x2: its test runs now, and a device that fails it is not opened.
    */
   readonly precision?: Precision;
   /**
@@ -111,7 +111,7 @@ export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
 }
 
 /**
- * What CUDA needs, part by part: whether it was found, and how to get it. `feynkac doctor` prints this.
+ * Diagnoses what CUDA needs, part by part: whether it was found, and how to get it. `feynkac doctor` prints this.
  *
  * @returns one entry per part: koffi, the driver, NVRTC, and each GPU.
  * @example
@@ -173,7 +173,10 @@ async function openCuda({ device, shared }: OpenOptions): Promise<CudaDevice> {
  */
 const MAX_RATIO = 8;
 
-/** Undefined wherever anything of CUDA is missing or does not work; at once where there is no NVIDIA GPU. */
+/**
+ * Opens a CUDA device; undefined wherever anything of CUDA is missing or does not work; at once where there is no
+ * NVIDIA GPU.
+ */
 async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined> {
   if (!cudaMayBeHere()) return undefined;
   const { cudaDevices, createCudaDevice } = await import("./cuda/index.ts");
@@ -185,7 +188,7 @@ async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined>
   }
 }
 
-/** As CUDA, loaded on demand, so that who only uses the CPU loads none of it. */
+/** Opens a WebGPU device. It is loaded on demand, as CUDA is, so that who only uses the CPU loads none of it. */
 async function openWebGpu(): Promise<Device> {
   const { createWebGpuDevice } = await import("./webgpu/index.ts");
   return createWebGpuDevice();

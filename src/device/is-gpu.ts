@@ -4,8 +4,8 @@ import type { Device } from "./device.ts";
 const MIN_GPU = 8192;
 
 /**
- * Whether a device is a GPU in hardware, and not a CPU or a software adapter, on which barriers and large register
- * tiles are slow.
+ * Tells whether a device is a GPU in hardware, and not a CPU or a software adapter, on which barriers and large
+ * register tiles are slow.
  *
  * @param device any device.
  * @example

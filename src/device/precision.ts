@@ -3,8 +3,8 @@ import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 
 /**
- * What a device computes in when a precision is asked for: that precision, or f32x2 (emulated double) for f64 on a
- * device that has no other.
+ * Returns the precision that a device computes in when one is asked for: that precision, or f32x2 (emulated double) for
+ * f64 on a device that has no other.
  *
  * @param device any device.
  * @param wanted "f64", "f32" or "f32x2".

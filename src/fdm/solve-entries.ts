@@ -31,7 +31,7 @@ import { thetaOf } from "./read/theta.ts";
 /** A solution on a grid. */
 type OnGrid = SolvedBy<{ readonly meshes: readonly AxisMesh[]; readonly values: Float64Array }>;
 
-/** What an entry's solutions give; `fine`, that on all nodes, is undefined where it was never solved. */
+/** The solutions of an entry; `fine`, that on all nodes, is undefined where it was never solved. */
 interface Entry<S> {
   readonly contents: EntryContents;
   readonly fine: S | undefined;

@@ -12,13 +12,13 @@ import type { Solution } from "./read/equation-solution.ts";
 import { movedProblem } from "./read/sensitivities.ts";
 import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 
-/** Whether a type of names has more than one. */
+/** True where a type of names has more than one. */
 type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extends [Each] ? false : true) : never;
 
-/** What `solve` returns: of one axis, or of several. */
+/** The result of `solve`: of one axis, or of several. */
 export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolution<A> : Solution;
 
-/** Where and how an equation is solved. */
+/** The device and the pace at which an equation is solved. */
 export interface SolveOptions extends PaceOptions {
   /** Borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;

@@ -6,16 +6,16 @@ export interface PricedRow {
   readonly result: TradeResult;
 }
 
-/** What is known before the first result, and after the last. */
+/** The description of a run before its first result; `RunEnd`: after its last. */
 export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
   /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
   readonly tags?: readonly string[] | undefined;
-  /** Whether results have error estimates of their sensitivities. */
+  /** True where results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
-  /** Whether the rows follow those of another writer. */
+  /** True where the rows follow those of another writer. */
   readonly continues?: boolean | undefined;
 }
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;

@@ -78,7 +78,7 @@ export class Boundaries implements Disposable {
     }
   }
 
-  /** Whether Newton's method has converged by a scheme that has been solved. */
+  /** Tells whether Newton's method has converged by a scheme that has been solved. */
   hasConverged(slot: number, scheme: number): boolean {
     return this.scheme(scheme).lastSteps[slot] <= SCHEMES[scheme].lastStep;
   }

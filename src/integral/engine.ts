@@ -13,7 +13,7 @@ export interface Puts {
   readonly expiry: Float64Array;
   /** The number of each one's boundary. */
   readonly boundary: Int32Array;
-  /** Of each boundary r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
+  /** The inputs of each boundary: r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
   readonly boundaries: readonly (readonly number[])[];
 }
 
@@ -33,16 +33,16 @@ export class PutValues {
   }
 }
 
-/** How much of the change of delta, over one standard deviation of S, counts as an error of V. */
+/** The part of the change of delta, over one standard deviation of S, that counts as an error of V. */
 const OF_DELTA = 0.6;
 
-/** How many times the change of V counts: once is not enough for one of QuantLib's random options in the tests. */
+/** The safety factor on the change of V: 1 is not enough for one of QuantLib's random options in the tests. */
 const MARGIN = 1.5;
 
 /** The time that an option takes one core by the finest scheme, about. */
 const OPTION_MICROSECONDS = 20;
 
-/** What a device needs to price American options by the integral equation. */
+/** The engine that prices American options on a device by the integral equation. */
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
   readonly #boundaries: Boundaries;
@@ -168,7 +168,7 @@ interface Options {
   readonly count: number;
   readonly boundary: DeviceBuffer;
   readonly option: DeviceBuffer;
-  /** Whether any has two boundaries. */
+  /** True where any has two boundaries. */
   readonly hasPairs: boolean;
 }
 

@@ -45,8 +45,8 @@ export const boundaryLimits = fn({
 });
 
 /**
- * Both sides of the equation at one time u before, without their factors r·e^{ru} and q·e^{qu}, and their derivatives
- * by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
+ * The two sides of the equation at one time u before, without their factors r·e^{ru} and q·e^{qu}, and their
+ * derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
  *
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2
  *   by slope    φ(d₋)/s         and   N(d₊) + φ(d₊)/s

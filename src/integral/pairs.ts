@@ -137,7 +137,7 @@ const lowerOf = ([r, q, sigma, , by]: readonly number[], horizon: number): reado
 /** The distance of the boundaries at expiry, in ln S. */
 const distanceOf = ([r, q]: readonly number[]): number => Math.log(q / r);
 
-/** About when they meet, where σ is well above the least for which they do. */
+/** The approximate time at which they meet, where σ is well above the least for which they do. */
 const first = (inputs: readonly number[]): number => Math.min(inputs[3], (distanceOf(inputs) / inputs[2]) ** 2 / 12);
 
 /** The next time to try: how far they have moved is about a power of time, √τ at first. */

@@ -19,7 +19,7 @@ export interface SchemeSize {
   readonly leastError: number;
 }
 
-/** From coarse to fine; the error of each is estimated by the one before. */
+/** The schemes from coarse to fine; the error of each is estimated by the one before. */
 export const SCHEMES: readonly SchemeSize[] = [
   { nodes: 4, points: 6, premium: 14, lastStep: 1e-2, leastError: 1e-6 },
   { nodes: 6, points: 8, premium: 20, lastStep: 1e-3, leastError: 3e-8 },
@@ -29,7 +29,7 @@ export const SCHEMES: readonly SchemeSize[] = [
   { nodes: 32, points: 56, premium: 192, lastStep: 1e-7, leastError: 1e-12 },
 ];
 
-/** Where the parts of a scheme's table begin. */
+/** The places at which the parts of a scheme's table begin. */
 export interface SchemeTable {
   readonly size: SchemeSize;
   readonly values: Float64Array;

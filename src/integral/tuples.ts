@@ -38,7 +38,7 @@ export class TupleNumbers {
     return number;
   }
 
-  /** Where a tuple stands, or belongs. */
+  /** The place at which a tuple stands, or belongs. */
   #placeOf(tuple: ArrayLike<number>): number {
     for (let i = 0; i < this.#length; i++) this.#sought[i] = tuple[i] + 0; // −0 is 0
     let hash = 0x811c9dc5;

@@ -14,7 +14,7 @@ export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals"
   return renumbered(withoutUnread(replaced, locals.length), locals);
 }
 
-/** What a local is a copy of; versions tell whether one of the two has been assigned since. */
+/** The local that a local is a copy of; versions tell whether one of the two has been assigned since. */
 interface Copy {
   readonly of: number;
   readonly ofVersion: number;
@@ -58,7 +58,7 @@ class Copies {
     return replaced;
   }
 
-  /** What a branch has assigned is, after it, one of two values. */
+  /** Follows a branch. What it has assigned is, after it, one of two values. */
   private branch(list: readonly Stmt[]): Stmt[] {
     const start = this.log.length;
     const replaced = this.list(list);
@@ -66,7 +66,7 @@ class Copies {
     return replaced;
   }
 
-  /** What a loop assigns may have been assigned before any statement of it runs. */
+  /** Follows a loop. What it assigns may have been assigned before any statement of it runs. */
   private loop(s: Extract<Stmt, { kind: "loop" }>): Stmt {
     const init = this.list(s.init);
     for (const list of [s.body, s.update])
@@ -97,7 +97,7 @@ const isLocal = (e: Expr, id: number): boolean => e.kind === "local" && e.id ===
 const isPlain = ({ value }: Assignment): boolean =>
   value.kind === "local" || value.kind === "const" || value.kind === "param";
 
-/** Without assignments of plain values to locals that nothing else depends on. */
+/** The body without assignments of plain values to locals that nothing else depends on. */
 function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   const isRead = new Uint8Array(locals);
   const sources: number[][] = Array.from({ length: locals }, () => []);
@@ -121,7 +121,7 @@ function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   return kept(body);
 }
 
-/** Without the locals that have gone. */
+/** The body without the locals that have gone, with the others renumbered. */
 function renumbered(body: readonly Stmt[], locals: readonly Local[]): Pick<KernelIR, "body" | "locals"> {
   const numbers = new Map<number, number>();
   const numberOf = (local: number): number => {

@@ -1,4 +1,4 @@
-/** What every declaration of a kernel function does, whichever `gpu` plain JavaScript runs it with. */
+/** The operations of every declaration of a kernel function, whichever `gpu` plain JavaScript runs it with. */
 import { SpecError } from "../errors.ts";
 import { checkFieldNames, isTuple } from "./language.ts";
 import type { Gpu } from "./gpu.ts";
@@ -16,7 +16,7 @@ interface Trace {
   readonly stack?: string;
 }
 
-/** Where a declaration was made, for error messages; the stack is only formatted when somebody asks. */
+/** The places at which declarations were made, for error messages; the stack is only formatted when somebody asks. */
 const declaredAt = new WeakMap<object, Trace>();
 
 export function declarationTrace(declared: object): string | undefined {

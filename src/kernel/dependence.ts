@@ -3,8 +3,8 @@ import { analyseUniformity } from "./uniform.ts";
 import { bodies } from "./visit.ts";
 
 /**
- * For each element of a kernel's only buffer that it stores to by a constant index: whether what is stored depends on
- * scalar parameter `id`.
+ * Tells for each element of a kernel's only buffer that it stores to by a constant index: whether what is stored
+ * depends on scalar parameter `id`.
  *
  * The parameter is replaced by a number of its own for each work item: what is then the same for all of them does not
  * depend on it. Verified: test/kernel/dependence.

@@ -2,12 +2,11 @@ import type { ElementType, Precision } from "./ir.ts";
 import type { Collective, Numbers, ReadonlyNumbers } from "./language.ts";
 
 /**
- * What every body gets as its second argument. May be destructured: `body({ u }, { globalId, real })`.
- * Besides these, bodies may use `Math` (FEATURES.md lists its functions), `Number.isNaN`, `Number.isFinite`,
- * `Infinity` and `NaN`.
+ * The second argument of every body. May be destructured: `body({ u }, { globalId, real })`. Besides these, bodies may
+ * use `Math` (FEATURES.md lists its functions), `Number.isNaN`, `Number.isFinite`, `Infinity` and `NaN`.
  */
 export interface Gpu {
-  /** What `real` is in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
+  /** The precision of `real` in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
   readonly precision: Precision;
 
   // The work item's place. All i32.
@@ -23,7 +22,7 @@ export interface Gpu {
 
   // Conversions; nothing converts by itself. `(a / b) | 0` and `(a / b) >>> 0` divide integers, as in JavaScript.
   real(x: number | boolean): number;
-  /** From a real: truncates, saturates, NaN gives 0. From a u32: the same bits. */
+  /** Converts a number. A real is truncated and saturates, NaN gives 0; a u32 keeps its bits. */
   i32(x: number | boolean): number;
   u32(x: number | boolean): number;
 
@@ -113,8 +112,8 @@ export interface Gpu {
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
   /**
-   * With a `width`, a constant power of two, among the lanes of each such run of a subgroup; an item to whom nobody is
-   * so near gets its own x.
+   * The item's x from `distance` lanes below. With a `width`, a constant power of two, lanes exchange within each such
+   * run of a subgroup; an item to whom nobody is so near gets its own x.
    */
   shuffleUp(x: number, distance: number, width?: number): Collective;
   shuffleDown(x: number, distance: number, width?: number): Collective;

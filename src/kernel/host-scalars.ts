@@ -1,6 +1,6 @@
 /**
- * What the kernel language's scalar functions are in plain JavaScript: in f64, bit for bit as the CPU back end computes
- * them. There are no work items and no device arrays here; those throw.
+ * The kernel language's scalar functions in plain JavaScript: in f64, bit for bit as the CPU back end computes them.
+ * There are no work items and no device arrays here; those throw.
  */
 import { KernelError } from "../errors.ts";
 import type { Gpu } from "./gpu.ts";

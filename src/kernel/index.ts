@@ -42,6 +42,8 @@ export { lower, type ResultKind, resultOf } from "./frontend/lower.ts";
 /** @internal */
 export { fromPairs, pairOf, toPairs } from "./pairs.ts";
 /** @internal */
+export { millsRatio } from "./math/normal.ts";
+/** @internal */
 export { canonicalText } from "./canonical.ts";
 /** @internal */
 export { specificationText } from "./specification.ts";

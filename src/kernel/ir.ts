@@ -19,7 +19,7 @@
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
-/** What reals are outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
+/** The type of reals outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
 /** The type of a value in a kernel. */
@@ -27,7 +27,7 @@ export type ScalarType = "real" | "i32" | "u32" | "bool";
 /** The type of an element of an array in a kernel. */
 export type ElementType = "real" | "i32" | "u32";
 
-/** Where something stands in the kernel's source: 1-based line and column, and the function it is in. */
+/** The place of something in the kernel's source: 1-based line and column, and the function it is in. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -76,10 +76,10 @@ export interface ArrayRef {
 
 export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; neg: real, i32
 /**
- * On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %), min max as
- * JavaScript's Math.min and Math.max except that the result is unspecified when an argument is NaN or both are zeros of
- * opposite sign. On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0 (div INT_MIN
- * by −1 wraps); and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
+ * A binary operation. On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %),
+ * min max as JavaScript's Math.min and Math.max except that the result is unspecified when an argument is NaN or both
+ * are zeros of opposite sign. On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0
+ * (div INT_MIN by −1 wraps); and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
  */
 export type BinaryOp = "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr";
 export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne also on bool; IEEE on reals
@@ -129,8 +129,8 @@ export type Expr =
   /** Lazy: the branch not chosen makes no loads that could leave an array. */
   | { readonly kind: "select"; readonly type: ScalarType; readonly condition: Expr; readonly a: Expr; readonly b: Expr }
   /**
-   * To `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the bits; i32/u32 →
-   * real rounds to nearest; bool → number gives 0 or 1.
+   * A conversion to `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the
+   * bits; i32/u32 → real rounds to nearest; bool → number gives 0 or 1.
    */
   | { readonly kind: "convert"; readonly type: ScalarType; readonly a: Expr }
   | { readonly kind: "intrinsic"; readonly type: ScalarType; readonly op: IntrinsicOp; readonly args: readonly Expr[] }
@@ -194,13 +194,16 @@ export type Stmt = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Expr;
       readonly operand: Expr | null; // i32; null for the reductions
-      /** Of shuffles: lanes of a run that they do not leave, a power of two; undefined: the subgroup's. */
+      /** The lanes of a run that shuffles do not leave, a power of two; undefined: the subgroup's. */
       readonly width?: number;
       readonly result: number;
     }
 );
 
-/** What devices and launches have to know of a kernel: all that is kept of the IR once the kernel has been compiled. */
+/**
+ * The properties of a kernel that devices and launches have to know: all that is kept of the IR once the kernel has
+ * been compiled.
+ */
 export interface KernelSignature {
   readonly name: string;
   readonly precision: Precision;
@@ -211,9 +214,9 @@ export interface KernelSignature {
   /** Items per workgroup: a compile-time constant. */
   readonly groupSize: number;
   /**
-   * Whether items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or asks
-   * for its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond the
-   * count never run.
+   * True where items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or
+   * asks for its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond
+   * the count never run.
    */
   readonly cooperative: boolean;
 }

@@ -29,7 +29,7 @@ export interface RecordDeclaration<F extends Fields = Fields> {
   readonly fields: F;
 }
 
-/** What one launch argument of a kernel may be. */
+/** The declaration of one launch argument of a kernel. */
 export type LaunchDeclaration = ScalarDeclaration | BufferDeclaration;
 /** A parameter of a kernel function, or a field of a record. */
 export type Declaration = LaunchDeclaration | RecordDeclaration;
@@ -125,7 +125,9 @@ export interface ReadonlyNumbers<E extends ElementType = ElementType> {
   readonly [accessOf]?: "read" | "write";
 }
 
-/** What a declared parameter or field is inside a body. Only the name that a record was declared by may change it. */
+/**
+ * The value of a declared parameter or field inside a body. Only the name that a record was declared by may change it.
+ */
 export type ValueOf<D extends Declaration> =
   D extends ScalarDeclaration<infer T>
     ? T extends "bool"
@@ -146,17 +148,17 @@ export type ParamTuple = readonly Declaration[];
 /** A function's parameters: a tuple for positional ones, or one record by its fields. */
 export type FunctionParams = ParamTuple | Fields;
 /**
- * Whether the parameters of a function are positional.
+ * Tells whether the parameters of a function are positional.
  *
  * @internal
  */
 export const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
-/** What the parameters of a kernel are inside its body. */
+/** The values of a kernel's parameters inside its body. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
-/** What positional parameters of a kernel function are inside its body. */
+/** The values of positional parameters of a kernel function inside its body. */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
-/** What a call passes for a function's parameters. */
+/** The arguments of a call for a function's parameters. */
 export type Arguments<P extends FunctionParams> = P extends ParamTuple
   ? Readonly<TupleValues<P>>
   : P extends Fields
@@ -169,7 +171,9 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
     ? { readonly [K in keyof P]: ValueOf<P[K]> }
     : never;
 
-/** What kernels and functions know at compile time; undefined stands for an optional function that is not there. */
+/**
+ * A value that kernels and functions know at compile time; undefined stands for an optional function that is not there.
+ */
 export type EnvironmentValue = number | boolean | string | FunctionSpec | undefined;
 /** Constants and functions by name that kernels and functions know at compile time. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
@@ -177,10 +181,10 @@ export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
 type Widened<T> = T extends number ? number : T extends boolean ? boolean : T extends string ? string : T;
 
-/** What the environment is inside the body. */
+/** The values of the environment inside the body. */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
 
-/** What a kernel function may return: one value, or several in a record; nothing if it only writes arrays. */
+/** The result of a kernel function: one value, or several in a record; nothing if it only writes arrays. */
 export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
 /** Several results of a kernel function, by name. */
 export type ResultRecord = { readonly [name: string]: ResultValue };
@@ -206,18 +210,18 @@ export interface FunctionSpec {
   readonly env: Environment;
   /** The text of the function, `(…) => …` or a method, as the front end parses it. */
   readonly source: string;
-  /** Which of its literals its last parameters stand for (`liftLiterals`), else undefined. */
+  /** The literals that its last parameters stand for (`liftLiterals`), else undefined. */
   readonly lifted?: LiftedLiterals | undefined;
   /**
-   * Of a function that the user of a solver named in `functions`: whether it is a plain one, `(S, t) => …`, whose
-   * arguments are those of the text by position, or was declared with `fn`.
+   * The way in which a function that the user of a solver named in `functions` was written: as a plain one, `(S, t) =>
+   * …`, whose arguments are those of the text by position, or was declared with `fn`.
    */
   readonly userWritten?: "plain" | "declared" | undefined;
 }
 
 /** The literals of a function that have become parameters of it. */
 export interface LiftedLiterals {
-  /** By place and value the number of the parameter, counted from the first that stands for a literal. */
+  /** The number of the parameter by place and value, counted from the first that stands for a literal. */
   readonly places: ReadonlyMap<string, number>;
   /** Equal exactly for functions that lower to the same code but for the values of their literals. */
   readonly shape: string;
@@ -246,13 +250,13 @@ export interface KernelFunction<
 /** A kernel function of any number of reals, as formulas and users' functions are. */
 export type RealFunction<R extends FunctionResult = number> = KernelFunction<readonly ScalarDeclaration<"real">[], R>;
 
-/** What the calls of a function take: its record, or its tuple. */
+/** The parameters that the calls of a function take: its record, or its tuple. */
 export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
-/** What a function returns, through `yield*` if it is a generator. */
+/** The result of a function, through `yield*` if it is a generator. */
 export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
   ReturnType<F> extends KernelBody<infer R> ? R : ReturnType<F>;
 
-/** What `fn` takes. */
+/** The definition that `fn` takes. */
 export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
   readonly name?: string;
   readonly params: P;
@@ -281,7 +285,7 @@ export interface Kernel<P extends Params = Params> {
   readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
-/** What `kernel` takes. */
+/** The definition that `kernel` takes. */
 export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly name?: string;
   readonly params: P;
@@ -289,8 +293,8 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   /** Items per workgroup, 64 by default. */
   readonly groupSize?: number;
   /**
-   * On CUDA, workgroups that a multiprocessor shall have room for at once: a bound on registers. Left to the compiler
-   * by default; other back ends do as they like.
+   * The number of workgroups that a multiprocessor shall have room for at once on CUDA: a bound on registers. Left to
+   * the compiler by default; other back ends do as they like.
    */
   readonly residentGroups?: ResidentGroups;
   /**

@@ -8,7 +8,7 @@ import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts"
 export interface SubgroupLowering {
   /** Items of a subgroup: a power of two. */
   readonly size: number;
-  /** Whether exchanges need barriers: not where a subgroup runs in lock step. */
+  /** True where exchanges need barriers: not where a subgroup runs in lock step. */
   readonly barriers: boolean;
 }
 

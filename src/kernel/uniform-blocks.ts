@@ -1,4 +1,6 @@
-/** Where a local is mentioned: the nesting of statement lists, and which of them only some items may run. */
+/**
+ * The places at which a local is mentioned: the nesting of statement lists, and which of them only some items may run.
+ */
 import type { Stmt } from "./ir.ts";
 
 /** One statement list. A loop has two: `init`, test and `update` together, and the body inside that. */

@@ -1,5 +1,5 @@
 /**
- * Which values are the same for every work item, which follow its number, and where items part company.
+ * An analysis of which values are the same for every work item, which follow its number, and where items part company.
  *
  * A fixed point over the locals' shapes. Control flow that depends on a varying value opens a region, in which only
  * some items run. A local may stay uniform inside such a region if it lives there altogether: every item that reads it
@@ -27,7 +27,7 @@ export interface Uniformity {
   readonly unmasked: readonly boolean[];
   shape(e: Expr): Shape;
   loop(s: Stmt): LoopDivergence;
-  /** Whether a statement is in a place that not all items (of a workgroup) need reach. */
+  /** Tells whether a statement is in a place that not all items (of a workgroup) need reach. */
   divergent(s: Stmt): boolean;
 }
 
@@ -39,7 +39,7 @@ export interface UniformityOptions {
   readonly writable: "uniform" | "varying";
 }
 
-/** What is known of a local so far; `none` until its first assignment has been seen. */
+/** The knowledge of a local so far; `none` until its first assignment has been seen. */
 type Known = Shape | "none";
 
 export function analyseUniformity(ir: KernelIR, options: UniformityOptions): Uniformity {
@@ -74,7 +74,7 @@ class Analysis {
     this.walk(ir.body, this.block(null, null));
   }
 
-  /** From the shapes known so far to the regions, and from those to shapes; whether it learnt anything. */
+  /** Derives regions from the shapes known so far, and shapes from those; returns whether it learnt anything. */
   pass(): boolean {
     for (const block of this.blocks) block.region = this.parts(block) ? block : (block.parent as Block).region;
     let changed = false;
@@ -132,7 +132,7 @@ class Analysis {
     return block;
   }
 
-  /** Whether not all items that run the list around a block need run the block. */
+  /** Tells whether not all items that run the list around a block need run the block. */
   private parts({ parent, of }: Block): boolean {
     if (parent === null || of === null) return true;
     if (of.kind === "if") return varies(this.shape(of.condition));
@@ -149,7 +149,7 @@ class Analysis {
     return { test: s.test !== null && varies(this.shape(s.test)), break: breaks, continue: skips };
   }
 
-  /** Whether a `kind` of the loop around `list` stands under a varying condition. */
+  /** Tells whether a `kind` of the loop around `list` stands under a varying condition. */
   private leavesApart(list: readonly Stmt[], kind: "break" | "continue", apart: boolean): boolean {
     return list.some((s) => {
       if (s.kind === kind) return apart;

@@ -20,9 +20,9 @@ const maxUnrolledByNvcc = 32_768;
 const maxUnrolledSum = 4096;
 
 /**
- * Whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are summed in
- * private ones: the loads of one step then overlap the sums of the step before, and the loop's own instructions go.
- * Elsewhere nvcc decides by itself.
+ * Tells whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are
+ * summed in private ones: the loads of one step then overlap the sums of the step before, and the loop's own
+ * instructions go. Elsewhere nvcc decides by itself.
  */
 export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
@@ -147,7 +147,7 @@ function constantOf(e: Expr, counter: number, value: number): number | boolean |
   return result.kind === "const" && (result.type === "i32" || result.type === "bool") ? result.value : undefined;
 }
 
-/** Whether some private array (that is `wanted`) is indexed by what depends on the counter itself. */
+/** Tells whether some private array (that is `wanted`) is indexed by what depends on the counter itself. */
 function indexesPrivateArray(
   body: readonly Stmt[],
   counter: number,
@@ -159,7 +159,7 @@ function indexesPrivateArray(
   );
 }
 
-/** Whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
+/** Tells whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
 function sumsWorkgroupArrays(body: readonly Stmt[], counter: number): boolean {
   const stores = (s: Stmt): boolean => s.kind === "store" && s.array.space === "private";
   return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, ({ space }) => space === "workgroup", counter));

@@ -140,7 +140,7 @@ export function forEachExpr(e: Expr, f: (e: Expr) => void): void {
   for (const child of children(e)) forEachExpr(child, f);
 }
 
-/** Whether some break or continue in `list` leaves the loop around it, not one inside it. */
+/** Tells whether some break or continue in `list` leaves the loop around it, not one inside it. */
 export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => {
     if (s.kind === "break" || s.kind === "continue") return test(s);

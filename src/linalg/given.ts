@@ -1,4 +1,4 @@
-/** What a caller gave where no compiler sees it: plain JavaScript, JSON. */
+/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
 import type { DeviceBuffer } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 

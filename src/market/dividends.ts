@@ -7,16 +7,16 @@ import { INSTANT } from "./piecewise.ts";
  */
 export interface DiscreteDividend {
   readonly time: number;
-  /** In the underlying's currency, ≥ 0. */
+  /** The cash amount in the underlying's currency, ≥ 0. */
   readonly cash: number;
-  /** As relative to spot just before, 0 … 1. */
+  /** The amount relative to the spot just before, 0 … 1. */
   readonly proportional: number;
 }
 
 export interface Dividends {
   /** Continuous yield q, per year, continuously compounded; may be negative (a borrow cost has the other sign). */
   readonly yield: number;
-  /** By time, strictly increasing: dividends of one time are merged. */
+  /** The discrete dividends by time, strictly increasing: dividends of one time are merged. */
   readonly discrete: readonly DiscreteDividend[];
 }
 
@@ -40,7 +40,7 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
   return { time: a.time, cash: a.cash + b.cash, proportional: Math.min(a.proportional + b.proportional, 1) };
 }
 
-/** What is left after t years: a dividend of that very day is paid. */
+/** The dividends that are left after t years: one of that very day is paid. */
 export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
   const left = discrete
     .filter(({ time }) => time > t + INSTANT)

@@ -12,7 +12,7 @@ export interface Underlying {
   readonly currency: string;
   /** The rates of `currency`; drift and discounting both use them. */
   readonly rates: ForwardCurve;
-  /** How these rates move; they are deterministic where there is none. */
+  /** The model of these rates; they are deterministic where there is none. */
   readonly shortRate?: HullWhite | undefined;
   readonly dividends: Dividends;
   /** Its own volatility; absent where every trade has to bring one. */

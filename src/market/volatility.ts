@@ -4,7 +4,7 @@ import { laterSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../elementary.ts";
 
 /**
- * How the underlying diffuses, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
+ * The diffusion of the underlying, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
  *
  * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
  * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
@@ -43,7 +43,7 @@ export interface GaussianFactors {
   readonly sigma: readonly number[];
   /** −1 … 1, of two factors. */
   readonly rho: number;
-  /** To the instantaneous volatility √(Σᵢⱼ ρᵢⱼσᵢσⱼ). */
+  /** The shift added to the instantaneous volatility √(Σᵢⱼ ρᵢⱼσᵢσⱼ). */
   readonly added?: number;
 }
 
@@ -94,7 +94,7 @@ export const isStochastic = (volatility: Volatility): volatility is StochasticVo
 /** Today's variance, with what is added to the volatility. */
 export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
 
-/** Whether the variance is 0 and nothing draws it up. */
+/** Tells whether the variance is 0 and nothing draws it up. */
 export const staysZero = (heston: Heston): boolean => varianceOf(heston) === 0 && heston.kappa * heston.theta === 0;
 
 /** Today's α, with what is added to the volatility at the spot. */

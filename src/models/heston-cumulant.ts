@@ -89,8 +89,8 @@ export const cumulant = fn({
 });
 
 /**
- * Whether E[(S_T/F)^a] is infinite, for real a: whether ψ has a zero before T. Source: Andersen & Piterbarg, *Moment
- * explosions in stochastic volatility models*, 2007, Proposition 3.1.
+ * Tells whether E[(S_T/F)^a] is infinite, for real a: whether ψ has a zero before T. Source: Andersen & Piterbarg,
+ * *Moment explosions in stochastic volatility models*, 2007, Proposition 3.1.
  */
 export const momentExplodes = fn({
   name: "momentExplodes",

@@ -61,7 +61,7 @@ const marketOf = (p: Parameters, i: number): Market => ({
   volatility: at(p, "volatility", i),
 });
 
-/** What a closed form needs. */
+/** The inputs of a closed form. */
 interface Vanilla extends Market {
   readonly payoff: OptionType;
   readonly strike: number;

@@ -14,7 +14,7 @@ import type { PathProduct } from "./product.ts";
 import { checkPaths, checkSettings, seedOf } from "./settings.ts";
 import { copiesOf, countOf, type Variant } from "./variants.ts";
 
-/** What `monteCarlo` takes. */
+/** The settings of `monteCarlo`. */
 export interface MonteCarloSettings {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -34,7 +34,7 @@ export interface MonteCarloSettings {
   readonly sampling?: Sampling;
   /** Scramblings of Sobol' points, 32 by default; the standard error is their scatter. */
   readonly scramblings?: number;
-  /** Whether each path has a reflection; false by default. */
+  /** Gives each path a reflection; false by default. */
   readonly antithetic?: boolean;
   /** "auto", the default, is one that is recognised: geometric averages under Black and Scholes. */
   readonly control?: Control | "auto" | "none";
@@ -44,14 +44,16 @@ export interface MonteCarloSettings {
   readonly greekMethod?: GreekMethod;
   /** Copies with other numbers, on the same random numbers. */
   readonly variants?: readonly Variant[];
-  /** Beside variants, by name: weights of the value and of that of each variant, whose sum is among the Greeks. */
+  /**
+   * Measures beside variants, by name: weights of the value and of that of each variant, whose sum is among the Greeks.
+   */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /**
    * Importance sampling: what is added to each normal number of a step, one for each of the model. Each path is
    * weighted by the ratio of the densities, so that no mean changes.
    */
   readonly shifts?: readonly Parameter[];
-  /** Of each instance: which random numbers it has. 0, 1, 2 … by default; equal ones have common random numbers. */
+  /** The stream of random numbers of each instance. 0, 1, 2 … by default; equal ones have common random numbers. */
   readonly streams?: ArrayLike<number>;
   /** "f64" by default; WebGPU has "f32". */
   readonly precision?: Precision;
@@ -73,10 +75,10 @@ export interface GreekEstimates extends Estimates {
   readonly method: GreekMethod;
 }
 
-/** How an instance ended. */
+/** The outcome of an instance, see `MonteCarloResult`. */
 export type Status = "reached" | "limit" | "fixed" | "not-finite";
 
-/** What `monteCarlo` returns. */
+/** The result of `monteCarlo`. */
 export interface MonteCarloResult extends Estimates {
   /** Half the widths of 95 % intervals: Student's with Sobol' points, normal otherwise. */
   readonly halfWidth: Float64Array;
@@ -88,8 +90,8 @@ export interface MonteCarloResult extends Estimates {
    */
   readonly effectivePaths: Float64Array;
   /**
-   * Of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths; "not-finite" where a
-   * path paid NaN or Infinity, and the value means nothing.
+   * The outcome of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths;
+   * "not-finite" where a path paid NaN or Infinity, and the value means nothing.
    */
   readonly status: readonly Status[];
   readonly greeks: Readonly<Record<string, GreekEstimates>>;

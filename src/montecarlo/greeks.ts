@@ -5,8 +5,8 @@ import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Param
 import type { PathProduct } from "./product.ts";
 
 /**
- * How sensitivities are found: "bump", central differences of copies with the same random numbers; "pathwise", the
- * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ * The way in which sensitivities are found: "bump", central differences of copies with the same random numbers;
+ * "pathwise", the derivative along each path; "likelihood-ratio", payoffs times scores of the model.
  */
 export type GreekMethod = "bump" | "pathwise" | "likelihood-ratio";
 
@@ -19,7 +19,7 @@ export interface Bump {
 
 /** Relative shifts of parameters, or absolute ones where the parameter may be 0 or negative. */
 const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
-/** Of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
+/** The relative bump of pathwise derivatives: what rounding leaves of a difference is below 1e-10 of the value. */
 const PATHWISE = 1e-5;
 
 /**
@@ -105,7 +105,7 @@ function sharedParameters(control: Parameters, product: Parameters, moved: Param
   );
 }
 
-/** What is simulated: of the settings, or of a copy with other numbers. */
+/** The functions and dates that are simulated: those of the settings, or of a copy with other numbers. */
 export interface Paths {
   readonly model: PathModel;
   readonly product: PathProduct;

@@ -1,4 +1,4 @@
-/** What a model is to the path engine: a state, how it starts, and a step of it, as kernel functions. */
+/** The interface of models for the path engine: a state, how it starts, and a step of it, as kernel functions. */
 import { bool, type KernelFunction, read, real, write } from "../kernel/index.ts";
 import type { Parameters } from "./parameters.ts";
 
@@ -88,13 +88,15 @@ export interface PathModel {
   readonly observe: KernelFunction<typeof observeParams, void>;
   /** Logarithms of the spots, where the state has them: a product that needs them then takes none. */
   readonly logs?: KernelFunction<typeof logParams, void>;
-  /** What of the state its spots do not show: variances, factors. Continuation values are regressed on it, too. */
+  /**
+   * The part of the state that its spots do not show: variances, factors. Continuation values are regressed on it, too.
+   */
   readonly hidden?: { readonly count: number; readonly function: KernelFunction<typeof hiddenParams, void> };
   /** A discount factor of the path, beside that of "rate". */
   readonly discount?: KernelFunction<typeof discountParams, number>;
-  /** Of each asset the variance of ln S over a step, given the state before it; for Brownian bridges of products. */
+  /** The variance of ln S of each asset over a step, given the state before it; for Brownian bridges of products. */
   readonly variances?: KernelFunction<typeof varianceParams, void>;
-  /** Whether ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
+  /** True where ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
   readonly exactBridge?: boolean;
   /**
    * Scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the

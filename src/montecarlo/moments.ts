@@ -1,6 +1,8 @@
 /** Means and centred sums of squares on the host: merged in a fixed order, and what estimates follow from them. */
 
-/** Of each measure and series: count, mean and centred sum of squares; with a control its own, and the products. */
+/**
+ * Moments of each measure and series: count, mean and centred sum of squares; with a control its own, and the products.
+ */
 export class Moments {
   readonly measures: number;
   readonly series: number;

@@ -17,7 +17,10 @@ export const isByStep = (parameter: Parameter): parameter is { readonly byStep: 
 
 const lengthOf = (column: Column): number => (typeof column === "number" ? 1 : column.length);
 
-/** Where `values` has parameter j of instance i at step k: offset + k·stepStride + i·instanceStride. */
+/**
+ * The numbers of a parameter's layout: parameter j of instance i at step k is at offset + k·stepStride +
+ * i·instanceStride in `values`.
+ */
 export const LAYOUT_NUMBERS = 3;
 
 /** Parameters as kernels read them. */
@@ -31,7 +34,7 @@ export interface ParameterTable {
 const columnsOf = (parameter: Parameter): readonly Column[] => (isByStep(parameter) ? parameter.byStep : [parameter]);
 
 /**
- * How many instances there are: the length of the arrays among all parameters, 1 if there are only numbers.
+ * The number of instances: the length of the arrays among all parameters, 1 if there are only numbers.
  * @throws ShapeError | SpecError
  */
 export function instancesOf(groups: Readonly<Record<string, Parameters>>): number {

@@ -1,4 +1,4 @@
-/** What a product is to the path engine: a running state that each date updates, and a payoff. */
+/** The interface of products for the path engine: a running state that each date updates, and a payoff. */
 import { i32, type KernelFunction, read, real, write } from "../kernel/index.ts";
 import type { Parameters } from "./parameters.ts";
 
@@ -50,21 +50,25 @@ export interface PathProduct {
   /** The running state at time 0; zeros by default. */
   readonly start?: KernelFunction<typeof startParams, void>;
   /**
-   * At each date, after the model's step. `t` and `dt` are those of the step's end, `before` the spots at its start,
-   * `discount` the discount factor to its end. `logs` are the logarithms of the spots if `usesLogs` is true.
+   * Updates the running state at each date, after the model's step. `t` and `dt` are those of the step's end, `before`
+   * the spots at its start, `discount` the discount factor to its end. `logs` are the logarithms of the spots if
+   * `usesLogs` is true.
    */
   readonly update?: KernelFunction<typeof updateParams, void>;
-  /** At the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by `discount` here. */
+  /**
+   * The payoff at the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by
+   * `discount` here.
+   */
   readonly payoff: PayoffFunction;
   /**
-   * When it is monitored: at dates by default; "steps": `update` runs after each step of the model; "bridge": and gets
+   * The times of monitoring: dates by default; "steps": `update` runs after each step of the model; "bridge": and gets
    * `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
    */
   readonly monitoring?: "steps" | "bridge";
   /** Independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
-  /** Whether `update` reads `logs`; false by default. */
+  /** True where `update` reads `logs`; false by default. */
   readonly usesLogs?: boolean;
-  /** Whether the payoff jumps: then pathwise Greeks are wrong, and are refused. */
+  /** True where the payoff jumps: then pathwise Greeks are wrong, and are refused. */
   readonly isDiscontinuous?: boolean;
 }

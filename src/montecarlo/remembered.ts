@@ -13,13 +13,16 @@ function keyOf(part: unknown): string {
   return `#${number}`;
 }
 
-/** What `make` makes: the same again for the same parts, which are numbers, texts and objects; of the 64 last used. */
+/**
+ * Remembers what `make` makes: the same again for the same parts, which are numbers, texts and objects; of the 64 last
+ * used.
+ */
 export function rememberedBy<A, R>(make: (of: A) => R): (parts: readonly unknown[], of: A) => R {
   const made = new LastUsed<string, R>(64);
   return (parts, of) => made.getOrMake(parts.map(keyOf).join(", "), () => make(of));
 }
 
-/** What `make` makes of `parts`: the same again for the same parts. */
+/** Remembers what `make` makes of `parts`: the same again for the same parts. */
 export function remembered<A extends readonly unknown[], R>(make: (...parts: A) => R): (...parts: A) => R {
   const made = rememberedBy((parts: A) => make(...parts));
   return (...parts) => made(parts, parts);

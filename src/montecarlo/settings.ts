@@ -4,7 +4,7 @@ import type { PathModel } from "./model.ts";
 import { checkParameter, type Column, columnAt } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
-/** What all simulations have. */
+/** The settings that all simulations have. */
 export interface SimulationSettings {
   readonly model: PathModel;
   readonly product: PathProduct;

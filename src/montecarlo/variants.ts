@@ -10,13 +10,13 @@ import type { PathProduct } from "./product.ts";
 export interface Variant {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** With the mean that it has for this variant; there is one if the settings have one. */
+  /** The control variate with the mean that it has for this variant; there is one if the settings have one. */
   readonly control?: Control;
-  /** As many as the settings have, and the same by default. */
+  /** The dates, as many as the settings have, and the same by default. */
   readonly dates?: readonly Column[];
 }
 
-/** What all simulations say of copies. */
+/** The settings of copies that all simulations have. */
 interface CopySettings {
   readonly dates: readonly Column[];
   readonly variants?: readonly Variant[];
@@ -47,7 +47,7 @@ export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   });
 }
 
-/** How many instances all columns have. */
+/** The number of instances that all columns have. */
 export function countOf({ accuracy, streams, shifts = [] }: CopySettings, variants: Variants): number {
   const groups: Record<string, Parameters> = {};
   variants.model.forEach((parameters, v) => {

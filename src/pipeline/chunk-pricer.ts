@@ -10,7 +10,9 @@ export class ChunkPricer implements Disposable {
   readonly #setting: ChunkSetting;
   readonly #backend: Backend;
 
-  /** Where the device is lost, `openFallback` opens another one; the CPU unless it is given. */
+  /**
+   * Opens a pricer of chunks. Where the device is lost, `openFallback` opens another one; the CPU unless it is given.
+   */
   constructor(book: ChunkedBook, setting: ChunkSetting, device: Device, openFallback?: () => Promise<Device>) {
     this.#book = book;
     this.#setting = setting;

@@ -16,7 +16,7 @@ const LARGEST_CHUNK = 512;
 /** Chunks that a book of few trades, each of them much work, is cut into. */
 const CHUNKS = 64;
 
-/** Behind this part of a book chunks are a quarter as large: threads then end at about the same time. */
+/** The part of a book behind which chunks are a quarter as large: threads then end at about the same time. */
 const LAST = 0.75;
 
 /** Chunks under way where no thread shares the work. */

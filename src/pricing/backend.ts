@@ -6,7 +6,7 @@ import type { MethodSession, PricingMethod } from "./methods/method.ts";
 /** The sessions of one batch, each opened when its method is first wanted. */
 type Sessions = Map<PricingMethod, MethodSession>;
 
-/** What a run keeps on one device. */
+/** The state that a run keeps on one device: its sessions and precision. */
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
@@ -54,13 +54,13 @@ interface Place {
   jobs: number;
   /** Another has taken over: disposed when its last job ends. */
   replaced: boolean;
-  /** Whether a job has succeeded here: if not, losing the device once more means to leave it. */
+  /** True once a job has succeeded here; if false, a further loss of the device means to leave it. */
   proven: boolean;
 }
 
 const placeFor = (engine: Engine, proven: boolean): Place => ({ engine, jobs: 0, replaced: false, proven });
 
-/** Where work runs: a borrowed device, or an own one after that was lost. */
+/** The device that a run works on: the borrowed one, or an own one after that was lost. */
 export class Backend {
   #place: Place;
   #replacing: Promise<void> | undefined;

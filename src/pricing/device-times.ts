@@ -1,4 +1,4 @@
-/** How long a book is expected to take on the CPU and on a GPU. */
+/** Expected times of a book on the CPU and on a GPU. */
 import type { MethodName } from "../book/index.ts";
 import type { CudaDeviceInfo } from "../device/index.ts";
 import type { ExpectedCost } from "./expected-costs.ts";
@@ -32,14 +32,14 @@ const OTHERS: OnGpu = { host: 0, isShared: false, gpu: 0.018 };
 /** Multiprocessors of the GPU that was measured, which does f64 at half the rate of f32. */
 const MEASURED = { multiprocessors: 132, ratio: 2 };
 
-/** What it takes to start: the CPU's threads; a GPU's driver, context and kernels from the disk. Seconds. */
+/** Start-up times in seconds: of the CPU's threads; of a GPU's driver, context and kernels from the disk. */
 const CPU_START = 0.1;
 const GPU_START = 0.5;
 
-/** What takes the CPU less is done before a GPU has started. Seconds. */
+/** The CPU time in seconds below which a GPU is not worth starting. */
 export const WORTH_A_GPU = GPU_START;
 
-/** What a sample of a book's trades costs, scaled to the whole book, which is so many times as long. */
+/** Sums the costs of a sample of a book's trades by method and scales them to the whole book, `times` as long. */
 export function workOf(costs: readonly ExpectedCost[], times: number): Work {
   const work = new Map<"host" | MethodName, number>();
   const add = (what: "host" | MethodName, seconds: number): void =>

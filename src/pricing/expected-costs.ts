@@ -15,10 +15,10 @@ const SCENARIO_COST = 4e-6;
 
 type Asked = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
 
-/** What a trade is expected to cost, and by which method; none where it cannot be priced. */
+/** The expected cost of a trade and the method that prices it; no method where it cannot be priced. */
 export interface ExpectedCost {
   readonly method: MethodName | undefined;
-  /** Of one core, with all its scenarios. */
+  /** The time on one core, with all the trade's scenarios. */
   readonly seconds: number;
   /** The part of it that is the host's on any device. */
   readonly host: number;
@@ -27,7 +27,7 @@ export interface ExpectedCost {
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
 /**
- * What each trade is expected to cost, and by which method.
+ * Estimates what each trade costs, and by which method it is priced.
  * @throws SpecError options that cannot be met
  */
 export function expectedCosts(trades: readonly ParsedTrade[], context: BookContext, options: Asked): ExpectedCost[] {

@@ -72,7 +72,7 @@ function laterPayoff(payoff: Payoff, spot: number, years: number): Payoff {
   }
 }
 
-/** What is left of a life, 0 on the day of expiry; undefined after it. */
+/** Returns the years to expiry after some years have passed: 0 on the day of expiry, undefined after it. */
 export function laterExpiry(expiry: number, years: number): number | undefined {
   if (years === 0) return expiry;
   const left = expiry - years;

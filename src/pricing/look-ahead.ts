@@ -43,7 +43,7 @@ export async function* lookAhead<T, R>(
   }
 }
 
-/** Whether `next`, rather than `result`, settles first; `next` if both have. */
+/** Tells whether `next` settles before `result`; true if both have settled. */
 async function comesFirst(next: Promise<unknown> | undefined, result: Promise<unknown> | undefined): Promise<boolean> {
   const settled = (promise: Promise<unknown>, isNext: boolean): Promise<boolean> =>
     promise.then(

@@ -4,19 +4,19 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /**
- * Which sensitivities are computed: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
+ * The sensitivities to compute: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
  * "none".
  */
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * How to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades, and
- * those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form` and
- * `deterministic` price some.
+ * The way to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades,
+ * and those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form`
+ * and `deterministic` price some.
  */
 export type Method = MethodName;
 
-/** What `onProgress` is told after each batch. */
+/** The progress that `onProgress` is told after each batch. */
 export interface Progress {
   /** Trades with a result, errors included. */
   readonly done: number;
@@ -26,13 +26,13 @@ export interface Progress {
 
 /** Options of `priceBook` and `priceTrades`. An option that is not listed here is an error. */
 export interface PricingOptions {
-  /** What to price on. It is borrowed: the caller disposes it. */
+  /** The device to price on. It is borrowed: the caller disposes it. */
   readonly device: Device;
   /** f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result says so. */
   readonly precision?: Precision;
   /** "all" by default. */
   readonly greeks?: Greeks;
-  /** Whether results have `sensitivityErrorEstimates`; false by default. They cost up to a third more. */
+  /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
   /** The book's, if it names one, else "auto". */
   readonly method?: Method | undefined;
@@ -73,11 +73,11 @@ export interface Settings {
   readonly greeks: Greeks;
   readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
-  /** Undefined where nothing was asked for: each method then has a default of its own. */
+  /** The accuracy asked for; undefined if none was: each method then has a default of its own. */
   readonly accuracy: number | undefined;
   /** Seconds; undefined where there is no limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
-  /** Of random numbers. */
+  /** The seed of random numbers. */
   readonly seed: number;
 }
 
@@ -95,7 +95,7 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
-/** What no compiler has looked at: an option that is not known would be ignored in silence. @throws SpecError */
+/** Checks options that no compiler has looked at: an unknown option would be ignored in silence. @throws SpecError */
 export function checkOptions(options: PricingOptions | undefined): void {
   if (typeof options?.device?.launch !== "function")
     throw new SpecError(

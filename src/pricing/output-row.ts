@@ -29,7 +29,7 @@ import { unitWarnings } from "./unit-warnings.ts";
 /** A batch with its results. */
 export interface OutputRows {
   readonly trades: readonly ParsedTrade[];
-  /** Of the first trade in the run. */
+  /** The index in the run of the first trade. */
   readonly firstIndex: number;
   readonly results: ResultColumns;
   readonly cases: ScenarioCases;

@@ -9,7 +9,7 @@ import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 import { within } from "../turns.ts";
 
-/** Of a trade without scenarios: its value and error on two meshes, its bumps. */
+/** The instances of a trade without scenarios: its value and error on two meshes, its bumps. */
 const INSTANCES_A_TRADE = 5;
 
 /**
@@ -26,7 +26,10 @@ function usualBatch({ parallelism, parts }: Device): number {
   return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
 }
 
-/** As many instances in fewer trades: each further case of the scenarios is two instances more of a trade. */
+/**
+ * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
+ * instances.
+ */
 function withScenarios(trades: number, scenarios: Scenarios | undefined): number {
   const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
   const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
@@ -172,7 +175,7 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
   }
 }
 
-/** Of books that name none; results say it. */
+/** The seed for books that name none; results report it. */
 const DEFAULT_SEED = 1;
 
 /** Options with every default decided. @throws SpecError */

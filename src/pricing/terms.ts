@@ -23,7 +23,7 @@ export interface Terms {
   /** Instantaneous forward rates. */
   readonly rates: PiecewiseConstant;
   readonly shortRate: HullWhite | undefined;
-  /** Of the assets, and behind them of the short rate. */
+  /** The correlations of the assets, followed by those of the short rate. */
   readonly correlations: readonly (readonly number[])[];
   /** Years, ≥ 0. */
   readonly expiry: number;
@@ -32,7 +32,7 @@ export interface Terms {
   readonly payoff: Payoff;
 }
 
-/** What is moved for a sensitivity by differences. */
+/** The input that a bump moves for a sensitivity by differences. */
 export type Bump =
   | { readonly kind: "volatility"; readonly asset: number; readonly by: number }
   | { readonly kind: "rate"; readonly by: number }
@@ -42,7 +42,7 @@ export type Bump =
 export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
   assets ?? [{ underlying, volatility }];
 
-/** How many axes the equation has: underlyings, their stochastic volatilities, the short rate. */
+/** The number of axes of the equation: underlyings, their stochastic volatilities, the short rate. */
 export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
   assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 

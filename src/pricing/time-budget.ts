@@ -1,5 +1,5 @@
 /**
- * How long each trade of a batch has taken, and how long it may. A method that refines its values asks before it goes
+ * The time that each trade of a batch has taken, and its limit. A method that refines its values asks before it goes
  * on; what it has by then is the result, with its error estimate and a warning (`WARNING.outOfTime`).
  */
 export class TimeBudget {
@@ -30,7 +30,10 @@ export class TimeBudget {
     return this.#spent.get(trade) ?? 0;
   }
 
-  /** Whether a trade may take `times` as long again as it has so far: what a method expects of its next step. */
+  /**
+   * Tells whether a trade may take `times` as long again as it has so far; a method passes what it expects of its next
+   * step.
+   */
   allowsTimes(trade: number, times: number): boolean {
     return this.#limit === undefined || (1 + times) * this.spentOn(trade) <= this.#limit;
   }

@@ -23,7 +23,7 @@ import { power } from "../elementary.ts";
 export class RowProblems {
   readonly #columns: TradeColumns;
   readonly #known: ProblemDifference[] = [];
-  /** Without the shifts of cases; of date d of trade i at i·dates + d. */
+  /** Problems without the shifts of cases; that of date d of trade i is at i·dates + d. */
   readonly #unshifted: ProblemDifference[] = [];
 
   constructor(columns: TradeColumns) {
@@ -31,7 +31,7 @@ export class RowProblems {
   }
 
   /**
-   * Of a row that is not settled.
+   * Returns the problem of a row that is not settled.
    * @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together
    */
   at(row: number): ProblemDifference {
@@ -109,10 +109,10 @@ function plainProblem(columns: TradeColumns, row: number): OneFactorProblem {
 
 type IsJump = (before: number, after: number) => boolean;
 
-/** Whether a jump of the short rate moves an exercise boundary. */
+/** Tells whether a jump of the short rate moves an exercise boundary. */
 const movesBoundary: IsJump = (before, after) => Math.abs(after - before) >= RATE_JUMP;
 
-/** Whether it changes where drift takes the spot by more than diffusion blurs. */
+/** Tells whether a jump changes where drift takes the spot by more than diffusion blurs. */
 function turnsDrift(problem: OneFactorProblem): IsJump {
   return (before, after) => Math.abs(after - before) * problem.expiry > Math.sqrt(totalVariance(problem));
 }
@@ -122,8 +122,8 @@ const RATE_JUMP = 0.01;
 const VOLATILITY_JUMP = 0.15;
 
 /**
- * Where rates or volatility jump by much, and no dividend is paid: the time grid then starts again there, with the
- * damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
+ * The dates without a dividend at which rates or volatility jump by much: the time grid then starts again there, with
+ * the damped, short steps that the sudden move of an exercise boundary needs, or drift that turns where there is little
  * else.
  */
 function regimeChanges(
@@ -147,7 +147,7 @@ function regimeChanges(
   return dates.filter(isNew).sort((a, b) => a - b);
 }
 
-/** When σ(S, t) jumps at today's spot. */
+/** The times at which σ(S, t) jumps at today's spot. */
 function jumpsInTime(diffusion: Diffusion, spot: number, expiry: number): readonly number[] {
   if (diffusion.kind !== "formula") return [];
   return jumpsBetween(
@@ -160,7 +160,7 @@ function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
 }
 
-/** What a trade pays at expiry. */
+/** Returns what a trade pays at expiry as a function of the spot. */
 export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
   if (columns.payoff[trade] === PAYOFF.expression) return expressionPayoff(columns.expressionOf(trade));
   const right = columns.sign[trade] > 0 ? "call" : "put";
@@ -187,7 +187,7 @@ const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "l
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
 const LOOKS = Float64Array.from({ length: 513 }, (_, i) => power(LOOKED_UP_TO, i / 256 - 1));
-/** By spot; formulas keep what they are worth there whatever the time. */
+/** The prices around a spot, by spot: compiled formulas keep their values at the same prices whatever the time. */
 const pricesAround = new LastUsed<number, Float64Array>(256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);

@@ -1,25 +1,25 @@
-/** Where early exercise happens: at low prices (puts), at high ones (calls), or nobody knows. */
+/** The side on which early exercise happens: at low prices (puts), at high ones (calls), or nobody knows. */
 export type ExerciseSide = "low" | "high" | "unknown";
 
 /**
- * What the holder receives, as a function of the spot, in the form that a mesh needs.
+ * The payoff as a function of the spot, in the form that a mesh needs.
  *
  * `kinks` (increasing, > 0) are the places where it bends or jumps.
  */
 export interface PayoffProfile {
   readonly kinks: readonly number[];
-  /** What messages call it, where that is not just "payoff". */
+  /** The name in messages, where that is not just "payoff". */
   readonly name?: string | undefined;
   readonly exerciseSide: ExerciseSide;
-  /** Whether the payoff jumps at its kinks. */
+  /** True where the payoff jumps at its kinks. */
   readonly jumps: boolean;
-  /** Whether it is a straight line below its first kink and above its last; a formula may be anything. */
+  /** True where it is a straight line below its first kink and above its last; a formula may be anything. */
   readonly straight: boolean;
   /** φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
   /** The payoff at expiry; at a jump the mean of its two sides. */
   value(spot: number): number;
-  /** What exercise pays: at a jump the better side, since the holder chooses the instant. */
+  /** Returns what exercise pays: at a jump the better side, since the holder chooses the instant. */
   exercised(spot: number): number;
   /** (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
   average(a: number, b: number): number;
@@ -105,7 +105,7 @@ export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
 const FURTHER = [1.05, 1.2, 1.5, 2, 3, 6, 20];
 const CLOSER = [0, 0.2, 0.4, 0.6, 0.8, 0.9, 0.97];
 
-/** Whether f is a straight line below its first kink and above its last, as far as a few prices tell. */
+/** Tells whether f is a straight line below its first kink and above its last, as far as a few prices tell. */
 function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]): boolean {
   if (kinks.length === 0) return false;
   const isLine = (prices: readonly number[]): boolean => {
@@ -118,10 +118,7 @@ function isStraightOutside(f: (spot: number) => number, kinks: readonly number[]
   return isLine(CLOSER.map((part) => part * first)) && isLine(FURTHER.map((part) => part * last));
 }
 
-/**
- * Whether f jumps at a kink: what lies between its two sides is not nothing, and does not grow with their distance as
- * what a slope makes of it.
- */
+/** Tells whether f jumps at a kink: its two sides differ, and by more than a slope over their distance makes of it. */
 function jumpAt(f: (spot: number) => number, kink: number): boolean {
   const sides = (part: number): readonly [number, number] => [f(kink * (1 - part)), f(kink * (1 + part))];
   const [below, above] = sides(1e-9);

@@ -1,4 +1,4 @@
-/** What a quantizer is: points, the weights of their Voronoi cells, and the error of replacing X by the nearest one. */
+/** A quantizer: points, the weights of their Voronoi cells, and the error of replacing X by the nearest one. */
 import { ShapeError, SpecError } from "../errors.ts";
 
 /**

@@ -42,11 +42,11 @@ export const bridgePath = fn({
   },
 });
 
-/** What `bridgePath` reads, for times on the host. */
+/** The numbers that `bridgePath` reads, for times on the host. */
 export interface BridgePlan {
-  /** Of each step: its place among the times, and the two that it lies between. */
+  /** The place of each step among the times, and the two that it lies between. */
   readonly places: Int32Array;
-  /** Of each step: the weights of the two, and the standard deviation. */
+  /** The weights of the two at each step, and the standard deviation. */
   readonly weights: Float64Array;
 }
 
@@ -98,7 +98,7 @@ const bridgePaths = kernel({
   },
 });
 
-/** What a bridge is made for. */
+/** The settings of a bridge. */
 export interface BridgeSettings {
   /** Increasing, from above 0, in years. */
   readonly times: readonly number[];

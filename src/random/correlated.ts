@@ -20,7 +20,7 @@ const correlate = kernel({
   },
 });
 
-/** What correlated normal numbers are made from. */
+/** The settings of correlated normal numbers. */
 export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams" | "order"> & {
   /** Symmetric and positive definite: a covariance, or a correlation matrix for unit variances. */
   readonly covariance: readonly (readonly number[])[];

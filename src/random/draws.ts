@@ -1,4 +1,4 @@
-/** From a generator's state to one, two or four numbers of a distribution: what the bulk call's kernels repeat. */
+/** One, two or four numbers of a distribution from a generator's state: what the bulk call's kernels repeat. */
 import { fn, type FunctionOf, read, type ReadonlyNumbers, real, type RecordDeclaration, u32 } from "../kernel/index.ts";
 import { drand48Next, Drand48State, drand48Word } from "./generators/drand48.ts";
 import type { StateFields } from "./generators/generator.ts";
@@ -27,7 +27,7 @@ type Of = { readonly state: StateFields; readonly table: Table };
 type Drawn = { readonly state: StateFields } & Readonly<Record<"a" | "b" | "c" | "d", number>>;
 export type Draw = FunctionOf<(of: Of) => Drawn>;
 
-/** How the numbers of a specification are made. */
+/** The functions that make the numbers of a specification. */
 export interface Source {
   readonly start: Start<StateFields>;
   readonly draw: Draw;
@@ -211,7 +211,7 @@ function philoxDraw(spec: RandomSpec): Draw {
   );
 }
 
-/** How the numbers of a specification are made. */
+/** Returns the functions that make the numbers of a specification. */
 export function sourceOf(spec: RandomSpec): Source {
   const { generator, bits } = spec;
   if (generator === "philox")

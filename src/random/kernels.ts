@@ -16,20 +16,20 @@ const paramsOf = ({ distribution }: RandomSpec) =>
   ({
     /** See `tableOf`, or of Sobol' points `sobolTableOf`. */
     table: read(u32),
-    /** Of the specification, and of each the first that is wanted: parts start at a multiple of a draw. */
+    /** The streams of the specification, and the first that is wanted of each: parts start at a multiple of a draw. */
     streams: i32,
     firstStream: i32,
     /** Numbers before the first wanted one in the first draw. */
     lead: i32,
     count: i32,
-    /** Of this launch: how many of each stream, and which is the first. */
+    /** The parts of this launch: how many of each stream, and which is the first. */
     parts: i32,
     firstPart: i32,
     /** Numbers from a part's start to the next, a multiple of `TILE`. */
     length: i32,
-    /** Of this launch's parts. */
+    /** The numbers of this launch's parts. */
     used: i32,
-    /** Whether a draw may begin before the first wanted number, or end after the last. */
+    /** True where a draw may begin before the first wanted number, or end after the last. */
     guarded: bool,
     out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
   }) as const;
@@ -76,8 +76,9 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source, u
 }
 
 /**
- * By stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write them, TILE neighbours
- * side by side. Launched in `groups` of which each stream has parts / GROUP, with parts a multiple of GROUP.
+ * The kernel of numbers by stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write
+ * them, TILE neighbours side by side. Launched in `groups` of which each stream has parts / GROUP, with parts a
+ * multiple of GROUP.
  */
 export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
   const isBits = spec.distribution === "bits";

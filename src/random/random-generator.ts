@@ -11,7 +11,7 @@ import { GENERATORS, type RandomSettings, type RandomSpec, randomSpec, whole } f
 import { directions } from "./sobol/directions.ts";
 import { sobolTableOf } from "./sobol/sobol.ts";
 
-/** Which numbers of each stream. */
+/** The range of numbers of each stream. */
 export interface Range {
   /** Numbers of each stream; of sobol, points. */
   readonly count: number;
@@ -19,7 +19,7 @@ export interface Range {
   readonly offset?: number | bigint;
 }
 
-/** How a range is divided among work items. */
+/** The division of a range among work items. */
 interface Division {
   readonly length: number;
   /** Parts of `length` numbers of each stream, and numbers after them. */
@@ -27,7 +27,7 @@ interface Division {
   readonly rest: number;
 }
 
-/** What launches of one range differ in; see the kernels' parameters. */
+/** The parameters that launches of one range differ in; see the kernels'. */
 interface Launched {
   readonly parts: number;
   readonly firstPart: number;
@@ -119,7 +119,7 @@ export class RandomGenerator implements Disposable {
     return new RandomGenerator(device, spec, source, compiled, rows);
   }
 
-  /** What its buffers are of: u32 for words, else the host's type of the precision. */
+  /** The element type of its buffers: u32 for words, else the host's type of the precision. */
   get element(): "u32" | "f64" | "f32" {
     return this.spec.distribution === "bits" ? "u32" : hostReal(this.spec.precision);
   }
@@ -252,7 +252,7 @@ const roundUp = (n: number, multiple: number): number => Math.ceil(n / multiple)
 const blockSteps = ({ generator, blockLength }: RandomSpec): bigint =>
   generator === "philox" ? blockLength / 4n : blockLength;
 
-/** Whether items of a workgroup write together. */
+/** Tells whether items of a workgroup write together. */
 const isTiled = (device: Device, { order }: RandomSpec): boolean => order === "by-stream" && isGpu(device);
 
 function checkCount(count: number, streams: number): void {
@@ -303,7 +303,7 @@ export async function randomNumbers(
   return await generator.generate(settings);
 }
 
-/** Of `streamTable`: those settings of `randomSpec` that say where streams are. */
+/** The settings of `streamTable`: those of `randomSpec` that say where streams are. */
 export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStream" | "blockLength"> & {
   readonly generator: "drand48" | "mrg32k3a" | "xorwow" | "philox";
   /** Steps to skip in each stream, 0 by default. */

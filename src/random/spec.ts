@@ -1,4 +1,4 @@
-/** What random numbers are asked for: checked and completed, frozen, and free of any device. */
+/** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
@@ -12,7 +12,7 @@ import { MAX_DIMENSIONS } from "./sobol/directions.ts";
 /** The generators. docs/random.md says which to choose. */
 export type GeneratorName = "drand48" | "mrg32k3a" | "xorwow" | "philox" | "sobol";
 
-/** What random numbers are asked for; `randomSpec` completes it. */
+/** The settings of random numbers; `randomSpec` completes them. */
 export interface RandomSettings {
   readonly generator: GeneratorName;
   /**
@@ -25,7 +25,7 @@ export interface RandomSettings {
   readonly distribution?: "bits" | "uniform" | "normal";
   /** Random bits of a number. By default 24 in f32 (32 for normal numbers), 32 in f32x2 and of sobol, 53 in f64. */
   readonly bits?: 24 | 32 | 53;
-  /** Of normal numbers: by the inverse distribution function (the default), or by Box and Muller. */
+  /** The method for normal numbers: the inverse distribution function (the default), or Box and Muller. */
   readonly method?: "inverse" | "box-muller";
   /** "f64" by default. */
   readonly precision?: Precision;
@@ -44,7 +44,7 @@ export interface RandomSettings {
    * cuRAND's order, and a point per row of sobol.
    */
   readonly order?: "by-stream" | "interleaved";
-  /** Of sobol: "owen", the default, or "none". */
+  /** The scrambling of sobol: "owen", the default, or "none". */
   readonly scramble?: "owen" | "none";
 }
 

@@ -1,4 +1,7 @@
-/** Where a work item starts in the sequence of each generator; a door for users' kernels and for the bulk call. */
+/**
+ * The place at which a work item starts in the sequence of each generator; a door for users' kernels and for the bulk
+ * call.
+ */
 import { drand48Jumps, drand48Table } from "./generators/drand48.ts";
 import { mrg32k3aJumps, mrg32k3aTable } from "./generators/mrg32k3a.ts";
 import { philoxJumps, philoxTable } from "./generators/philox.ts";

@@ -6,7 +6,7 @@ import { reportCharts } from "./charts.ts";
 import { REPORT_STYLE } from "./style.ts";
 import type { ListName, NamedTrade, ReportSummary } from "./summary.ts";
 
-/** How the results were computed. */
+/** The description of how the results were computed. */
 export interface ReportRun {
   readonly title: string;
   readonly asOf: string;
@@ -15,7 +15,7 @@ export interface ReportRun {
   readonly scenarios: Scenarios | undefined;
   /** Further lines of "How it was computed": accuracy, method, seconds. */
   readonly settings: readonly (readonly [name: string, value: string])[];
-  /** What went in, with the SHA-256 of each file. */
+  /** The input files, with the SHA-256 of each. */
   readonly inputs: readonly { readonly name: string; readonly sha256: string | undefined }[];
 }
 

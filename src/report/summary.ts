@@ -1,4 +1,4 @@
-/** What a report says of a book, gathered trade by trade, in memory that does not grow with the book. */
+/** The summary of a book for a report, gathered trade by trade, in memory that does not grow with the book. */
 import { describeTrade, Totals, type Trade, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
@@ -51,7 +51,7 @@ export class ReportSummary {
   readonly methods = new Map<string, number>();
   readonly precisions = new Map<string, number>();
   readonly seeds = new Set<number>();
-  /** How many trades have log₁₀(error estimate ÷ spot) in each half decade from −14 to 0. */
+  /** The numbers of trades that have log₁₀(error estimate ÷ spot) in each half decade from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
   readonly #totals = new Totals();
 

@@ -1,4 +1,4 @@
-/** What a run says of itself: `manifest.json`, beside its parts. */
+/** The format of `manifest.json`, by which a run describes itself beside its parts. */
 import * as z from "zod";
 import { type CurrencyTotals, METHOD_NAMES, type Scenarios } from "../book/index.ts";
 import { packageCommit, packageVersion } from "../formats/index.ts";
@@ -15,7 +15,7 @@ const nested = z.array(z.array(z.array(nullable)));
 
 const device = z.object({ backend: z.enum(["cpu", "webgpu", "cuda"]), name: z.string() });
 
-/** How many trades each sum leaves out. */
+/** The schema of how many trades each sum leaves out. */
 const missing = <Name extends string>(...names: readonly Name[]) =>
   z.partialRecord(z.enum(names), count).exactOptional();
 
@@ -43,7 +43,7 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
   scenarioErrorEstimates: nested.exactOptional(),
 });
 
-/** What is known of a chunk once it is priced. */
+/** The outcome of a chunk that has been priced. */
 export const outcome = z.object({
   /** Its file, below the run's folder; the name has the beginning of its hash. */
   part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
@@ -72,7 +72,7 @@ const scenarios = z.object({
   rate: z.array(number),
 }) satisfies z.ZodType<Scenarios>;
 
-/** What decides the numbers, beside the book. */
+/** The options that decide the numbers, beside the book. */
 export const runOptions = z.object({
   greeks: z.enum(["all", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
@@ -111,7 +111,7 @@ export const manifestSchema = z.object({
   priced: count.optional(),
   failed: count.optional(),
   totals: z.array(totals).optional(),
-  /** Those that priced it, one entry each. */
+  /** The devices that priced it, one entry each. */
   devices: z.array(device).optional(),
   chunks: z.array(chunk),
   /** All that differs when the same run is made again. */

@@ -39,7 +39,7 @@ function detailsOf(result: TradeResult): string | null {
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }
 
-/** What all parts of a run say of themselves. */
+/** The metadata that all parts of a run carry. */
 export interface PartHead {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;

@@ -1,4 +1,4 @@
-/** How a run begins: a book is read once, hashed, and cut into chunks. */
+/** The beginning of a run: a book is read once, hashed, and cut into chunks. */
 import { type ChunkedBook, type ChunkedFormat, type CostOf, cutBook, openChunkedBook } from "../book/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
@@ -64,7 +64,7 @@ export function changedBook(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
-/** What decides a plan. */
+/** The inputs that decide a plan. */
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;

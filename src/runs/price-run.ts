@@ -21,7 +21,7 @@ export interface Pricer {
   ): AsyncIterable<readonly TradeResult[]>;
 }
 
-/** How far a run is. */
+/** The progress of a run. */
 export interface RunProgress {
   /** Trades that this process has priced. */
   readonly done: number;

@@ -26,7 +26,7 @@ function receiptName(chunk: number): string {
   return `${PARTS}/${nameOf(chunk)}.json`;
 }
 
-/** What priced a chunk. */
+/** The results of a chunk, and the device that priced it. */
 export interface PricedChunk {
   readonly chunk: number;
   readonly rows: readonly PricedRow[];
@@ -93,16 +93,16 @@ function parseReceipt(bytes: Uint8Array): Receipt | undefined {
   }
 }
 
-/** Whether a part is there, with the bytes that its hash says. @throws StorageError */
+/** Tells whether a part is there, with the bytes that its hash says. @throws StorageError */
 export async function isWhole(store: Store, { part, sha256 }: Outcome): Promise<boolean> {
   const bytes = await store.read(part);
   return bytes !== undefined && hashOf(bytes) === sha256;
 }
 
-/** What is known of each chunk: undefined of those that are still to be priced. */
+/** The receipts of chunks: undefined for those that are still to be priced. */
 export type Known = readonly (Receipt | undefined)[];
 
-/** How closely to look. */
+/** Options for looking at parts that are known. */
 export interface KnownOptions {
   /** Take receipts at their word, instead of reading every part. */
   readonly trust?: boolean;
@@ -128,7 +128,7 @@ export async function knownParts(store: Store, manifest: Manifest, options: Know
   return known;
 }
 
-/** What is known of one chunk. @throws StorageError */
+/** Returns the receipt of one chunk; undefined where it is still to be priced. @throws StorageError */
 export async function knownPart(store: Store, manifest: Manifest, chunk: number): Promise<Receipt | undefined> {
   return (await readReceipt(store, chunk)) ?? fromManifest(store, manifest, chunk);
 }
@@ -162,7 +162,7 @@ export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): voi
   );
 }
 
-/** Whether two packages give the same bits, as far as they say of which commit they are. */
+/** Tells whether two packages give the same bits, as far as they say of which commit they are. */
 export function isSameVersion(a: Manifest["feynkac"], b: Manifest["feynkac"]): boolean {
   return a.version === b.version && (a.commit === undefined || b.commit === undefined || a.commit === b.commit);
 }

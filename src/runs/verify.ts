@@ -1,4 +1,4 @@
-/** Whether a run is what its manifest says. */
+/** A check that a run is what its manifest says. */
 import { Totals } from "../book/index.ts";
 import { RunError } from "./error.ts";
 import type { Manifest, Outcome, RunChunk } from "./manifest.ts";
@@ -11,7 +11,7 @@ export interface Verification {
   readonly whole: number;
   /** The number of rows in those parts. */
   readonly rows: number;
-  /** What is wrong: one sentence each. */
+  /** The problems found, one sentence each. */
   readonly problems: readonly string[];
 }
 

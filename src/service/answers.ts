@@ -1,4 +1,4 @@
-/** What the service answers, as JSON Schema: the fields that a client reads. Others may come with them. */
+/** The answers of the service, as JSON Schema: the fields that a client reads. Others may come with them. */
 
 type Json = Readonly<Record<string, unknown>>;
 

@@ -21,7 +21,7 @@ export class Markets {
     return this.#kept.size;
   }
 
-  /** Undefined where it is not kept, or not any more. */
+  /** Returns a market by its hash; undefined where it is not kept, or not any more. */
   get(hash: string): KeptMarket | undefined {
     const market = this.#kept.get(hash);
     if (market === undefined) return undefined;

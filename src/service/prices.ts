@@ -10,7 +10,7 @@ import {
   priceTrades,
 } from "../pricing/index.ts";
 
-/** What requests must share to be priced together. */
+/** The settings that requests must share to be priced together. */
 export type PriceSettings = Pick<PricingOptions, "greeks" | "accuracy" | "method">;
 
 /** Trades of one request. */
@@ -143,7 +143,7 @@ export class Prices {
   }
 }
 
-/** Whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
+/** Tells whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
 function isAlike(a: Request, b: Request): boolean {
   return (
     a.greeks === b.greeks &&

@@ -1,4 +1,4 @@
-/** What requests say. */
+/** The formats of requests. */
 import * as z from "zod";
 import { METHOD_NAMES } from "../book/index.ts";
 import { BookError } from "../errors.ts";
@@ -22,7 +22,7 @@ export interface WrittenBook {
   readonly header: Readonly<Record<string, unknown>>;
   /** The hash of a market that is kept. */
   readonly market: string | undefined;
-  /** Undefined where there are none. */
+  /** The trades; undefined where there are none. */
   readonly trades: readonly unknown[] | undefined;
 }
 

@@ -120,7 +120,7 @@ function describeRoutes(app: FastifyInstance, { device, token, version, limits }
   );
 }
 
-/** What an answer takes, and how it ends early. */
+/** Limits the work of an answer: what it takes, and how it ends early. */
 type Limited = <T>(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -1,4 +1,4 @@
-/** What processes that run for long say of themselves: metrics, health, logs. */
+/** The metrics, health and logs of processes that run for long. */
 export { type HealthServer, startHealth } from "./health.ts";
 export { jsonLog, type Log, type LogLevel } from "./log.ts";
 export { type Counter, type Histogram, Metrics, METRICS_TYPE } from "./metrics.ts";

@@ -7,7 +7,7 @@ export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
-/** How values are distributed. */
+/** The distribution of values. */
 export interface Histogram {
   observe(value: number): void;
 }
@@ -19,7 +19,7 @@ interface Family {
   lines(): string[] | Promise<string[]>;
 }
 
-/** What a gauge is now: one value, or one for each set of labels. */
+/** The present value of a gauge: one, or one for each set of labels. */
 export type Reading = number | readonly (readonly [Labels, number])[];
 
 /** The metrics of a process, by their names. */

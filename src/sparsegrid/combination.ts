@@ -7,7 +7,7 @@ export interface CombinationGrid {
   readonly coefficient: number;
 }
 
-/** What a combination of grids is described by. */
+/** The description of a combination of grids. */
 export interface CombinationSettings {
   /**
    * Refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer has

@@ -34,7 +34,7 @@ export interface GridValues {
   readonly counts: readonly number[];
   readonly values: Float64Array;
   readonly report: GridReport;
-  /** What solved it. */
+  /** The program that solved it. */
   readonly program: GridProgram;
 }
 
@@ -42,11 +42,11 @@ export interface GridValues {
 interface GridProgram {
   readonly shape: GridShape;
   readonly kernel: CompiledKernel<ReturnType<typeof sharedGridKernel>["params"]>;
-  /** What was compiled, for messages about loops in the user's functions. */
+  /** The kernel that was compiled, for messages about loops in the user's functions. */
   readonly source: Kernel;
 }
 
-/** What a grid's items found, in one. */
+/** The merged findings of a grid's items. */
 export interface GridReport {
   readonly fault: number;
   readonly node: number;
@@ -60,13 +60,13 @@ export interface GridReport {
   readonly systems: number;
 }
 
-/** How large a grid is. */
+/** The size of a grid. */
 interface GridSize {
   readonly job: GridJob;
   readonly counts: readonly number[];
   readonly strides: readonly number[];
   readonly unknowns: number;
-  /** How far a row's neighbours are. */
+  /** The distances to a row's neighbours. */
   readonly offsets: readonly number[];
   /** Zeros behind every array. */
   readonly guard: number;
@@ -76,7 +76,7 @@ interface GridSize {
   readonly cost: number;
 }
 
-/** Where a grid's arrays are. */
+/** The places of a grid's arrays. */
 interface Layout extends GridSize {
   readonly rounds: number;
   readonly pitch: number;
@@ -163,7 +163,7 @@ export class GridSolver {
     return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
   }
 
-  /** How large a grid is, and how long it takes. */
+  /** The size of a grid, and the time that it takes. */
   sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));

@@ -5,9 +5,11 @@ export interface GradedAxis {
   readonly coordinate: "linear" | "log";
   readonly from: number;
   readonly to: number;
-  /** On a node in the middle of every level from 1 on; the middle of the coordinate by default. */
+  /** The price at a node in the middle of every level from 1 on; the middle of the coordinate by default. */
   readonly centre: number | undefined;
-  /** Of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated. */
+  /**
+   * The width of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated.
+   */
   readonly width: number | undefined;
 }
 

@@ -85,7 +85,7 @@ export class Runs {
     }));
   }
 
-  /** What went wrong in an entry's grids, the first in the order in which they were solved. */
+  /** The errors and warnings of an entry's grids, the first in the order in which they were solved. */
   outcome(member: number): Pick<SparseContents, "error" | "warnings"> {
     const model = this.#model;
     const { index, timeline } = this.#members[member];

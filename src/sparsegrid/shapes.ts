@@ -1,4 +1,4 @@
-/** How many items solve a grid, and where its rows are. */
+/** The numbers of items that solve a grid, and the places of its rows. */
 import { type Device, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
@@ -9,7 +9,7 @@ export type GridShape = Pick<GridVariant, "groupSize" | "shuffles" | "residentRo
 export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
   residentRows > 0 ? residentRows * groupSize : Infinity;
 
-/** On a CPU the lanes of its vectors. */
+/** The size of a group on a CPU: the lanes of its vectors. */
 const CPU_GROUP = 8;
 const GPU_GROUP = 256;
 /** Grids of more unknowns have larger workgroups, which hide more of the way to memory. */

@@ -23,13 +23,13 @@ export interface SparseContents {
   readonly fine: readonly CombinedGrid[];
   /** The combinations with one refinement less and with two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
-  /** Of an extrapolation from two levels: the combination as it is without. */
+  /** The combination as it is without an extrapolation from two levels. */
   readonly plain: readonly CombinedGrid[] | undefined;
   /** A small combination with all time steps and with half of them, and what their difference is divided by. */
   readonly time:
     | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
     | undefined;
-  /** What an adaptive choice of grids has estimated. */
+  /** The error that an adaptive choice of grids has estimated. */
   readonly estimate: number | undefined;
 }
 
@@ -41,7 +41,7 @@ export interface SolvedGrid {
   readonly levels: readonly number[];
   readonly coefficient: number;
   readonly unknowns: number;
-  /** Of all its systems together, and how many they were. */
+  /** The iterations of all its systems together; `systems`: how many they were. */
   readonly iterations: number;
   readonly systems: number;
 }
@@ -67,7 +67,7 @@ export interface SolvedGrid {
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** What did not go as it should. */
+  /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
   /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
@@ -249,7 +249,7 @@ function derivative(
   return along(meshes.length - 1);
 }
 
-/** What `solveOnSparseGrid` returns. */
+/** The result of `solveOnSparseGrid`. */
 export interface SparseSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly SparseEntrySolution<A>[];

@@ -22,7 +22,7 @@ import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
 import { Runs } from "./runs.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
-/** Where and how to solve. */
+/** The devices on which to solve, and the pace. */
 export interface SparseOptions extends SolveOptions {
   /**
    * Devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them, the

@@ -2,7 +2,7 @@ import { allOf } from "../all-of.ts";
 import type { TimeProgram } from "../fdm/index.ts";
 import type { GridJob, GridSolver, GridValues } from "./grids.ts";
 
-/** What one device has to do. */
+/** The grids that one device has to solve. */
 interface Load {
   readonly solver: GridSolver;
   readonly places: number[];

@@ -1,6 +1,6 @@
-/** What a worker pool and its workers say to each other, as structured clones. */
+/** The messages from a worker pool to its workers, as structured clones. */
 export type ToWorker<Setup, Job> =
-  /** What all jobs have in common; the first message. */
+  /** The setup that all jobs have in common; the first message. */
   | { readonly kind: "begin"; readonly setup: Setup }
   | { readonly kind: "job"; readonly number: number; readonly job: Job }
   /** Its answer is not wanted any more. */

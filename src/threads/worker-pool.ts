@@ -10,7 +10,7 @@ export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
   readonly thread: WorkerThreads.Worker;
-  /** What to do with the answers of the jobs that it has. */
+  /** The callbacks for the answers of the jobs that it has. */
   readonly pending: Map<number, (answer: Answer | undefined) => void>;
   ready: boolean;
 }
@@ -60,7 +60,8 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   }
 
   /**
-   * What a worker answers. Undefined where none could: it has ended, or something failed that is not the job's fault.
+   * Runs a job and returns what a worker answers. Undefined where none could: it has ended, or something failed that is
+   * not the job's fault.
    * @throws the signal's reason
    */
   run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {
@@ -93,7 +94,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     while (this.#workers.length > 0) this.#lose(this.#workers[0]);
   }
 
-  /** What to do when a signal comes: one listener a run, however many jobs it has here. */
+  /** The callbacks for when a signal comes: one listener a run, however many jobs it has here. */
   #stopsOf(signal: AbortSignal): Set<() => void> {
     let stops = this.#stops.get(signal);
     if (stops === undefined) {
@@ -160,8 +161,8 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * How workers are started from a file of JavaScript, one for each of what they are given; undefined where there are
- * none: a page, a program in one file, or sources that nobody has compiled.
+ * Returns functions that start workers from a file of JavaScript, one for each of `data`, which they are given;
+ * undefined where there are none: a page, a program in one file, or sources that nobody has compiled.
  */
 export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };

@@ -15,6 +15,7 @@ export const layers: readonly (readonly string[])[] = [
   ["pricing"],
   ["book"],
   ["sparsegrid", "convertible"],
+  ["calibration"],
   ["fdm", "integral", "quantization", "montecarlo"],
   ["models", "products", "market"],
   ["random"],

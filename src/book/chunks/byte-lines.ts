@@ -11,7 +11,7 @@ const SLICE = 1 << 20;
 
 const LF = 0x0a;
 
-/** Where to begin: at a line's first byte, with the number of that line. */
+/** The place at which to begin: a line's first byte, with the number of that line. */
 export interface LineStart {
   readonly start: number;
   readonly line: number;

@@ -1,7 +1,7 @@
 /** A book whose trades can be read part by part, by several processes, and again. */
 import type { BookContext, Market, ParsedTrade } from "../types.ts";
 
-/** Where some trades of a book stand that follow one another: what a reader needs to find them again. */
+/** The place in a book of some trades that follow one another: what a reader needs to find them again. */
 export interface ChunkPlace {
   /** The first trade's index in the book, from 0. */
   readonly first: number;
@@ -16,12 +16,12 @@ export interface ChunkPlace {
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
-/** How many trades the chunk has that begins behind a part of the file, which is from 0 to 1. */
+/** Returns the number of trades of the chunk that begins behind a part of the file, which is from 0 to 1. */
 export type RowsAt = (part: number) => number;
 
 /** A trade that has been found, and not read yet. */
 export interface ScannedTrade {
-  /** As written; undefined where it has none, or where it is no trade at all. */
+  /** The id as written; undefined where it has none, or where it is no trade at all. */
   readonly id: string | undefined;
   readonly bytes?: NonNullable<ChunkPlace["bytes"]>;
   /** Reads it, as if no other trade had its id. */
@@ -40,7 +40,7 @@ export interface ChunkedBook extends BookContext {
   tags(): Promise<readonly string[] | undefined>;
   /** All trades in the book's order, some thousands at a time. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
-  /** Where the trades stand, some at a time, found without reading them. */
+  /** The places of the trades, some at a time, found without reading them. */
   places(rows: RowsAt): AsyncIterable<ChunkPlace>;
   /** The trades of a chunk, as many at a time. */
   read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
@@ -61,7 +61,7 @@ export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> 
   if (list.length > 0) yield list;
 }
 
-/** Whether the trade of an index is one of those whose id is taken. */
+/** Tells whether the trade of an index is one of those whose id is taken. */
 export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {
   const indices = new Set(repeated);
   return (index) => indices.has(index);

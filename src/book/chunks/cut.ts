@@ -1,9 +1,9 @@
-/** How a book is cut into chunks of about the same expected cost. */
+/** Cuts of a book into chunks of about the same expected cost. */
 import { SeenIds } from "../duplicates.ts";
 import type { ParsedTrade } from "../types.ts";
 import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 
-/** When a chunk is full: whichever comes first. */
+/** The limits of a chunk: it is full at whichever comes first. */
 export interface ChunkLimits {
   readonly rows: number;
   /** Expected cost, in seconds of one core. */

@@ -1,4 +1,4 @@
-/** Where the entries of a JSON book's list of trades stand in its bytes. */
+/** The places in the bytes of a JSON book at which the entries of its list of trades stand. */
 import type { ChunkPlace, RowsAt } from "./chunked-book.ts";
 
 const QUOTE = 0x22;

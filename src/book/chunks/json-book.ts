@@ -40,7 +40,7 @@ export function openJsonUnder(file: RandomAccess, rest: unknown): ChunkedBook {
 
 /** A book as it is written. */
 interface Written {
-  /** What is no trade. */
+  /** The part of the book that is no trade. */
   readonly rest: unknown;
   /** Its trades; undefined where it has none, or only chunks are read. */
   readonly places: EntryPlaces | undefined;

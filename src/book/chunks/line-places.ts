@@ -1,4 +1,4 @@
-/** Where the lines of a text stand that are not blank, found without reading them. */
+/** The places of a text's lines that are not blank, found without reading them. */
 import { decodeMarked } from "../text.ts";
 import { isBlank } from "../lines.ts";
 import type { RandomAccess } from "../parquet.ts";
@@ -48,7 +48,7 @@ export async function* linePlaces(file: RandomAccess, begin: LineStart, rowsAt: 
   if (found > first) yield chunk(file.byteLength);
 }
 
-/** Whether a printable ASCII character is there, as every line of JSON has. */
+/** Tells whether a printable ASCII character is there, as every line of JSON has. */
 function hasLetter(bytes: Uint8Array, start: number, end: number): boolean {
   for (let at = start; at < end; at++) if (bytes[at] > 0x20 && bytes[at] < 0x7f) return true;
   return false;

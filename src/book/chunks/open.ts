@@ -13,8 +13,8 @@ export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
 
 export interface ChunkedBookOptions extends TableOptions {
   /**
-   * What is no trade in a JSON book (`ChunkedBook.header`), where somebody else has read it already: then chunks need
-   * `bytes`, and the others are not read.
+   * The part of a JSON book that is no trade (`ChunkedBook.header`), where somebody else has read it already: then
+   * chunks need `bytes`, and the others are not read.
    */
   readonly header?: unknown;
 }

@@ -13,7 +13,7 @@ import { type ByteLine, byteLines, type LineStart } from "./byte-lines.ts";
 import { linePlaces } from "./line-places.ts";
 import { type ChunkedBook, type ChunkPlace, inLists, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 
-/** How the trade of a line is read. */
+/** Reads the trade of a line. */
 interface LineReader {
   /** Its id as it is written. */
   id(line: ByteLine): string | undefined;

@@ -18,8 +18,8 @@ import { summary } from "../summary.ts";
 import type { PriceOptions } from "./price.ts";
 
 /**
- * From this size on, in bytes, some 5,000 trades, threads that read and write save more than they take to start (0.35 s
- * of a core each).
+ * The size in bytes, some 5,000 trades, from which on threads that read and write save more than they take to start
+ * (0.35 s of a core each).
  */
 const LONG = 1 << 20;
 /** The same of shorter files whose trades are much work: seconds of one core. */
@@ -61,7 +61,7 @@ export class LongFile implements AsyncDisposable {
     return (this.#book ??= openFile(this.place));
   }
 
-  /** Whether several threads price it sooner than one that gives its kernels to several. */
+  /** Tells whether several threads price it sooner than one that gives its kernels to several. */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
     // One thread prices a short book soonest in one piece.

@@ -18,7 +18,7 @@ interface Surroundings {
 }
 
 /**
- * Begins a run, or continues one.
+ * Starts a run, or continues one.
  * @returns the exit status
  * @throws CliError | BookError | RunError | StorageError
  */
@@ -101,7 +101,7 @@ export function bookPlace(
   return { place: path, format, market, keep };
 }
 
-/** How a book is cut for these options. */
+/** The request that cuts a book for these options. */
 function planRequest(book: Runs.BookPlace, options: PriceOptions, signal: AbortSignal): Runs.PlanRequest {
   const { precision, chunkTrades = 16_384, chunkSeconds = CHUNK_SECONDS } = options;
   const asked = { ...askedOf(options), precision };

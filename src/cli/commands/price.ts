@@ -32,15 +32,15 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly rows: TableRows | undefined;
   /** Columns of a table that become tags. */
   readonly keep: readonly string[] | undefined;
-  /** What totals are grouped by. */
+  /** The tags that totals are grouped by. */
   readonly groupBy: readonly string[] | undefined;
-  /** Whether a run in parts goes on with the one that is there. */
+  /** Continues the run in parts that is there. */
   readonly resume?: boolean | undefined;
   /** The largest number of trades in a part of a run. */
   readonly chunkTrades?: number | undefined;
   /** The largest expected cost of a part of a run on one core, in seconds. */
   readonly chunkSeconds?: number | undefined;
-  /** Where a report on the results goes, if one is wanted. */
+  /** The path of a report on the results, if one is wanted. */
   readonly report?: string | undefined;
 }
 

@@ -100,7 +100,7 @@ export async function cancel(run: string, { queue }: QueueOptions, terminal: Ter
   return EXIT.ok;
 }
 
-/** What workers have said of a run: failures and retries. @throws as `status` */
+/** Prints what workers have said of a run: failures and retries. @throws as `status` */
 export async function logs(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
   const { Board } = await import("../../cluster/index.ts");
   await using board = await Board.open(queue);

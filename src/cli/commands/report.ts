@@ -54,7 +54,7 @@ export async function writeReport(path: string, html: string, terminal: Terminal
   }
 }
 
-/** Undefined for standard input, which is gone by then. */
+/** The SHA-256 of a file; undefined for standard input, which is gone by then. */
 export async function sha256Of(path: string): Promise<string | undefined> {
   if (path === "-") return undefined;
   const hash = createHash("sha256");

@@ -66,7 +66,7 @@ async function started<T>(start: () => Promise<T>): Promise<T> {
   }
 }
 
-/** At least 16 characters, so that it cannot be guessed. @throws CliError */
+/** Reads a token of at least 16 characters, so that it cannot be guessed. @throws CliError */
 function readToken(path: string): string {
   let token: string;
   try {

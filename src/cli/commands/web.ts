@@ -5,7 +5,7 @@ import { serveWeb, WEB_FILES } from "../web-server.ts";
 export interface WebOptions {
   /** 0 for a free one. */
   readonly port: number;
-  /** Whether the browser is opened. */
+  /** True where the browser is opened. */
   readonly open: boolean;
 }
 
@@ -27,7 +27,7 @@ export async function web({ port, open }: WebOptions, { stdout }: Terminal, sign
   }
 }
 
-/** Where there is no browser to open, the address on standard output is enough. */
+/** Opens a browser; where there is none, the address on standard output is enough. */
 function openBrowser(address: string): void {
   const [command, ...args] = {
     darwin: ["open", address],

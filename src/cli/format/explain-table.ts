@@ -1,4 +1,4 @@
-/** What `explain` finds, as a table for people. */
+/** The result of `explain`, as a table for people. */
 import type { ExplainedTrade, ExplainMethod, ExplainReport, ExplainTerm, ExplainTerms } from "../../pricing/index.ts";
 import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./columns.ts";
 import { decimalsFor, fixed } from "../../formats/index.ts";
@@ -28,7 +28,7 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
   ],
 };
 
-/** What a narrow terminal does without, the first to go first. */
+/** The columns that a narrow terminal does without, the first to go first. */
 const DISPENSABLE = ["before", "after", "2nd order", "cross", "rho", "rate", "dividends", "gamma"];
 
 type Line = Readonly<Record<string, number | null>>;

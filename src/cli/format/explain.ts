@@ -1,4 +1,4 @@
-/** What `explain` finds, for programs. The texts, one after another, are the whole output. */
+/** The result of `explain`, for programs. The texts, one after another, are the whole output. */
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
 import { cell } from "../../formats/index.ts";
 

@@ -15,7 +15,7 @@ const MAX_ERRORS_OF_ALL = 100_000;
  * summary, the prompt.
  */
 const LINES_AROUND = 9;
-/** With blank lines, the totals of two currencies, and those of an underlying. */
+/** The lines for blank lines, the totals of two currencies, and those of an underlying. */
 const OTHER_LINES = LINES_AROUND + 8;
 const MIN_ROWS = 5;
 /** Different warnings kept. */
@@ -30,7 +30,7 @@ const COLUMNS: readonly TextColumn[] = [
   ...[...NUMBERS, "error"].map((title) => ({ title, align: "right" }) as const),
   { title: "method", align: "left" },
 ];
-/** What a narrow terminal does without, the first to go first. */
+/** The columns that a narrow terminal does without, the first to go first. */
 const DISPENSABLE = ["method", "rho", "vega", "theta", "gamma"];
 
 interface Layout {
@@ -54,7 +54,7 @@ export function rowsOnScreen(lines: number): number {
   return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }
 
-/** Of so many rows, those that stand at the end: a third. */
+/** The number of rows out of so many that stand at the end: a third. */
 export function lastRows(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
@@ -240,7 +240,7 @@ function count(number: number): string {
   return grouped(number);
 }
 
-/** What an error says but for which trade it is of: `strike: expected a positive number, got -5`. */
+/** The message of an error without the trade that it is of: `strike: expected a positive number, got -5`. */
 function kindOf({ message, path = "" }: TradeError): string {
   const field = path.replace(/^(?:trades\[\d+\]\.?|(?:line|row) \d+(?:: )?)/, "");
   const [text] = message.slice(path === "" ? 0 : path.length + 2).split("\n");

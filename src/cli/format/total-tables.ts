@@ -6,7 +6,7 @@ import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./c
 
 /** Underlyings shown. */
 const MAX_UNDERLYINGS = 12;
-/** What a narrow terminal does without, the first to go first. */
+/** The columns that a narrow terminal does without, the first to go first. */
 const DISPENSABLE = ["rho", "theta", "cash delta", "vega", "gamma"];
 
 interface TotalTable {

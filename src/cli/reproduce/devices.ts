@@ -16,7 +16,7 @@ export function allCores({ backend, threads = availableParallelism() }: EngineOp
 }
 
 export interface Gpus {
-  /** To be disposed. */
+  /** The devices, to be disposed. */
   readonly devices: readonly Device[];
   /** Why others are not there. */
   readonly missing: readonly string[];

@@ -78,7 +78,7 @@ const copy = kernel({
   },
 });
 
-/** What a number of time steps took, and came to. */
+/** The time, iterations and value of a number of time steps. */
 export interface FormatTime {
   readonly seconds: number;
   readonly iterations: number;

@@ -9,7 +9,7 @@ import { allCores, openCores, openGpus } from "./devices.ts";
 import { FORMATS, publishedSystem, stepsIn } from "./gaikwad-toke-formats.ts";
 import type { Reproduction, Surroundings } from "./reproduction.ts";
 
-/** What Table 3 prints, by axes and level; "NA" where nothing. */
+/** The values that Table 3 prints, by axes and level; "NA" where nothing. */
 const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   2: { 6: 16.68, 7: 16.49, 8: 16.1, 9: 16.06, 10: 15.99 },
   3: { 6: 23.49, 7: 22.59, 8: 21.69, 9: 20.8, 10: 20.85 },

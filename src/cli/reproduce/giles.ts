@@ -9,7 +9,7 @@ import type { ReproduceOptions, Reproduction, Surroundings } from "./reproductio
 import { type StepTime, timeStep } from "./step-time.ts";
 
 /**
- * What the put of `put` is worth where all prices are 100: the trapezoidal rule in two of the three normal variables,
+ * The value of the put of `put` where all prices are 100: the trapezoidal rule in two of the three normal variables,
  * with Black's formula in the third (NumPy; 201 to 3,201 points each agree to 1e-12).
  */
 export const EXACT = 5.9960287737;
@@ -48,7 +48,7 @@ export async function put(
   );
 }
 
-/** What a device took. */
+/** The times that a device took. */
 interface Timing extends StepTime<"X" | "Y" | "Z"> {
   /** Seconds to read and write the solution twice. */
   readonly floor: number;

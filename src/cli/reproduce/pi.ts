@@ -52,7 +52,7 @@ const functionsOf = (generator: PiGenerator) =>
 type State = ResultOf<typeof drand48Next>;
 
 /**
- * How many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
+ * Counts how many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
  *
  * Operations of a point, with 32-bit integers: 2 steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30), and 2 × 4
  * for the uniform numbers, 3 for the disc. Bytes: none but the table of the starts.
@@ -61,10 +61,10 @@ export const insideDisc = (generator: PiGenerator) =>
   kernel({
     name: `insideDisc-${generator}`,
     params: {
-      /** Of all items of a run, and of an item. */
+      /** The points of all items of a run, and of an item. */
       points: i32,
       length: i32,
-      /** Of the launch, and the stream of item 0. */
+      /** The first item of the launch, and the stream of item 0. */
       firstItem: i32,
       firstStream: i32,
       table: read(u32),

@@ -8,11 +8,11 @@ export interface ReproduceOptions extends EngineOptions {
   /** Points of an estimate of π, and how many estimates. */
   readonly points: number;
   readonly repeats: number;
-  /** Of quantization trees. */
+  /** The paths of quantization trees. */
   readonly paths: number;
 }
 
-/** Where a reproduction runs and what it tells. */
+/** The surroundings of a reproduction: its options, and where it tells what. */
 export interface Surroundings {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;

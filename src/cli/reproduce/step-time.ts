@@ -3,7 +3,7 @@ import { CliError } from "../failure.ts";
 
 /** Time steps that `solve` takes at most. */
 const MAX_STEPS = 100_000;
-/** How many times as many steps are tried if there were too few to measure. */
+/** The factor by which more steps are tried if there were too few to measure. */
 const MORE = 8;
 
 export interface StepTime<A extends string> {

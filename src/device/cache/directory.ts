@@ -1,4 +1,4 @@
-/** Where compiled kernels are kept between processes. */
+/** The directory in which compiled kernels are kept between processes. */
 import { type Host, pathOn } from "../host.ts";
 
 /** FEYNKAC_CACHE names a directory, or turns the cache `off`; otherwise the platform's own place for caches. */

@@ -11,7 +11,7 @@ export interface CacheFolder {
   write(name: string, text: string): Promise<void>;
 }
 
-/** Undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
+/** The folder of the cache; undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
 export function cacheFolder(): CacheFolder | undefined {
   const directory = inNode() ? cacheDirectory(thisHost()) : undefined;
   if (directory === undefined) return undefined;

@@ -20,7 +20,7 @@ const STORES_A_PRUNE = 64;
 const HOUR = 3_600_000;
 /** After this long whoever has claimed an entry is taken to be gone, in milliseconds. */
 const CLAIM_LASTS = 120_000;
-/** How old the mark of the last use gets before it is renewed, in milliseconds. */
+/** The age in milliseconds at which the mark of the last use is renewed. */
 const MARKING = 5_000;
 
 export class KernelCache {
@@ -33,7 +33,10 @@ export class KernelCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Undefined if there is none, or if it is damaged, somebody else's, or of another key. */
+  /**
+   * Returns what is stored under a key; undefined if there is nothing, or if it is damaged, somebody else's, or of
+   * another key.
+   */
   find(key: string): Uint8Array<ArrayBuffer> | undefined {
     if (this.directory === undefined) return undefined;
     const fs = nodeModule("node:fs");

@@ -11,7 +11,7 @@ export interface StoredImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** How often to look whether another thread or process has made a program, in milliseconds. */
+/** The time in milliseconds between looks for a program that another thread or process makes. */
 const LOOK_EVERY = 5;
 
 export class StoredPrograms<Image extends StoredImage> {
@@ -37,7 +37,9 @@ export class StoredPrograms<Image extends StoredImage> {
     this.#cache.store(this.#keyOf(kernel), encode(image));
   }
 
-  /** What is stored, or what `make` makes: once, however many threads and processes want it at the same time. */
+  /**
+   * Returns what is stored, or what `make` makes: once, however many threads and processes want it at the same time.
+   */
   async findOrMake(kernel: string, make: () => Promise<Image>): Promise<{ image: Image; isStored: boolean }> {
     for (;;) {
       const stored = this.find(kernel);
@@ -61,7 +63,10 @@ export class StoredPrograms<Image extends StoredImage> {
   }
 }
 
-/** Undefined where there is no disk, and where the compiler's code may change under its programs. */
+/**
+ * The programs stored on disk; undefined where there is no disk, and where the compiler's code may change under its
+ * programs.
+ */
 export function storedPrograms<Image extends StoredImage>(kind: string): StoredPrograms<Image> | undefined {
   const build = buildId();
   return build === undefined || !inNode() ? undefined : new StoredPrograms<Image>(kind, build);

@@ -52,7 +52,7 @@ export class CpuDevice implements Device {
   /** Addresses of disposed buffers that work under way may still touch. */
   #retired: number[] = [];
   readonly #rejections = new Set<(error: Error) => void>();
-  /** Of work recorded since somebody last waited. */
+  /** The failure of work recorded since somebody last waited. */
   #failure: Error | undefined;
   #lostBecause: string | undefined;
   #announceLoss: (reason: string) => void = () => {};

@@ -14,8 +14,9 @@ export interface CpuDeviceOptions {
   /** Memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
   readonly sharedMemory?: boolean;
   /**
-   * When launches go to the workers: when that is quicker (the default), so that short ones need not wait for workers
-   * to start; or always, even to a single one, so that the calling thread stays free to answer while kernels run.
+   * The rule by which launches go to the workers: when that is quicker (the default), so that short ones need not wait
+   * for workers to start; or always, even to a single one, so that the calling thread stays free to answer while
+   * kernels run.
    */
   readonly share?: "when-quicker" | "always";
   /** Vectors interleaved in generated code: 1, 2, 4 or 8. */

@@ -75,15 +75,15 @@ export class Pool {
     return this.#threads.length;
   }
 
-  /** Whether everything posted is complete, and nothing is still to be heard about it. */
+  /** True where everything posted is complete, and nothing is still to be heard about it. */
   get idle(): boolean {
     while (this.#complete < this.#launches && this.#isDone(this.#complete)) this.#complete++;
     return this.#complete === this.#launches && this.#told;
   }
 
   /**
-   * Whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard about
-   * it.
+   * Tells whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard
+   * about it.
    */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
@@ -97,7 +97,7 @@ export class Pool {
     return this.#traps === Atomics.load(this.#words(), TRAPS);
   }
 
-  /** Whether a launch can be posted now, or a fence has to be passed first. */
+  /** True where a fence has to be passed before another launch can be posted. */
   get full(): boolean {
     return this.#launches - this.#passed >= SLOTS - 1;
   }

@@ -11,8 +11,8 @@ export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" 
 }
 
 /**
- * What a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of trades needs hundreds of
- * programs.
+ * The parts of a program that a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of
+ * trades needs hundreds of programs.
  */
 export interface ProgramParts {
   readonly id: number;
@@ -21,7 +21,7 @@ export interface ProgramParts {
   readonly chunk: number;
   /** Bytes that a thread needs for itself. */
   readonly scratchBytes: number;
-  /** What it was emitted with. */
+  /** The options that it was emitted with. */
   readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
 }

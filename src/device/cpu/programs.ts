@@ -26,7 +26,7 @@ const IMPORT_PAGES = 65_536;
 interface Known {
   /** The kernel's text with the options; undefined where nothing is on disk. */
   readonly specification: string | undefined;
-  /** What tells most programs apart; undefined for one that was read from disk. */
+  /** The outline that tells most programs apart; undefined for one that was read from disk. */
   readonly outline: string | undefined;
   /** Canonical, made when first compared. */
   text: string | undefined;
@@ -35,7 +35,7 @@ interface Known {
   readonly program: Promise<Program>;
 }
 
-/** What a program is made with. */
+/** The setting that a program is made with. */
 interface Setting {
   readonly source: () => KernelIR;
   readonly vectors: number | undefined;
@@ -45,7 +45,7 @@ interface Setting {
 export interface Found {
   readonly program: Promise<Program>;
   readonly source: () => KernelIR;
-  /** Whether it is made for this very call. */
+  /** True where it is made for this very call. */
   readonly made: boolean;
 }
 
@@ -54,7 +54,7 @@ export class Programs {
   readonly #limits: DeviceLimits;
   readonly #stored: StoredPrograms<ProgramImage> | undefined;
   readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
-  /** By precision and vectors. */
+  /** The programs of each kernel, by precision and vectors. */
   readonly #byKernel = new WeakMap<Kernel, Map<string, Known>>();
   #count = 0;
 

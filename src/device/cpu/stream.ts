@@ -49,7 +49,7 @@ type Work = ({ readonly kind: "launch" } & Launch) | { readonly kind: "host"; re
 interface Range {
   readonly begin: number;
   readonly count: number;
-  /** Whether they stay on the calling thread. */
+  /** True where they stay on the calling thread. */
   readonly isBrief: boolean;
 }
 
@@ -101,7 +101,7 @@ export class Stream {
     return this.#record({ work: { kind: "host", action }, buffers });
   }
 
-  /** Whether nothing is under way, so that memory may be reused. */
+  /** True where nothing is under way, so that memory may be reused. */
   get idle(): boolean {
     return this.#waiting.length === 0 && (this.#pool === undefined || this.#pool.idle);
   }
@@ -177,7 +177,7 @@ export class Stream {
     return begin < count ? this.#share(program, args, begin, count, after) : undefined;
   }
 
-  /** Whether the rest of a launch had better go to the workers. */
+  /** Tells whether the rest of a launch had better go to the workers. */
   #worthSharing(pace: number | undefined, rest: number): boolean {
     if (this.#alwaysShare) return true;
     if (this.#threads === 1) return false;
@@ -194,7 +194,8 @@ export class Stream {
   }
 
   /**
-   * Undefined where workers are forbidden (a page's security policy, Node's permissions): then there is this thread.
+   * Starts the workers; undefined where they are forbidden (a page's security policy, Node's permissions): then there
+   * is this thread.
    */
   #startPool(): Pool | undefined {
     try {
@@ -247,7 +248,7 @@ export class Stream {
   }
 }
 
-/** Whether one must not overtake the other. */
+/** Tells whether two commands touch the same memory, so that one must not overtake the other. */
 function touch({ buffers: a }: Command, { buffers: b }: Command): boolean {
   return a === "all" || b === "all" || a.some((buffer) => b.includes(buffer));
 }

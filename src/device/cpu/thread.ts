@@ -30,7 +30,7 @@ export type FromWorker =
 
 export interface Thread {
   post(message: ToWorker): void;
-  /** Whether the worker keeps the process alive. */
+  /** Says whether the worker keeps the process alive. */
   hold(busy: boolean): void;
   terminate(): void;
 }

@@ -1,6 +1,7 @@
 /**
- * What a worker thread runs: plain JavaScript in a string, because the same source must start in Node from `dist` and
- * from TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges to run.
+ * The source that a worker thread runs: plain JavaScript in a string, because the same source must start in Node from
+ * `dist` and from TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges
+ * to run.
  *
  * Messages, in order: `memory`; `program` (a module); `forget` (one of them); `launch`; `fence`. Launches share out
  * their ranges by a counter in shared memory. Who finds no range left goes on to the next launch, which starts when all

@@ -84,7 +84,7 @@ export class CudaDevice implements Device {
   readonly #programs: Programs;
   readonly #suspects = new Suspects();
   readonly #buffers = new Set<CudaBuffer<any>>();
-  /** Of the sequence being recorded. */
+  /** The use of the sequence being recorded. */
   #recording: Recorded | undefined;
   #lostBecause: string | undefined;
   #announceLoss: (reason: string) => void = () => {};

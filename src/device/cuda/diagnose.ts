@@ -1,4 +1,4 @@
-/** What CUDA needs, part by part: which is here, which is missing, and how to get it. Opens no device. */
+/** The parts that CUDA needs: which is here, which is missing, and how to get it. Opens no device. */
 import { type Driver, openDriver, type Version, versionText } from "./driver.ts";
 import { type Koffi, loadKoffi } from "./ffi/koffi.ts";
 import { mayHaveGpu } from "./library/driver-places.ts";
@@ -12,7 +12,7 @@ export interface CudaPart {
   readonly part: "koffi" | "driver" | "nvrtc" | "gpu";
   readonly found: boolean;
   readonly detail: string;
-  /** How to get what is missing. */
+  /** The way to get what is missing. */
   readonly remedy?: string;
 }
 
@@ -27,7 +27,7 @@ const missing = (part: CudaPart["part"], error: unknown): CudaPart => ({
   remedy: messageOf(error),
 });
 
-/** Where there is no driver to go with, any will do. */
+/** The version that stands for any, where there is no driver to go with. */
 const ANY_VERSION: Version = { major: Infinity, minor: 0 };
 
 export async function diagnoseCuda(host: Host = thisHost()): Promise<CudaPart[]> {

@@ -28,7 +28,7 @@ export class Driver {
   readonly calls: DriverCalls;
   /** Held, so that it stays loaded. */
   readonly library: ForeignLibrary;
-  /** Of CUDA, not of the driver package: 13.0. */
+  /** The version of CUDA, not of the driver package: 13.0. */
   readonly version: Version;
   /** The context that is current on this thread, as far as this back end has set it. */
   current = 0;
@@ -52,7 +52,7 @@ export class Driver {
     return this.take(call, (status) => unavailable(what, status));
   }
 
-  /** As `word`, the failure left to `fail`, which throws. */
+  /** Returns a word as `word` does, with the failure left to `fail`, which throws. */
   take(call: (to: number) => number, fail: (status: number) => void): number {
     this.#words[0] = 0n;
     const status = call(this.#address);

@@ -12,7 +12,7 @@ import type { Driver } from "./driver.ts";
 
 /** A library of the CUDA toolkit, and the functions of it that are called. */
 export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
-  /** What a person calls it: "cuBLAS". */
+  /** The name for people: "cuBLAS". */
   readonly title: string;
   /** Environment variable that names the file. */
   readonly variable: string;
@@ -50,7 +50,7 @@ export function openForeign<T extends Table>(driver: Driver, description: Foreig
   return made;
 }
 
-/** What a device lends to a library's calls. */
+/** The access that a device lends to a library's calls. */
 export interface ForeignAccess {
   /** CUstream, to be given to the library: it is ordered with everything else that the device records. */
   readonly stream: number;
@@ -58,7 +58,7 @@ export interface ForeignAccess {
   readonly addresses: readonly number[];
   /** The 64-bit word (a handle) that a call stores where it is told to; `fail` throws. */
   word(call: (to: number) => number, fail: (status: number) => never): number;
-  /** Where host memory lies. */
+  /** The address at which host memory lies. */
   hostAddress(memory: ArrayBuffer): number;
 }
 

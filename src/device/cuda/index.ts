@@ -26,13 +26,13 @@ export interface CudaLibraries {
 
 export interface CudaDeviceOptions extends CudaLibraries {
   /**
-   * Which GPU, by the index that `cudaDevices` gives it; the first by default. Of several, threads that share the
-   * device (`DeviceParts`) use all, and its own work runs on the first.
+   * The GPU, by the index that `cudaDevices` gives it; the first by default. Of several, threads that share the device
+   * (`DeviceParts`) use all, and its own work runs on the first.
    */
   readonly device?: number | readonly number[];
   /**
-   * Whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly what it
-   * needs and gives it back at once, which is slower but lets tools see an access beyond its end.
+   * Says whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly
+   * what it needs and gives it back at once, which is slower but lets tools see an access beyond its end.
    */
   readonly memory?: "reuse" | "exact";
   /** The context of another thread's device of this GPU, to work in; it must outlive this device. */

@@ -1,4 +1,4 @@
-/** What a kernel may ask of a CUDA device. */
+/** The limits of a kernel on a CUDA device. */
 import { SpecError } from "../../errors.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";

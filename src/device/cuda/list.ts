@@ -4,7 +4,7 @@ import { type Driver, unavailable } from "./driver.ts";
 
 /** A GPU as the driver describes it. */
 export interface CudaDeviceInfo {
-  /** What `openDevice({ backend: "cuda", device })` takes. */
+  /** The index that `openDevice({ backend: "cuda", device })` takes. */
   readonly index: number;
   readonly name: string;
   readonly memoryBytes: number;

@@ -24,7 +24,7 @@ export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | 
   return { options, keep: (user) => users.keep(user) };
 }
 
-/** What uses parts of a device, and ends with it. */
+/** The users of parts of a device, which end with it. */
 export class PartsUsers {
   readonly #kept: PartsUser[] = [];
   #ended = false;

@@ -5,7 +5,10 @@ import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
 import type { Program } from "./program/program.ts";
 import type { Session } from "./session.ts";
 
-/** What a sequence uses: its buffers must live when it runs, its programs are suspects when it fails. */
+/**
+ * The buffers and programs that a sequence uses: its buffers must live when it runs, its programs are suspects when it
+ * fails.
+ */
 export interface Recorded {
   readonly buffers: Set<CudaBuffer>;
   readonly programs: Set<Program>;
@@ -45,7 +48,7 @@ export interface LaunchSequence extends Disposable {
   run(): void;
 }
 
-/** What a sequence asks of its device. */
+/** The interface of a device that its sequences use. */
 export interface SequenceOwner {
   /** @throws DisposedError | DeviceLostError */
   begin(): Session;

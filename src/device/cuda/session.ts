@@ -17,7 +17,7 @@ export class Session {
   readonly stream: number;
   /** Told of a failure after which nothing in this context works any more; returns what to throw. */
   onLoss: (reason: string) => Error = (reason) => new Error(reason);
-  /** Whether the context is another session's, of another thread. */
+  /** True where the context is another session's, of another thread. */
   readonly isShared: boolean;
   #closed = false;
 

@@ -1,5 +1,5 @@
 /**
- * What the host waits for, in the stream's order.
+ * The points that the host waits for, in the stream's order.
  *
  * Waiting polls: a call that blocks would stop everything else on this thread, and one on another thread answers tens
  * of microseconds later than the launch with wait itself takes (10 µs). So the first wait spins for some tens of

@@ -4,7 +4,7 @@ export interface AdapterOptions {
   /** A WebGPU implementation other than the browser's, or than Dawn through the package `webgpu`. */
   readonly gpu?: GPU;
   readonly powerPreference?: GPUPowerPreference;
-  /** Whether to use the adapter's subgroups where it has them (the default), or workgroup memory instead. */
+  /** Uses the adapter's subgroups where it has them (the default), or workgroup memory instead. */
   readonly subgroups?: boolean;
 }
 
@@ -70,8 +70,8 @@ async function createInstance(): Promise<GPU> {
 }
 
 /**
- * Whether Linux's loader finds that of Vulkan, by the search that Dawn makes. Without it Dawn has no GPU to offer, and
- * writes on standard error about a file of its own build.
+ * Tells whether Linux's loader finds that of Vulkan, by the search that Dawn makes. Without it Dawn has no GPU to
+ * offer, and writes on standard error about a file of its own build.
  */
 function mayHaveVulkan(): boolean {
   if (process.platform !== "linux") return true;
@@ -106,7 +106,7 @@ function largest(limits: GPUSupportedLimits): Record<string, GPUSize64> {
   };
 }
 
-/** What a person calls the adapter; browsers tell less than Dawn, and some nothing at all. */
+/** The name of an adapter for people; browsers tell less than Dawn, and some nothing at all. */
 export function nameOf({ info }: GPUAdapter): string {
   const names = [info.device, info.description].filter((name) => name !== "" && !name.startsWith("0x"));
   return names[0] ?? ([info.vendor, info.architecture].filter((name) => name !== "").join(" ") || "unnamed GPU");

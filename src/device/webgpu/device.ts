@@ -38,7 +38,7 @@ export class WebGpuDevice implements Device {
   precisions: readonly Precision[] = ["f32"];
   readonly limits: DeviceLimits;
   readonly parallelism: number;
-  /** Whether the adapter is emulated on the CPU. */
+  /** True where the adapter is emulated on the CPU. */
   readonly software: boolean;
   /** Items of a subgroup; undefined where the adapter has several sizes. */
   readonly subgroupSize: number | undefined;
@@ -50,7 +50,7 @@ export class WebGpuDevice implements Device {
   readonly #stream: Stream;
   readonly #failures: Failures;
   readonly #waiters = new Waiters();
-  /** By their code. */
+  /** The programs by their code. */
   readonly #programs = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of them,
- * measured against f64. Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
+ * A test whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of
+ * them, measured against f64. Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
  */
 import { PrecisionError } from "../../errors.ts";
 import { fn, i32, kernel, lower, read, real, write } from "../../kernel/index.ts";
@@ -8,7 +8,7 @@ import type { WebGpuDevice } from "./device.ts";
 
 const pair = [real, real] as const;
 
-/** What is tested. Called directly, these run in f64: they are their own references. */
+/** The operations that are tested. Called directly, these run in f64: they are their own references. */
 const operations = {
   add: fn({ name: "add", params: pair, body: ([x, y]) => x + y }),
   subtract: fn({ name: "subtract", params: pair, body: ([x, y]) => x - y }),
@@ -92,7 +92,8 @@ export async function proveEmulatedDouble(device: WebGpuDevice): Promise<void> {
 }
 
 /**
- * Of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible (xorshift32).
+ * Inputs of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible
+ * (xorshift32).
  */
 function inputs(): [Float64Array, Float64Array] {
   let state = 2463534242;

@@ -16,7 +16,7 @@ const counts = (word: ArgumentWord): boolean =>
 /** Every second power of two makes a class of its own. */
 const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
 
-/** What one device shares between equal kernels: the pipeline, its paces, and its bind groups by buffers. */
+/** The state that equal kernels share on one device: the pipeline, its paces, and its bind groups by buffers. */
 export class Program {
   readonly #paces = new Map<number, Pace>();
   readonly compiled: CompiledModule;

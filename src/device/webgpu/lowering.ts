@@ -7,7 +7,8 @@ import { assertWithin } from "./limits.ts";
 export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
 /**
- * Without subgroups, runs of so many items exchange values through workgroup memory; a reduction reads this many words.
+ * The items of a run that exchanges values through workgroup memory where there are no subgroups; a reduction reads
+ * this many words.
  */
 const emulatedSubgroup = 8;
 

@@ -1,15 +1,17 @@
 /**
- * How long one workgroup of a kernel takes, learned from the submissions it was part of. A submission that runs for
- * seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
+ * The time that one workgroup of a kernel takes, learned from the submissions it was part of. A submission that runs
+ * for seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
  */
 
-/** What a submission is planned to take, in ms: half of the 100 ms allowed, because estimates err. */
+/** The planned duration of a submission in ms: half of the 100 ms allowed, because estimates err. */
 export const budgetMs = 50;
 
 /** The first piece of a kernel never measured, in workgroups. */
 const firstPiece = 64;
 
-/** How much larger than anything measured a piece may be; work may be distributed unevenly over the groups. */
+/**
+ * The factor by which a piece may be larger than anything measured; work may be distributed unevenly over the groups.
+ */
 const growth = 16;
 
 /**
@@ -39,7 +41,7 @@ export class Pace {
     return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
   }
 
-  /** How many groups fit into `ms`. */
+  /** The number of groups that fit into `ms`. */
   within(ms: number): number {
     return this.#msPerGroup === undefined ? firstPiece : Math.floor(ms / this.#msPerGroup);
   }

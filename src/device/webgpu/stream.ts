@@ -6,7 +6,7 @@ import { ArgumentPage, Submission } from "./submission.ts";
 /** Submissions on their way; more only cost the driver memory. */
 const maxInFlight = 32;
 
-/** With an idle GPU, start work after this many launches rather than when a submission is full. */
+/** The number of launches after which work is started on an idle GPU, rather than when a submission is full. */
 const launchesToStart = 32;
 
 /**
@@ -20,7 +20,7 @@ export class Stream {
   #submission: Submission | undefined;
   #garbage: GPUBuffer[] = [];
   #inFlight = 0;
-  /** What must happen before the stream moves on: any submission finishing, or all of them. */
+  /** The event before which the stream does not move on: any submission finishing, or all of them. */
   #waitingFor: "any" | "all" | undefined;
   #closed = false;
   #lastDone = 0;

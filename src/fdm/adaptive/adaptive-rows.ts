@@ -15,7 +15,7 @@ import type { InstancePool } from "./instance-pool.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 import { nextResolution, type Observed } from "./resolution.ts";
 
-/** How exactly rows are to be solved. */
+/** The accuracy at which rows are to be solved. */
 export interface Goal {
   /** The error aimed at, relative to each spot. */
   readonly accuracy: number;
@@ -23,20 +23,20 @@ export interface Goal {
   readonly rounding: number;
 }
 
-/** How a row is to be solved. */
+/** The specification of a row to solve. */
 export interface RowSpec {
   /** The first resolution. */
   readonly size: Resolution;
   /** Most nodes that a mesh may have. */
   readonly maxNodes: number;
   readonly errorModel: ErrorModel;
-  /** At all spots, or at those after today's alone. */
+  /** The spots that are read: all, or those after today's alone. */
   readonly reading: "both" | "points";
 }
 
 /** Resolutions that are tried: the first, the one it predicts, and one more where that prediction was wrong. */
 const MAX_TRIES = 3;
-/** Where the estimate is below this many times the accuracy, √2 times finer will do: errors fall as h² at least. */
+/** The multiple of the accuracy below which √2 times finer will do: errors fall as h² at least. */
 const NEARLY = 2.2;
 
 /**
@@ -53,7 +53,7 @@ export class AdaptiveRows {
   /** Today's sensitivities. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
-  /** How much extrapolation moved them: their leading errors on the fine mesh. */
+  /** The amounts by which extrapolation moved deltas: their leading errors on the fine mesh. */
   readonly deltaMove: Float64Array;
   readonly gammaMove: Float64Array;
   readonly #goal: Goal;
@@ -104,13 +104,13 @@ export class AdaptiveRows {
     this.#attempt(row);
   }
 
-  /** Whether instances of a row are to be solved. */
+  /** Tells whether instances of a row are to be solved. */
   isPending(row: number): boolean {
     return this.#pending[row] !== 0;
   }
 
   /**
-   * To be called when a row's instances have their values.
+   * Takes in a row whose instances have their values, and prepares its next resolution if it needs one.
    * @returns whether it would go on to a finer resolution if it were allowed to (`mayRefine`)
    * @throws as `start`
    */
@@ -141,7 +141,7 @@ export class AdaptiveRows {
     return this.#assessments.value[row * this.#assessments.spots + k];
   }
 
-  /** Whether exercise is optimal at once. */
+  /** Tells whether exercise is optimal at once. */
   isExercised(row: number): boolean {
     return this.#assessments.exercised[row * this.#assessments.spots] !== 0;
   }
@@ -153,7 +153,7 @@ export class AdaptiveRows {
     return nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
   }
 
-  /** Whether the scheme is of first order in a row. */
+  /** Tells whether the scheme is of first order in a row. */
   isDriftDominated(row: number): boolean {
     return this.#assessments.driftDominated[row] !== 0;
   }
@@ -352,7 +352,7 @@ function worse(a: Observed | undefined, b: Observed): Observed {
   };
 }
 
-/** Where exercise is early, there are barriers, or dividends large enough to need many nodes and steps both. */
+/** True where exercise is early, there are barriers, or dividends large enough to need many nodes and steps both. */
 function tellsTime(problem: OneFactorProblem): boolean {
   const { american, exerciseTimes, barriers } = problem;
   return american || exerciseTimes !== undefined || barriers !== undefined || hasLargeDividends(problem);

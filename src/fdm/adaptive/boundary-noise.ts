@@ -8,12 +8,12 @@ import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one
 /** A part of J·h² that holds what else estimates leave uncovered, of 4,000 random options (design/accuracy.md). */
 const NOISE = 0.06;
 
-/** Whether there is noise in a row, and whether a formula tells how much. */
+/** The kinds of rows: without noise, with noise that a formula tells, and with noise that none tells. */
 const KIND = { none: 0, known: 1, unknown: 2 } as const;
 
 /**
- * What the place of the exercise boundary between two nodes moves the value of an American call or put by at most, in
- * the currency, by spot:
+ * The most that the place of the exercise boundary between two nodes moves the value of an American call or put, in the
+ * currency, by spot:
  *
  *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot comes to B within the
  *                   life.
@@ -25,9 +25,9 @@ const KIND = { none: 0, known: 1, unknown: 2 } as const;
 export class BoundaryNoise {
   readonly #kind: Uint8Array;
   readonly #boundary: Float64Array;
-  /** Of a spot at the boundary. */
+  /** The noise of a spot at the boundary. */
   readonly #noise: Float64Array;
-  /** Of ln S over the life. */
+  /** The drift of ln S over the life. */
   readonly #drift: Float64Array;
   readonly #deviation: Float64Array;
 
@@ -69,7 +69,7 @@ export class BoundaryNoise {
     this.#deviation[row] = Math.sqrt(variance);
   }
 
-  /** Whether no formula tells a row's boundary. */
+  /** Tells whether no formula gives a row's boundary. */
   isUnknown(row: number): boolean {
     return this.#kind[row] === KIND.unknown;
   }
@@ -103,19 +103,20 @@ interface Terms {
   readonly rate: number;
   /** r − q. */
   readonly carry: number;
-  /** Of the whole life. */
+  /** The variance of the whole life. */
   readonly variance: number;
   readonly expiry: number;
 }
 
-/** Whether exercise may be optimal between two boundaries: of a put where q < r < 0, of a call where r < q < 0. */
+/**
+ * Tells whether exercise may be optimal between two boundaries: of a put where q < r < 0, of a call where r < q < 0.
+ */
 const hasTwoBoundaries = (sign: 1 | -1, rate: number, dividendYield: number): boolean =>
   sign < 0 ? dividendYield < rate && rate < 0 : rate < dividendYield && dividendYield < 0;
 
 /**
- * Where exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option
- * (Barone-Adesi & Whaley 1987, the start of their iteration); undefined
- * where it never is.
+ * The spot at which exercise begins to be optimal today, B = B∞ + (K − B∞)·e^{hT}, with B∞ that of the perpetual option
+ * (Barone-Adesi & Whaley 1987, the start of their iteration); undefined where it never is.
  */
 function exerciseBoundary({ sign, strike, rate, carry, variance, expiry }: Terms): number | undefined {
   const worthwhile = sign > 0 ? rate - carry : rate;

@@ -132,7 +132,7 @@ export class Bumps {
     return (fine(first) - fine(first + parts * this.#stride(row))) / (2 * size);
   }
 
-  /** How far one solution of a part is from the same of the next part: in pairs a coarse one stands between. */
+  /** The number of parts from one solution to the same of the next part: 2 where a coarse one stands between. */
   #stride(row: number): number {
     return this.#smooth[row] !== 0 || this.#tellsErrors ? 2 : 1;
   }

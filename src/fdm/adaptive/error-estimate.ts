@@ -16,7 +16,7 @@ export class Assessments {
   readonly steps: Int32Array;
   /** 1 where drift dominates diffusion: the scheme is of first order there, and nothing is extrapolated. */
   readonly driftDominated: Uint8Array;
-  /** Those of the resolution before; 0 nodes where there is none. */
+  /** The nodes of the resolution before; 0 where there is none. */
   readonly nodesBefore: Int32Array;
   readonly stepsBefore: Int32Array;
   readonly driftDominatedBefore: Uint8Array;
@@ -99,7 +99,8 @@ export class Assessments {
   }
 
   /**
-   * How many times finer a row is than it was before, in space or in time, whichever is less; 0 if there is no before.
+   * The ratio by which a row is finer than it was before, in space or in time, whichever is less; 0 if there is no
+   * before.
    */
   refinement(row: number): number {
     if (this.nodesBefore[row] === 0) return 0;
@@ -126,7 +127,7 @@ export function roundingError(precision: Precision, spot: number, value: number)
 }
 
 /**
- * What is left of the error of a slot after extrapolation, in the currency.
+ * Estimates the error of a slot that is left after extrapolation, in the currency.
  *
  * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the
  * product says (`ErrorModel`), and more where the meshes are too coarse to say. With a resolution before that was half
@@ -162,8 +163,8 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
 }
 
 /**
- * Where drift dominates, cells are wider than the layer in which early exercise is decided: ½·J·h², all of it, may be
- * missed.
+ * The multiple of the noise ½·J·h² where drift dominates: cells are wider than the layer in which early exercise is
+ * decided, and all of it may be missed.
  */
 const LAYER = 9;
 

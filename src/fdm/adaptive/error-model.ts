@@ -4,9 +4,9 @@ import type { MonitoredLevel } from "../problem/barriers.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 
 /**
- * How the error that extrapolation leaves behaves, in space or in time: a `part` of the leading error, which falls with
- * the power `order`. Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first
- * resolution (design/accuracy.md).
+ * The error that extrapolation leaves, in space or in time: a `part` of the leading error, which falls with the power
+ * `order`. Measured at 41 to 2,561 nodes and 8 to 768 steps; parts hold nine cases of ten at the first resolution
+ * (design/accuracy.md).
  */
 interface Left {
   readonly part: number;
@@ -15,7 +15,7 @@ interface Left {
   readonly sure: number;
 }
 
-/** What the kind of a product says of its errors. */
+/** The behaviour of errors that follows from the kind of a product. */
 export interface ErrorModel {
   /**
    * The first resolution: for a value; with Greeks, whose remaining noise only more nodes take away; and for an
@@ -120,7 +120,7 @@ const SEVERAL_JUMPS: ErrorModel = {
   min: 0.5,
 };
 
-/** Of a trade's problems: the worst of the models that apply. */
+/** The error model of a trade's problems: the worst of the models that apply. */
 export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
   const { barriers = [], knockIns } = subtracted ?? problem;

@@ -67,7 +67,9 @@ export interface SpotColumn {
 export class SpotReader {
   readonly #pool: InstancePool;
   readonly #paid: Float64Array;
-  /** By role: fine, coarse, fine with coarse time steps; of the difference, and of its second part. */
+  /**
+   * The columns by role: fine, coarse, fine with coarse time steps; those of the difference, and of its second part.
+   */
   readonly #columns: readonly SpotColumn[];
   readonly #values: Float64Array;
 
@@ -132,7 +134,7 @@ export class SpotReader {
     }
   }
 
-  /** What exercise now pays at the spots after today's, −∞ where nobody may. */
+  /** Computes what exercise now pays at the spots after today's; −∞ where it is not allowed. */
   #payNow(problem: OneFactorProblem): void {
     const paid = this.#paid.fill(Number.NEGATIVE_INFINITY);
     const { american, exerciseTimes, payoff, spots } = problem;

@@ -15,7 +15,7 @@ export class InstancePool {
     return this.#instances.length;
   }
 
-  /** How many have their values: the first so many. */
+  /** The number of instances that have their values: the first so many. */
   get solved(): number {
     return this.#values.length;
   }

@@ -34,7 +34,7 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
   return levels;
 }
 
-/** What solves a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
+/** The solver of a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
   /** Why entry `index` cannot be solved at some of `levels`, if so. */

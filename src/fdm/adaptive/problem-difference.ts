@@ -1,7 +1,7 @@
 import { type OneFactorProblem, type Shift, shiftedProblem } from "../problem/one-factor.ts";
 
 /**
- * What is to be valued: V(problem), or V(problem) − V(subtracted) where there is a second problem. European trades with
+ * The value sought: V(problem), or V(problem) − V(subtracted) where there is a second problem. European trades with
  * knock-ins are valued so, by in–out parity. Both are solved on one mesh, so that their errors cancel where the
  * knock-in is far away.
  */

@@ -10,18 +10,21 @@ const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
 export interface Observed {
   readonly inSpace: number;
   readonly inTime: number;
-  /** Both together, were they to have one sign. */
+  /** The leading errors of space and time together, were they to have one sign. */
   readonly total: number;
-  /** What the place of an exercise boundary between nodes moves the value by at most; it falls as h². */
+  /** The most that the place of an exercise boundary between nodes moves the value; it falls as h². */
   readonly noise: number;
   /**
-   * How many times finer the mesh has to be for diffusion to outweigh drift on the coarse mesh, too; at most 1 where it
-   * does.
+   * The factor by which the mesh has to be finer for diffusion to outweigh drift on the coarse mesh, too; at most 1
+   * where it does.
    */
   readonly drift: number;
 }
 
-/** Where all trades of a kind begin: on the reference cases and the default accuracy enough for four fifths of them. */
+/**
+ * The resolution at which all trades of a kind begin: on the reference cases and the default accuracy enough for four
+ * fifths of them.
+ */
 export function firstResolution(
   accuracy: number,
   { first }: ErrorModel,

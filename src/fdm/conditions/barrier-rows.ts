@@ -17,7 +17,7 @@ import type { Rows } from "../operator/rows.ts";
 /** A node that no mesh has. */
 export const NOWHERE = 1e6;
 
-/** Which levels a date compares the spot with. */
+/** Tells whether the spot is compared with a level on a date. */
 type Compares = (level: MonitoredLevel) => boolean;
 
 /**
@@ -59,7 +59,7 @@ function putEnd(
   rows.put((held ?? 0) * (1 / problem.spots[0]));
 }
 
-/** What knocks out at a time: five words a barrier. */
+/** Puts the coefficients of the knock-outs at a time: five words a barrier. */
 export function putKnockOuts(
   rows: Rows,
   problem: OneFactorProblem,
@@ -81,7 +81,10 @@ export function putKnockOuts(
   }
 }
 
-/** Of several that have one level the node is set by one: that which is monitored continuously, else the last. */
+/**
+ * Tells whether a level sets its node. Of several at one level one does: that which is monitored continuously, else the
+ * last.
+ */
 export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
   let setter: MonitoredLevel | undefined;
   for (const one of all) {
@@ -121,10 +124,10 @@ export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number
 }
 
 /**
- * What an event makes of the value on a barrier's own node. The value jumps there where the barrier is monitored on
- * that date only: the node then stands for the half cells on both sides of it, which keeps second order (Pooley, Vetzal
- * & Forsyth 2003). Else it is what is paid there, with which the jump is odd about the node and second order is kept,
- * too.
+ * The coefficients of an event for the value on a barrier's own node. The value jumps there where the barrier is
+ * monitored on that date only: the node then stands for the half cells on both sides of it, which keeps second order
+ * (Pooley, Vetzal & Forsyth 2003). Else it is what is paid there, with which the jump is odd about the node and second
+ * order is kept, too.
  */
 function onTheNode(
   barrier: KnockOut,
@@ -139,8 +142,8 @@ function onTheNode(
 }
 
 /**
- * How much of the two half cells about a level's node is on the living side; all of it where the node is none of the
- * mesh's.
+ * The part of the two half cells about a level's node that is on the living side; all of it where the node is none of
+ * the mesh's.
  */
 export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
@@ -153,8 +156,8 @@ export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): nu
 }
 
 /**
- * What a dividend does that takes the spot to barriers which are monitored on its date: seven words a barrier
- * (`crossing` in `solver/barrier.ts`).
+ * Puts the coefficients of a dividend that takes the spot to barriers which are monitored on its date: seven words a
+ * barrier (`crossing` in `solver/barrier.ts`).
  */
 export function putCrossings(
   rows: Rows,
@@ -183,22 +186,22 @@ export function putCrossings(
   }
 }
 
-/** Where a dividend takes the spot to a level. */
+/** The place at which a dividend takes the spot to a level. */
 interface Crossing {
   readonly side: 1 | -1;
   /** The last node on the living side; far outside the mesh if the level is not monitored then. */
   readonly node: number;
-  /** How much V there keeps of what it is on the living side, and V at the next node beyond. */
+  /** The part of V that is kept there from the living side, and V at the next node beyond. */
   readonly keep: number;
   readonly keepBeyond: number;
 }
 
 /**
- * Where V jumps, or bends, at a price between two nodes, both get its mean weighted by the hat that each of them has
- * over its two cells, what is on the living side going on
- * smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and extrapolation finds the
- * same error in h² as where the price is a node: that one
- * alone then gets the mean over its half cells.
+ * Returns the weights of the nodes about a level that a dividend takes the spot to. Where V jumps, or bends, at a price
+ * between two nodes, both get its mean weighted by the hat that each of them has over its two cells, what is on the
+ * living side going on smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and
+ * extrapolation finds the same error in h² as where the price is a node: that one alone then gets the mean over its
+ * half cells.
  */
 export function crossingOf(
   level: MonitoredLevel,
@@ -234,7 +237,7 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
 }
 
 /**
- * What is held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards
+ * The value held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards
  * it.
  */
 export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {

@@ -5,7 +5,7 @@ import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 /** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
 const END_WORDS = 3;
-/** Of one barrier where a dividend takes the spot to it. */
+/** Words of coefficients of one barrier at an event where a dividend takes the spot to it. */
 export const CROSSING_WORDS = SETTING_WORDS + 2;
 
 /** Words of coefficients at an event of a problem with so many barriers; 0 without any. */
@@ -16,9 +16,9 @@ export const barrierWords = (barriers: number): number =>
 export const NEVER_EXERCISED = -1e30;
 
 /**
- * What knocks out at an event's date: barrier by barrier, u ← value beyond its node, u ← keep·u + paid on it. A barrier
- * that is not observed then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1:
- * at lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
+ * Knocks out at an event's date, barrier by barrier: u ← value beyond its node, u ← keep·u + paid on it. A barrier that
+ * is not observed then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at
+ * lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
  * node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
 export function knockOut(barriers: number, crossing = false) {
@@ -72,7 +72,7 @@ export const readEnds = (barriers: number) =>
     },
   });
 
-/** Whether node i is at or beyond an end, and so without neighbours. */
+/** Tells whether node i is at or beyond an end, and so without neighbours. */
 export const cutOff = fn({
   name: "cutOff",
   params: [Ends, i32],

@@ -1,12 +1,12 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
-/** What stands for "no node is exercised" in the output; NaN need not survive on WebGPU. */
+/** The output value for "no node is exercised"; NaN need not survive on WebGPU. */
 export const NOWHERE = -3e38;
 
 /**
- * Where the parabola through three points has its vertex, by Newton's divided differences; the first point's x if it is
- * no parabola.
+ * The vertex of the parabola through three points, by Newton's divided differences; the first point's x if it is no
+ * parabola.
  */
 const vertex = fn({
   name: "vertex",
@@ -19,8 +19,8 @@ const vertex = fn({
 });
 
 /**
- * Whether a node is exercised, by its value after exercise and the payoff: on a date, whether the value before exercise
- * is no higher.
+ * Tells whether a node is exercised, by its value after exercise and the payoff: on a date, whether the value before
+ * exercise is no higher.
  */
 export const isExercised = fn({
   name: "isExercised",
@@ -45,7 +45,7 @@ const premiumAt = (stored: boolean) =>
   });
 
 /**
- * Where the exercise region that is nearest to the first node ends, whose last node is j. With w = V − payoff,
+ * The end of the exercise region that is nearest to the first node, whose last node is j. With w = V − payoff,
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
  *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would

@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
 /**
- * What the two nodes about a bend of V are to be lowered by, from the premiums f at them, `below` and `here`, and at
- * the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in the nodes'
- * index.
+ * The amounts by which the two nodes about a bend of V are to be lowered, from the premiums f at them, `below` and
+ * `here`, and at the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in
+ * the nodes' index.
  */
 export const bendBetween = fn({
   name: "bendBetween",

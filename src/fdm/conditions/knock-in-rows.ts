@@ -79,8 +79,8 @@ export function putCrossingsIn(
 const isKnockOut = (level: KnockOut | MonitoredLevel): level is KnockOut => "rebate" in level;
 
 /**
- * Whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level goes
- * before.
+ * Tells whether a knock-in sets its node: of several at one level one does, and none where a knock-out at that level
+ * goes before.
  */
 function setsEntry(
   level: MonitoredLevel,
@@ -96,8 +96,8 @@ function setsEntry(
 }
 
 /**
- * What a knock-in leaves of the value on its own node: nothing where it is monitored continuously; on a date the part
- * of the half cell on the waiting side.
+ * The part of the value on its own node that a knock-in leaves: nothing where it is monitored continuously; on a date
+ * the part of the half cell on the waiting side.
  */
 const keptOnNode = (level: MonitoredLevel, mesh: Mesh, node: number): number =>
   level.times === undefined ? 0 : livePart(level, mesh, node);

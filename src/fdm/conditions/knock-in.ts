@@ -30,12 +30,13 @@ const END_WORDS = 3;
 export const crossInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
 
-/** What v is at an end: a rebate that is discounted, one that is held, or u. */
+/** The kinds of values of v at an end: a rebate that is discounted, one that is held, or u. */
 export const DORMANT_END = { discounted: 0, held: 1, joined: 2 } as const;
 
 /**
- * What an event's date knocks in, and out, which goes before; at expiry (`first`) of what is paid if nothing was hit.
- * `crossing`: see `knockOut`; each knock-in has one more word, keep of the next node beyond.
+ * Settles the dormant value v on an event's date, first by knock-outs, then by knock-ins; at expiry (`first`) it starts
+ * from what is paid if nothing was hit. `crossing`: see `knockOut`; each knock-in has one more word, keep of the next
+ * node beyond.
  */
 export function settleDormant(barriers: number, knockIns: number, crossing = false) {
   return fn({

@@ -4,7 +4,7 @@ import type { EquationVariant } from "../operator/equation-variant.ts";
 import { isPinned } from "../operator/pinned.ts";
 import { NEVER_EXERCISED } from "./barrier.ts";
 
-/** What exercise pays at node i at time t; a pinned node is not exercised. */
+/** The amount that exercise pays at node i at time t; a pinned node is not exercised. */
 export function obstacleAt(variant: EquationVariant) {
   return fn({
     name: "obstacleAt",

@@ -18,7 +18,7 @@ const System = record({
 });
 
 /**
- * What y is held above: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
+ * The lower bound of y: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
  * + e·(y − u).
  */
 export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });

@@ -5,7 +5,7 @@
 export class Arena {
   readonly #chunkLength: number;
   readonly #chunks: Float64Array[] = [];
-  /** Which chunk is being cut, and how much of it is gone. */
+  /** The index of the chunk that is being cut, and how much of it is gone. */
   #current = -1;
   #used = 0;
   #room = 0;

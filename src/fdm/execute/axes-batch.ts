@@ -47,7 +47,7 @@ const RUNS: readonly Runs[] = [
   { count: 16, length: 32 },
 ];
 
-/** How items share lines of up to so many nodes. */
+/** Returns how items share lines of up to so many nodes. */
 function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
   if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
   const { maxGroupSize } = device.limits;
@@ -87,7 +87,7 @@ export class AxesSolver {
     return this.setting.kernel;
   }
 
-  /** What is compiled, in this very model's functions: the kernel's own may be those of another model. */
+  /** The kernel that is compiled, in this very model's functions: the kernel's own may be those of another model. */
   get source(): Kernel {
     return axesKernel(this.setting.variant);
   }
@@ -97,7 +97,7 @@ export class AxesSolver {
     return checkEntry(this.setting.model, this.meshes, index, levels, (counts) => this.checkSize(counts));
   }
 
-  /** In the order of the plan's entries. @throws the signal's reason */
+  /** Solves a plan, in the order of its entries. @throws the signal's reason */
   async solve({ entries, groups }: Plan): Promise<AxesSolved[]> {
     const { setting } = this;
     const solved = new Array<AxesSolved>(entries.length);

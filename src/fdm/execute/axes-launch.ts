@@ -12,7 +12,7 @@ import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** What comes back of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
+/** The result of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
 export interface AxesResult {
   readonly meshes: readonly AxisMesh[];
   readonly values: Float64Array;
@@ -183,7 +183,7 @@ function launchPasses(
   if (args.end === args.rows) launch(passes.read, 0);
 }
 
-/** What the items of an instance found, in one. */
+/** Merges the status words of the items of an instance. */
 function statusOf(words: Int32Array): Status {
   let growth = false;
   let endless = 0;
@@ -195,8 +195,9 @@ function statusOf(words: Int32Array): Status {
 }
 
 /**
- * For each instance and axis: the values, the steps to the next node's coordinate, and the weights of ∂/∂x to the next
- * node and to the one before. They are made in f64 here, for differences of rounded coordinates are not those of f32.
+ * The packed meshes, for each instance and axis: the values, the steps to the next node's coordinate, and the weights
+ * of ∂/∂x to the next node and to the one before. They are made in f64 here, for differences of rounded coordinates are
+ * not those of f32.
  */
 function packedMeshes(
   axes: readonly AxisCode[],

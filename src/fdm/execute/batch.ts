@@ -19,13 +19,13 @@ import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams 
 const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
 /** Private arrays of the solver, by exercise scheme. */
 const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, "time-dependent": 7 } as const;
-/** What private arrays that a variant does not use take, one element each. */
+/** The bytes that private arrays which a variant does not use take, one element each. */
 const UNUSED_BYTES = 32;
 /** Bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
 /**
- * About what an instance takes of a launch's memory where the device makes its mesh: coefficients of some ten
- * factorisations, results.
+ * The approximate words that an instance takes of a launch's memory where the device makes its mesh: coefficients of
+ * some ten factorisations, results.
  */
 const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
@@ -57,7 +57,7 @@ export class BatchSolver implements Disposable {
   private readonly split: Split | "auto";
   private readonly kernels = new LastUsed<string, Promise<CompiledKernel>>(MAX_VARIANTS);
   private readonly memory: LaunchMemory;
-  /** For the grids and instances that will be solved here. */
+  /** The arena for the grids and instances that will be solved here. */
   readonly arena = new Arena();
 
   /** `split`: chosen launch by launch unless it is said; see `preferredSplits`. */
@@ -69,7 +69,7 @@ export class BatchSolver implements Disposable {
   }
 
   /**
-   * In the order of `instances`. While the device works on some launches the next one is packed.
+   * Solves instances, in their order. While the device works on some launches the next one is packed.
    * @throws the signal's reason, between launches; what the device throws
    */
   async solve(instances: readonly Instance[], signal?: AbortSignal): Promise<InstanceValues[]> {
@@ -144,8 +144,8 @@ export class BatchSolver implements Disposable {
   }
 
   /**
-   * Whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time and for
-   * the factors that it keeps, three arrays each.
+   * Tells whether an item may have more arrays, for the rows of an instance whose coefficients do not depend on time
+   * and for the factors that it keeps, three arrays each.
    */
   private hasRoomForRows({ scheme }: Instance["grid"], capacity: number): boolean {
     const bytes = (PRIVATE_ARRAYS[scheme] + 2 + 3 * (KEPT_FACTORS - 1)) * capacity * bytesOf(this.precision);
@@ -185,12 +185,12 @@ export class BatchSolver implements Disposable {
   }
 }
 
-/** With fewer factorisations rows that are made once do not pay for the longer kernel. */
+/** The number of factorisations below which rows that are made once do not pay for the longer kernel. */
 const FEW_FACTORISATIONS = 3;
 
 /**
- * Whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the way,
- * nor where it brings all its coefficients.
+ * Tells whether an instance's rows are made once: not those of policy iteration and of two values, which factor on the
+ * way, nor where it brings all its coefficients.
  */
 function keepsFactors({ grid, coefficients, formula, surface }: Instance): boolean {
   const { homogeneous, factorisations } = grid.time;
@@ -265,8 +265,8 @@ function grouped(instances: readonly Instance[]): number[][] {
 }
 
 /**
- * Whether two instances share a launch for certain: what they are grouped by is the same without a look at it. Keys
- * know the shape, so that both have volatilities of their own, or neither.
+ * Tells whether two instances share a launch for certain: what they are grouped by is the same without a look at it.
+ * Keys know the shape, so that both have volatilities of their own, or neither.
  */
 function sharesLaunch(a: Instance, b: Instance): boolean {
   return (

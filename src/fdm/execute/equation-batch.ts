@@ -56,7 +56,8 @@ export class BatchSolver {
   }
 
   /**
-   * In the order of the plan's entries. What a team cannot solve (`teamEquationKernel`) is solved again by items.
+   * Solves a plan, in the order of its entries. What a team cannot solve (`teamEquationKernel`) is solved again by
+   * items.
    * @throws the signal's reason | SpecError (more nodes than items can have)
    */
   async solve({ entries, groups }: Plan): Promise<Solved[]> {

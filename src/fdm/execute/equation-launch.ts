@@ -11,7 +11,7 @@ import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts"
 import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** What comes back of an instance, nodes ascending. */
+/** The result of an instance, nodes ascending. */
 export interface InstanceResult {
   /** The mesh, of one axis. */
   readonly meshes: readonly AxisMesh[];
@@ -30,7 +30,7 @@ const CPU_INSTANCES = 8;
 /** Fewest rows of a part of a time loop. */
 const MIN_ROWS = 32;
 
-/** What a solution is launched with. */
+/** The device, kernel and model that a solution is launched with. */
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
@@ -67,7 +67,7 @@ export function instancesPerLaunch(
 const workOf = (instances: number, nodes: number): number =>
   Math.ceil(instances / CPU_INSTANCES) * CPU_INSTANCES * nodes;
 
-/** Whether a time loop is run a part at a time. */
+/** Tells whether a time loop is run a part at a time. */
 const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: Pace): boolean =>
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 

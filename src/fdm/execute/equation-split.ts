@@ -9,13 +9,13 @@ import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";
 import { groupSize, type Team } from "./team/team.ts";
 
-/** How equations are shared out: one work item an instance, a subgroup, or a workgroup. */
+/** The way in which equations are shared out: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 
 /** Who solves an equation: a split, with the nodes that its kernel has room for. */
 export interface EquationExecutor {
   readonly split: EquationSplit;
-  /** What the kernel is made of: the variant with its capacity. */
+  /** The variant, with its capacity, of which the kernel is made. */
   readonly variant: EquationVariant;
 }
 
@@ -78,7 +78,7 @@ export function itemExecutor(
 export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
   split === "item" ? equationKernel(variant) : teamEquationKernel(variant, teams[split]);
 
-/** What to launch for so many instances. */
+/** The size of a launch for so many instances. */
 export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>
   split === "item" ? { items: instances } : { groups: instances };
 

@@ -14,7 +14,7 @@ import type { TimeGrid } from "../time/time-grid.ts";
 import { Arena } from "./arena.ts";
 import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 
-/** How finely to solve. */
+/** The numbers of nodes and time steps of a solution. */
 export interface Resolution {
   /** Nodes, 4k + 1. */
   readonly nodes: number;
@@ -28,7 +28,7 @@ export interface Grid {
   readonly mesh: Mesh;
   /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
-  /** Whether the first node is certain to be exercised. */
+  /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;

@@ -10,7 +10,7 @@ import type { Grid } from "./grid.ts";
 /** One work item: a grid, and the coefficients of its time steps. */
 export interface Instance {
   readonly grid: Grid;
-  /** What is solved: the grid's own problem, or a shift of it. */
+  /** The problem that is solved: the grid's own, or a shift of it. */
   readonly problem: OneFactorProblem;
   /**
    * Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is
@@ -26,7 +26,9 @@ export interface Instance {
   readonly reading: Reading;
 }
 
-/** What is read of a solution: the window of today's spot, the values at the other spots (`points`), or both. */
+/**
+ * The part of a solution that is read: the window of today's spot, the values at the other spots (`points`), or both.
+ */
 export type Reading = "window" | "points" | "both";
 
 /**

@@ -1,4 +1,4 @@
-/** Which factorisations a launch needs, and which rows of coefficients it reads for them. */
+/** The factorisations that a launch needs, and the rows of coefficients that it reads for them. */
 import { dividendWords, eventWords } from "../operator/coefficients.ts";
 import { coefficientWords } from "../operator/read-coefficients.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
@@ -44,7 +44,9 @@ function sameRows(coefficients: Float64Array, before: number, row: number): bool
   return true;
 }
 
-/** Which of the instances' rows of coefficients a launch with these flags reads; undefined where they have none. */
+/**
+ * Returns the rows of coefficients of an instance that a launch with these flags reads; undefined where it has none.
+ */
 export function keptRows(instance: Instance, flags: Int32Array): readonly number[] | undefined {
   if (instance.coefficients === undefined) return undefined;
   const barrierRows = perBarrierDate(instance);

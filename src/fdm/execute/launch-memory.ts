@@ -37,7 +37,7 @@ export interface Packed {
  */
 export class LaunchMemory implements Disposable {
   readonly device: Device;
-  /** Of buffers of reals. */
+  /** The element type of buffers of reals. */
   readonly element: "f64" | "f32";
   readonly #free: DeviceBuffer[] = [];
   readonly #all = new Set<DeviceBuffer>();

@@ -18,11 +18,11 @@ import { type Split, teams } from "./split.ts";
 import { putVolatilities, volatilityWords } from "../operator/read-volatility.ts";
 import { SurfaceTable } from "../operator/surface-table.ts";
 
-/** What has been read of an instance's solution, in the currency. */
+/** The values read of an instance's solution, in the currency. */
 export interface InstanceValues {
   /**
-   * In the six nodes about today's spot; without meaning where there is no window. Where the device made the mesh the
-   * nodes follow, as many, as the device rounded them. Empty if it was not wanted.
+   * The values in the six nodes about today's spot; without meaning where there is no window. Where the device made the
+   * mesh the nodes follow, as many, as the device rounded them. Empty if it was not wanted.
    */
   readonly window: readonly number[];
   /**
@@ -32,10 +32,10 @@ export interface InstanceValues {
   spots(column: Float64Array): void;
 }
 
-/** In units of the spot no value comes near what stands for exercise. */
+/** Half of the value that stands for exercise; in units of the spot no value comes near it. */
 const MAX = 0.5 * EXERCISED;
 
-/** What a launch gives, one column an instance. */
+/** The output of a launch, one column an instance. */
 interface Output {
   readonly values: Float64Array | Float32Array;
   readonly pitch: number;
@@ -54,12 +54,12 @@ class Column implements InstanceValues {
     this.grid = grid;
   }
 
-  /** What prices of the nodes are in units of. */
+  /** The unit of the prices of nodes. */
   private get spot(): number {
     return this.grid.problem.spots[0];
   }
 
-  /** What values are in units of. */
+  /** The unit of values. */
   private get scale(): number {
     return this.spot * (this.grid.forward?.weight ?? 1);
   }
@@ -97,7 +97,7 @@ export class Launch {
   /** 1, or 0 where only points are read. */
   private readonly windows: number;
   private readonly points: number;
-  /** Whether the device makes the nodes and the payoff. */
+  /** True where the device makes the nodes and the payoff. */
   private readonly closed: boolean;
   private readonly flags: Int32Array;
   private readonly packed: Packed;
@@ -210,7 +210,10 @@ export class Launch {
     return table;
   }
 
-  /** What the solver makes a mesh and a vanilla payoff of, in its order, and of an obstacle that moves. */
+  /**
+   * Packs the numbers from which the solver makes a mesh and a vanilla payoff, in its order, and an obstacle that
+   * moves.
+   */
   private packMeshes(): void {
     const { instances, pitch } = this;
     const isTimeDependent = instances[0].grid.scheme === "time-dependent";
@@ -229,7 +232,7 @@ export class Launch {
     }
   }
 
-  /** Of each step what early exercise pays, φ·(slope·x − kink): slope, φ·kink. */
+  /** Packs for each step what early exercise pays, φ·(slope·x − kink): slope, φ·kink. */
   private packMoves(packed: Float64Array | Float32Array): void {
     const { instances, pitch } = this;
     for (let first = 0; first < instances.length; first += INSTANCES_AT_ONCE) {

@@ -2,7 +2,7 @@ import type { Device } from "../../device/index.ts";
 import { Turns } from "../../turns.ts";
 
 /**
- * How far `solve` has come, in stages of time steps of all entries. The coarser solutions for error estimates and
+ * The progress of `solve`, in stages of time steps of all entries. The coarser solutions for error estimates and
  * extrapolation are included.
  */
 export interface SolveProgress {
@@ -23,8 +23,8 @@ export interface PaceOptions {
 }
 
 /**
- * How long a launch is to take, in milliseconds, that keeps the host's thread; and one that runs elsewhere, which
- * costs a way there and back.
+ * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
+ * which costs a way there and back.
  */
 const HERE = 8;
 const ELSEWHERE = 60;
@@ -92,7 +92,10 @@ export class Pace {
     return (this.#aim * 1e6) / this.#pace;
   }
 
-  /** What a launch of `work` node-stages took, in milliseconds: until it returned, and until it was complete. */
+  /**
+   * Takes in the durations of a launch of `work` node-stages, in milliseconds: until it returned, and until it was
+   * complete.
+   */
   measured(work: number, returned: number, complete: number): void {
     // It may have been slow once, for code that was not optimised yet: half of what is new.
     this.#pace = Math.max(0.5 * (this.#pace + (complete * 1e6) / work), 1e-4);

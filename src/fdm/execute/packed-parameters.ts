@@ -1,6 +1,9 @@
 import type { PlannedInstance } from "./plan.ts";
 
-/** What functions of a problem read: parameters, literals and dates, value k of instance l at [k·instances + l]. */
+/**
+ * The numbers that functions of a problem read: parameters, literals and dates, value k of instance l at [k·instances +
+ * l].
+ */
 export function packedParameters(
   instances: readonly Pick<PlannedInstance, "entry" | "timeline">[],
   literals: readonly number[],

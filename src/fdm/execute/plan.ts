@@ -6,7 +6,7 @@ import type { Understood } from "../problem/understood.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 
-/** How finely a batch is solved: all nodes (0) or every second (1), all steps or half of them. */
+/** The resolution of a batch: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
   readonly mesh: 0 | 1;
   readonly halfSteps: boolean;
@@ -16,7 +16,7 @@ export interface Level {
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
-  /** Of each axis. */
+  /** The mesh of each axis. */
   readonly meshes: readonly AxisMesh[];
 }
 

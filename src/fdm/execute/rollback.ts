@@ -11,7 +11,7 @@ import {
   type Results,
 } from "../../kernel/index.ts";
 
-/** Which instance a work item works on, and which rows of the time program a launch runs. */
+/** The instance that a work item works on, and the rows of the time program that a launch runs. */
 export interface Place extends ResultRecord {
   /** False for the work items that a launch has too many. */
   readonly isActive: boolean;
@@ -19,15 +19,15 @@ export interface Place extends ResultRecord {
   readonly endRun: number;
 }
 
-/** What a row of the time program says: a number of equal steps, or none, with what goes before and after them. */
+/** The content of a row of the time program: a number of equal steps, or none, with what goes before and after them. */
 export interface Run extends ResultRecord {
-  /** Whether the matrix is made and factored before the steps. */
+  /** True where the matrix is made and factored before the steps. */
   readonly refactor: boolean;
-  /** Whether anything happens at the end of the last step. */
+  /** True where anything happens at the end of the last step. */
   readonly event: boolean;
 }
 
-/** What every part of a rollback is called with. `cursor`: the numbers that change from run to run. */
+/** The arguments of every part of a rollback. `cursor`: the numbers that change from run to run. */
 export interface At<L, P, M, C> {
   readonly launch: L;
   readonly place: P;

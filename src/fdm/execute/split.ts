@@ -5,7 +5,7 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
 import { teamWords } from "./team/memory.ts";
 
-/** How a launch is shared out: one work item an option, half a subgroup, a subgroup, or a workgroup. */
+/** The way in which a launch is shared out: one work item an option, half a subgroup, a subgroup, or a workgroup. */
 export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";
 
 export type TeamSplit = Exclude<Split, "item">;
@@ -75,15 +75,17 @@ export function preferredSplits(device: Device, instances = 0): readonly Split[]
   return paired ? ["half-subgroup", "subgroup", "workgroup", "item"] : ["subgroup", "workgroup", "item"];
 }
 
-/** Whether a problem is for one item an option: teams have one value an instance, none that waits for a knock-in. */
+/**
+ * Tells whether a problem is for one item an option: teams have one value an instance, none that waits for a knock-in.
+ */
 export function needsItems({ knockIns }: OneFactorProblem): boolean {
   return knockIns !== undefined;
 }
 
 /**
- * Whether two instances may share a subgroup. What needs more registers a node is left to whole subgroups, which have
- * half as many nodes an item: policy iteration, barriers, emulated double, dividends where the matrix changes in every
- * step; and so are volatilities made in each step, whose cost is not that of the scans.
+ * Tells whether two instances may share a subgroup. What needs more registers a node is left to whole subgroups, which
+ * have half as many nodes an item: policy iteration, barriers, emulated double, dividends where the matrix changes in
+ * every step; and so are volatilities made in each step, whose cost is not that of the scans.
  */
 export function mayShare({ grid, formula, surface }: Instance, precision: Precision): boolean {
   const { scheme, problem, time } = grid;

@@ -2,13 +2,13 @@ import { bool, i32, read, real, record, write } from "../../kernel/index.ts";
 import type { VolatilityShape } from "../operator/read-volatility.ts";
 
 /**
- * How early exercise is treated; "dates": at some ends of steps only; "time-dependent": as Brennan and Schwartz do, for
- * an obstacle that moves. See `solverKernel`.
+ * The treatment of early exercise; "dates": at some ends of steps only; "time-dependent": as Brennan and Schwartz do,
+ * for an obstacle that moves. See `solverKernel`.
  */
 export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
 
 /**
- * Where σ² comes from: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S,
+ * The source of σ²: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S,
  * other ones each step, that the instances of one expiry share (`surface.ts`).
  */
 export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
@@ -16,23 +16,23 @@ export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 export interface SolverVariant {
   readonly exercise: ExerciseScheme;
   readonly shape: DiffusionShape;
-  /** Whether any step ends at a dividend; without them a third of the code goes. */
+  /** True where any step ends at a dividend; without them a third of the code goes. */
   readonly dividends: boolean;
-  /** How many barriers instances have; none unless said. */
+  /** The number of barriers of each instance; none unless said. */
   readonly barriers?: number;
   /**
-   * How many knock-ins instances wait for, none unless said: then a second value is solved beside the first
+   * The number of knock-ins that instances wait for, none unless said: then a second value is solved beside the first
    * (`knock-in.ts`).
    */
   readonly knockIns?: number;
-  /** Whether instances bring a mesh and a vanilla payoff in closed form, in place of a table. */
+  /** True where instances bring a mesh and a vanilla payoff in closed form, in place of a table. */
   readonly closed: boolean;
   /**
-   * Whether no coefficient depends on time: rows are made once, and scaled when the step changes; two factorisations
+   * True where no coefficient depends on time: rows are made once, and scaled when the step changes; two factorisations
    * are kept.
    */
   readonly homogeneous?: boolean;
-  /** Whether values at points are read beside windows; not unless said. */
+  /** True where values at points are read beside windows; not unless said. */
   readonly points?: boolean;
   /** Most nodes an instance may have. */
   readonly capacity: number;
@@ -44,7 +44,7 @@ export interface SolverVariant {
 export const variantKey = (variant: SolverVariant): string =>
   variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
 
-/** What a variant is called; the same for all formulas. */
+/** The name of a variant; the same for all formulas. */
 export function variantName(variant: SolverVariant): string {
   const {
     exercise,
@@ -71,7 +71,7 @@ export const KEPT_FACTORS = 2;
  * their number unbounded in a stream.
  */
 export const MAX_VARIANTS = 512;
-/** What every executor of the book's problems is launched with; the layouts are `solverKernel`'s. */
+/** The parameters of every executor of the book's problems; the layouts are `solverKernel`'s. */
 export const solverParams = {
   instances: i32,
   pitch: i32,

@@ -1,13 +1,13 @@
 import { SpecError } from "../../errors.ts";
 
-/** Where a point is to fall: on a node, or midway between two. */
+/** The place at which a point is to fall: on a node, or midway between two. */
 export type Alignment = "node" | "midway";
 
 export interface Target {
-  /** Where the point is without alignment, in intervals from the first node. */
+  /** The place of the point without alignment, in intervals from the first node. */
   readonly place: number;
   readonly align: Alignment;
-  /** For messages: "axes.S.points[2]". */
+  /** The path of the point in messages: "axes.S.points[2]". */
   readonly path: string;
 }
 

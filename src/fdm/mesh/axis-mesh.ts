@@ -19,7 +19,7 @@ export interface MeshDescription {
   readonly to: number;
   readonly nodes: number;
   readonly density: DensityKind;
-  /** In units of the coordinate. */
+  /** The width of the dense part, in units of the coordinate. */
   readonly width: number;
   readonly points: readonly MeshPoint[];
 }

@@ -1,5 +1,5 @@
 /**
- * Where nodes are dense: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its
+ * The density of nodes: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its
  * density.
  *
  *   uniform   ξ = x

@@ -33,9 +33,9 @@ export interface Bend {
 }
 
 /**
- * Whether a dividend takes the kinks of the solution so far away that one dense part of the mesh does not serve both:
- * V(S) just before it is V of just after it at max(S·(1 − β) − α, 0), with all of its kinks at (K + α)/(1 − β), and one
- * more at α/(1 − β), below which the spot falls to zero.
+ * Tells whether a dividend takes the kinks of the solution so far away that one dense part of the mesh does not serve
+ * both: V(S) just before it is V of just after it at max(S·(1 − β) − α, 0), with all of its kinks at (K + α)/(1 − β),
+ * and one more at α/(1 − β), below which the spot falls to zero.
  */
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
@@ -93,9 +93,9 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
 }
 
 /**
- * Where the solution bends, followed back from expiry over every dividend: `kinks` and the prices below which a
- * dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, at which it always
- * does. Only those that a spot may come to before they are spread; `sharp` are those that want a node.
+ * The places where the solution bends, followed back from expiry over every dividend: `kinks` and the prices below
+ * which a dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, at which it
+ * always does. Only those that a spot may come to before they are spread; `sharp` are those that want a node.
  */
 export function bendsOf(
   problem: OneFactorProblem,
@@ -137,8 +137,8 @@ function beforeDividend(bends: readonly Bend[], { cash, proportional }: Discrete
 }
 
 /**
- * What the lowest and the highest spot come to just before each dividend, and at expiry, `REACH` standard deviations
- * down and up: those of the life in proportion to the square root of time.
+ * The lowest and the highest spot that may be reached just before each dividend, and at expiry, `REACH` standard
+ * deviations down and up: those of the life in proportion to the square root of time.
  */
 function reachOf(problem: OneFactorProblem): readonly (readonly [lowest: number, highest: number])[] {
   const { spots, expiry } = problem;
@@ -165,8 +165,8 @@ function varianceUntil(problem: OneFactorProblem, time: number): number {
 }
 
 /**
- * How far down dividends take the spots that volatility has taken down: what moves a little as a part of 100 moves much
- * as a part of what is left.
+ * The lowest price to which dividends take the spots that volatility has taken down: what moves a little as a part of
+ * 100 moves much as a part of what is left.
  */
 function minReached(problem: OneFactorProblem): number {
   return Math.min(
@@ -177,14 +177,17 @@ function minReached(problem: OneFactorProblem): number {
 }
 
 interface Carrier {
-  /** Where a spot of today is just before a dividend, or at expiry, were there no volatility; and just after it. */
+  /**
+   * Maps a spot of today to the spot just before a dividend, or at expiry, were there no volatility; `after`: to the
+   * one just after it.
+   */
   before(spot: number): number;
   after(spot: number): number;
 }
 
 /**
- * Of each dividend, and of expiry: R·max(S − A, 0) with the growth R and what has been paid A, as worth today. Nothing
- * is left where a dividend takes all.
+ * The carriers of each dividend, and of expiry: R·max(S − A, 0) with the growth R and what has been paid A, as worth
+ * today. Nothing is left where a dividend takes all.
  */
 function carriersOf(problem: OneFactorProblem): readonly Carrier[] {
   const { dividends, expiry } = problem;
@@ -205,8 +208,8 @@ const carrier =
     growth * Math.max(spot - paid, 0);
 
 /**
- * Where the solution is read, however far from every bend: at the spots, and where dividends take them, as far as the
- * solution is no straight line from there to zero.
+ * The places where the solution is read, however far from every bend: the spots, and the prices to which dividends take
+ * them, as far as the solution is no straight line from there to zero.
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
@@ -218,7 +221,7 @@ export function readings(problem: OneFactorProblem): readonly Bend[] {
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
 
-/** Those that others do not serve, narrowest first. */
+/** The bends that others do not serve, narrowest first. */
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {

@@ -34,11 +34,11 @@ const MIN_DEVIATION = 1e-4;
 export const MIN_PART = 0.02;
 
 export interface Domain extends MeshSpec {
-  /** Whether the first node is certain to be exercised: the mesh was cut off there. */
+  /** True where the first node is certain to be exercised: the mesh was cut off there. */
   readonly firstExercised: boolean;
 }
 
-/** Where the nodes of a problem go; `exercised`: see `certainExercise`. */
+/** Places the nodes of a problem; `exercised`: see `certainExercise`. */
 export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
   const deviation = deviationOf(problem);
   const drift = totalDrift(problem);
@@ -79,10 +79,10 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
 const FALL = 3;
 
 /**
- * Whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not vanish
- * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a
- * node of a mesh in S; otherwise ln S is the coordinate, whose nodes are as many below the kink as above it whatever
- * the volatility. A surface is flat below its lowest spot.
+ * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not
+ * vanish like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S; otherwise ln S is the
+ * coordinate, whose nodes are as many below the kink as above it whatever the volatility. A surface is flat below its
+ * lowest spot.
  */
 export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
@@ -98,7 +98,7 @@ const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(to
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
   diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
 
-/** What dividends pay together. */
+/** The cash that dividends pay together. */
 export function cashOf({ dividends }: OneFactorProblem): number {
   let sum = 0;
   for (const { cash } of dividends) sum += cash;
@@ -165,8 +165,8 @@ function ends(
 }
 
 /**
- * Of a ladder's spots, or of kinks, case by case: spread into arguments they would be copied. Infinite if there are
- * none.
+ * The lowest of a ladder's spots, or of kinks, one by one: spread into arguments they would be copied. Infinite if
+ * there are none.
  */
 export function lowestOf(prices: readonly number[]): number {
   let lowest = Number.POSITIVE_INFINITY;
@@ -208,9 +208,9 @@ export function pinnedPrices(
 }
 
 /**
- * How much further the mesh has to go where drift, upwards (1) or downwards, is strong against diffusion; 1 if it is
- * not. In ln S the end row is right for drift of up to two standard deviations, in S, where nodes far out are nearer to
- * each other and a volatility may fall, for some six times less.
+ * The factor by which the mesh has to reach further where drift, upwards (1) or downwards, is strong against diffusion;
+ * 1 if it is not. In ln S the end row is right for drift of up to two standard deviations, in S, where nodes far out
+ * are nearer to each other and a volatility may fall, for some six times less.
  */
 function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { rates, dividendYield, expiry, diffusion } = problem;
@@ -220,7 +220,7 @@ function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1
   return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;
 }
 
-/** What proportional dividends leave of the spot. */
+/** The part of the spot that proportional dividends leave. */
 export function keptOf({ dividends }: OneFactorProblem): number {
   return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
@@ -324,9 +324,9 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * How near drift comes to outweighing diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h /
- * ½σ²S², at its strongest: where that is above 1 the scheme adds diffusion of its own, here or a little further out,
- * and is of first order. Infinite where σ(S, t) is rough (`isRough`).
+ * The ratio of drift to diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its
+ * strongest: where that is above 1 the scheme adds diffusion of its own, here or a little further out, and is of first
+ * order. Infinite where σ(S, t) is rough (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
@@ -345,9 +345,8 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
 }
 
 /**
- * Whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at some
- * price that the spot may well come to, for a part of the life,
- * or jumps between nodes.
+ * Tells whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at
+ * some price that the spot may well come to, for a part of the life, or jumps between nodes.
  */
 export function isRough(problem: OneFactorProblem): boolean {
   const { diffusion, spots, payoff, expiry } = problem;

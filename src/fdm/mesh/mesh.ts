@@ -94,16 +94,16 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 /** Places nearer to a node than this are compared with the node itself, as it is rounded. */
 const NEAR_NODE = 1e-6;
 
-/** Where a price is between the nodes of a mesh in closed form, as an index; undefined at zero. */
+/** The index of a price between the nodes of a mesh in closed form; undefined at zero. */
 export function placeOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
   return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
 }
 
-/** Whether rounding says on which side of a node a price is. */
+/** Tells whether a price is so near a node that rounding decides on its side. */
 const isNearNode = (place: number): boolean => Math.abs(place - Math.round(place)) < NEAR_NODE;
 
-/** Whether a price is beyond the ends. */
+/** Tells whether a price is beyond the ends. */
 export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)): boolean {
   const last = mesh.count - 1;
   if (place !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
@@ -175,7 +175,10 @@ function kinkedMesh({ count, kinks, width, lowest, highest, zero, descending }: 
     : { count, kink, width, step, at: index, zeroAt: zero ? 0 : -1 };
 }
 
-/** Of a linear mesh, denser than asked for where four nodes below the kink would not leave enough for all above it. */
+/**
+ * The nodes of a linear mesh, denser than asked for where four nodes below the kink would not leave enough for all
+ * above it.
+ */
 function singleKink(spec: MeshSpec, nodes: Float64Array, width = spec.width): Float64Array {
   const [kink] = spec.kinks;
   const from = Math.asinh((spec.lowest - kink) / width);

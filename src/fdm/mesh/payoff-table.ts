@@ -5,7 +5,7 @@ import { isMonitored, liveSideOf } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
 
-/** What a grid looks like node by node. */
+/** The values of a grid node by node. */
 export interface Table {
   readonly nodes: Float64Array;
   /** V(S, T), averaged over cells that hold a kink. */
@@ -14,7 +14,7 @@ export interface Table {
   readonly obstacle: Float64Array | undefined;
 }
 
-/** Whether V(S, T) and the obstacle are two columns. */
+/** Tells whether V(S, T) and the obstacle are two columns. */
 export function hasObstacle(table: Table | undefined): boolean {
   return table?.obstacle !== undefined && table.obstacle !== table.initial;
 }
@@ -35,8 +35,8 @@ export function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): 
 }
 
 /**
- * Where a payoff jumps at the very barrier that is monitored on the last date, the solver wants its value on the living
- * side.
+ * Sets initial values to those on the living side where a payoff jumps at the very barrier that is monitored on the
+ * last date: the solver wants them so.
  */
 function takeLiveSides(initial: Float64Array, mesh: Mesh, { payoff, barriers = [], expiry }: OneFactorProblem): void {
   for (const barrier of barriers) {
@@ -91,7 +91,7 @@ function isAveraged({ kinks, jumps }: PayoffProfile, node: number, left: number,
 }
 
 /**
- * What a kink on the node itself adds to the mean of its cell, which another kink is in, too. Where each is alone in
+ * The part of a kink on the node itself in the mean of its cell, which another kink is in, too. Where each is alone in
  * its cell it is left out, so it is here: the meshes that extrapolation compares have to treat a kink in the same way.
  */
 function bendOf({ kinks, value }: PayoffProfile, kink: number, left: number, right: number): number {

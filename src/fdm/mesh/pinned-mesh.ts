@@ -21,7 +21,7 @@ export interface PinnedMeshSpec {
   readonly centres: readonly { readonly at: number; readonly width: number }[];
   /** Prices with a node, increasing, between the ends. */
   readonly pins: readonly number[];
-  /** Those pins at which the solution does but bend: none of them is the end of what a reading may use. */
+  /** The pins at which the solution only bends: none of them is the end of what a reading may use. */
   readonly bends?: readonly number[];
   /** Prices with a node unless a pin is too near. */
   readonly wishes: readonly number[];
@@ -177,8 +177,8 @@ interface Anchor {
 const STRIDE = 4;
 
 /**
- * Whether the cubic between two anchors is monotone (Fritsch & Carlson 1980): not where few nodes have to do for a thin
- * layer.
+ * Tells whether the cubic between two anchors is monotone (Fritsch & Carlson 1980): not where few nodes have to do for
+ * a thin layer.
  */
 function isGentle(left: Anchor, right: Anchor): boolean {
   return Math.max(left.slope, right.slope) * (right.index - left.index) <= 3 * (right.x - left.x);
@@ -225,7 +225,7 @@ function places(spec: PinnedMeshSpec, wantedPins: readonly Wanted[], wishes: rea
   return placed.length < 2 ? placed : placed.sort((a, b) => a.index - b.index);
 }
 
-/** Whether a price at an index is in order with those that have their places. */
+/** Tells whether a price at an index is in order with those that have their places. */
 const isFree = (placed: readonly Placed[], price: number, index: number): boolean =>
   placed.every((other) => (other.price - price) * (other.index - index) > 0);
 
@@ -238,7 +238,7 @@ function spread(pins: readonly Wanted[], { count, bends = [] }: PinnedMeshSpec):
   const room = 2 * Math.floor((count - 1) / (2 * (pins.length + 1)));
   if (room < 2) throw new SpecError(`barriers: ${pins.length} levels, more than a mesh of ${count} nodes has room for`);
   const isBend = (k: number): boolean => k >= 0 && k < pins.length && bends.includes(pins[k].price);
-  /** From the k-th pin to the one before, or from an end of the mesh. */
+  /** The number of intervals from the k-th pin to the one before, or from an end of the mesh, at least. */
   const apart = (k: number): number => Math.min(isBend(k - 1) || isBend(k) ? APART_FROM_BENDS : APART, room);
   const indices = pins.map(({ ideal }) => 2 * Math.round(ideal / 2));
   const last = indices.length - 1;

@@ -4,7 +4,7 @@ import { AxesState } from "./state.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 import { FAULT } from "./status.ts";
 
-/** Where a node is on an axis: its number, the steps of the coordinate beside it, and those of the axis' values. */
+/** The place of a node on an axis: its number, the steps of the coordinate beside it, and those of the axis' values. */
 export const AxisPlace = record({
   isFirst: bool,
   isLast: bool,
@@ -54,7 +54,7 @@ export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
   });
 }
 
-/** Whether a node has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
+/** Tells whether a node has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
 export function isPinnedOnAxes({ axes, region }: AxesVariant) {
   const [e0, e1, e2] = axes.map(({ first, last }) => [first.kind === "dirichlet", last.kind === "dirichlet"]);
   return fn({

@@ -7,9 +7,9 @@ export interface AxisCode {
   readonly log: boolean;
   readonly first: BoundaryCode;
   readonly last: BoundaryCode;
-  /** Whether the terminal values depend on it, so that they are averaged along it at kinks. */
+  /** True where the terminal values depend on it, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
-  /** Of another than the first: whether its rows are the same for all values of the first. */
+  /** True where the rows of another axis than the first are the same for all values of the first. */
   readonly isUniform: boolean;
 }
 
@@ -19,23 +19,23 @@ export interface AxesVariant extends DatedCode {
   /** Rows of parameters before the dates. */
   readonly parameters: number;
   readonly coefficients: AxesCoefficients;
-  /** Which of a01, a02, a12 there are. */
+  /** The presence of each of a01, a02, a12. */
   readonly mixed: readonly [boolean, boolean, boolean];
-  /** Whether d or a Neumann slope adds to the right-hand side. */
+  /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly fitted: boolean;
   readonly terminal: AxesNumber;
   readonly correction: Correction | undefined;
-  /** What exercise at all times pays, by operator splitting. */
+  /** The amount that exercise at all times pays, by operator splitting. */
   readonly obstacle: AxesNumber | undefined;
   readonly region: RegionCode | undefined;
-  /** Whether the rows of the first axis are the same on all its lines. */
+  /** True where the rows of the first axis are the same on all its lines. */
   readonly isFirstUniform: boolean;
-  /** Which of a01, a02, a12 are the same for all values of the third of three axes. */
+  /** True for each of a01, a02, a12 that is the same for all values of the third of three axes. */
   readonly isMixedUniform: readonly [boolean, boolean, boolean];
   /** Work items an instance. */
   readonly groupSize: number;
-  /** On a GPU: how lines are cut, where items hold a part of one each; undefined: an item works on whole lines. */
+  /** The cut of lines on a GPU where items hold a part of one each; undefined: an item works on whole lines. */
   readonly runs: Runs | undefined;
 }
 
@@ -45,7 +45,7 @@ export interface Runs {
   readonly length: number;
 }
 
-/** Whether some nodes have a value of their own. */
+/** Tells whether some nodes have a value of their own. */
 export const hasPins = ({ axes, region }: AxesVariant): boolean =>
   region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
 
@@ -58,7 +58,7 @@ export interface Slots {
   readonly second: number;
   readonly obstacle: number;
   readonly lambda: number;
-  /** How many they are; the others have numbers of their own (`coefficientsAt`). */
+  /** The number of them; the others have numbers of their own (`coefficientsAt`). */
   readonly states: number;
   /** hc of the equation, without sign: 1 + decay/d is what is left of a row's diagonal. */
   readonly decay: number;

@@ -12,7 +12,7 @@ import { coefficientWords } from "./read-coefficients.ts";
 import { crossInWords, knockInWords } from "../conditions/knock-in.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** How many rows of coefficients an instance has; `kept`: see `putCoefficients`. */
+/** The number of rows of coefficients of an instance; `kept`: see `putCoefficients`. */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,
@@ -25,13 +25,13 @@ export function coefficientCount(
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
-/** What an instance's coefficients follow from; a `Instance` is one. */
+/** The grid and problem that an instance's coefficients follow from; an `Instance` is one. */
 export interface Solved {
   readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
   readonly problem: OneFactorProblem;
 }
 
-/** What the equation on the nodes has its coefficients of. */
+/** The problem from which the equation on the nodes has its coefficients. */
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
@@ -167,7 +167,7 @@ function putEvent(
   if (problem.barriers !== undefined) putBarriers(rows, problem, mesh, time, before);
 }
 
-/** Of rates and volatility that are the same at all times. */
+/** Puts the coefficients of rates and volatility that are the same at all times. */
 function putConstant(rows: Rows, { rates, diffusion, dividendYield }: OneFactorProblem, h: number): void {
   const rate = h * rates.values[0];
   rows.put(h);

@@ -98,7 +98,7 @@ export function equationRow(variant: EquationVariant) {
   });
 }
 
-/** How far below 0 rounding takes a diffusion that is 0, relative to the largest on the mesh. */
+/** The amount by which rounding takes a diffusion that is 0 below 0, relative to the largest on the mesh. */
 export const diffusionUnit = fn({
   name: "diffusionUnit",
   params: [],

@@ -8,19 +8,19 @@ export interface EquationVariant extends DatedCode {
   readonly capacity: number;
   readonly parameters: number;
   readonly coefficients: AxesCoefficients;
-  /** Whether d or a Neumann slope adds to the right-hand side. */
+  /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly log: boolean;
   readonly fitted: boolean;
   readonly terminal: AxesNumber;
   readonly first: BoundaryCode;
   readonly last: BoundaryCode;
-  /** Whether any scheme has two stages. */
+  /** True where any scheme has two stages. */
   readonly twoStages: boolean;
   /** Exercise at all times, and its payoff. */
   readonly exercise: ExerciseMethod | "none";
   readonly obstacle: AxesNumber | undefined;
-  /** Whether the boundary of exercise on dates is recorded. */
+  /** True where the boundary of exercise on dates is recorded. */
   readonly recordsEvents: boolean;
   readonly region: RegionCode | undefined;
 }

@@ -1,7 +1,7 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { cutOff, Ends } from "../conditions/barrier.ts";
 
-/** As much inflow as a row at an end may have, see `matrixRow`. */
+/** The most inflow that a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;
 
 /** Rows (−a, 1 + hr + a + c, −c) of I − hL as they are, not factored. */

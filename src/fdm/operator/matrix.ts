@@ -1,7 +1,7 @@
 import { bool, fn, real } from "../../kernel/index.ts";
 
 /**
- * What the mesh gives to a row of `matrixRow`: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the last 1/h₋.
+ * The weight that the mesh gives to a row of `matrixRow`: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the last 1/h₋.
  */
 export const rowWeight = fn({
   name: "rowWeight",

@@ -5,7 +5,7 @@ import { AxesState } from "./state.ts";
 /** Node i of 0 … `last`, with a bit of `mask` for each knock-out in force. */
 const atNode = { i: i32, last: i32, state: AxesState, mask: i32 };
 
-/** Whether node i has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
+/** Tells whether node i has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
 export function isPinned({ first, last, region }: EquationVariant) {
   return fn({
     name: "isPinned",

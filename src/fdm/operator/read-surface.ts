@@ -5,7 +5,7 @@ import { Column } from "./column.ts";
 export const PIECE_WORDS = 5;
 
 /**
- * Where an instance's surface stands in the table, after everything else (`tail`):
+ * The place of an instance's surface in the table, after everything else (`tail`):
  *
  *   [instance], [pitch + instance]   the instance's first slice; the parallel move of σ
  *   [2·pitch]                the number of pieces

@@ -2,7 +2,7 @@ import { bool, fn, real } from "../../kernel/index.ts";
 import { matrixRow, rowWeight } from "./matrix.ts";
 import type { BoundaryCode } from "./state.ts";
 
-/** What holds at the ends of an axis. */
+/** The boundary conditions at the ends of an axis. */
 interface Ends {
   readonly first: Pick<BoundaryCode, "kind">;
   readonly last: Pick<BoundaryCode, "kind">;
@@ -91,7 +91,7 @@ export const innerRow = (fitted: boolean) =>
     },
   });
 
-/** What a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
+/** The term that a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
 export const slopeSource = (log: boolean) =>
   fn({
     name: "slopeSource",

@@ -1,4 +1,4 @@
-/** What users' functions are in a kernel: kernel functions of the state of an instance. */
+/** Users' functions as they are in a kernel: kernel functions of the state of an instance. */
 import { type FunctionOf, type FunctionResult, i32, real, record, type ValueOf } from "../../kernel/index.ts";
 import type { Boundary } from "../problem/equation.ts";
 import { Column } from "./column.ts";
@@ -23,7 +23,7 @@ type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedS
 export const DatedState = record({ state: AxesState, k: i32, u: real });
 type Dated<R extends FunctionResult> = FunctionOf<(of: ValueOf<typeof DatedState>) => R>;
 
-/** What holds at an end of an axis. */
+/** The boundary condition at an end of an axis. */
 export interface BoundaryCode {
   readonly kind: Boundary<string>["kind"];
   /** The value or slope; undefined for the other kinds. */
@@ -33,9 +33,9 @@ export interface BoundaryCode {
 /** Knock-outs at all times. */
 export interface RegionCode {
   readonly inside: Masked<boolean>;
-  /** Of the last region that the state is in. */
+  /** The value of the last region that the state is in. */
   readonly value: Masked<number>;
-  /** Whether the edges of those in force are numbers. */
+  /** Tells whether the edges of those in force are numbers. */
   readonly hasEdges: Masked<boolean>;
 }
 
@@ -43,7 +43,7 @@ export interface RegionCode {
 export interface DatedCode {
   /** u after exercise or a knock-out, and whether all that it took was finite. */
   readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;
-  /** Where condition k takes the state along its axis. */
+  /** The coordinate to which condition k takes the state along its axis. */
   readonly jump: Dated<number> | undefined;
   /** The axis of condition k if that is a jump, else −1. */
   readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;

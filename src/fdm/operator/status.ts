@@ -1,4 +1,4 @@
-/** What `status` says of an instance, a word each. */
+/** The words of an instance's `status`. */
 export const STATUS = {
   /** `FAULT`, at which node and in which row of the program; only the first is kept. */
   fault: 0,

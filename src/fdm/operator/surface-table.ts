@@ -8,7 +8,7 @@ import { surfacePieces, surfaceSlices } from "./surface.ts";
 export class SurfaceTable {
   private readonly instances: readonly Instance[];
   private readonly pieces: number;
-  /** Of each instance, the number of its first slice. */
+  /** The number of each instance's first slice. */
   private readonly firsts: number[] = [];
   private readonly slices: Float64Array[] = [];
 

@@ -1,6 +1,6 @@
 /**
- * What is added to all values at expiry, and to those that an event sets, in units of the spot (`solve`: of the values
- * themselves): no value notices it but zero.
+ * A constant added to all values at expiry, and to those that an event sets, in units of the spot (`solve`: of the
+ * values themselves): no value notices it but zero.
  *
  * Away from where a payoff is worth something an implicit step leaves each node a part of its neighbour's value, and
  * after some tens of nodes nothing that a number of full precision could be: such denormal numbers cost a CPU many

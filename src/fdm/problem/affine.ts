@@ -10,7 +10,7 @@ export interface PaidDividend {
   readonly proportional?: number;
 }
 
-/** What `affineDividends` takes: constant rates, and dividends that together are worth less than the spot. */
+/** The input of `affineDividends`: constant rates, and dividends that together are worth less than the spot. */
 export interface AffineSpec {
   /** Today's, > 0. */
   readonly spot: number;
@@ -18,7 +18,9 @@ export interface AffineSpec {
   readonly rate: number;
   /** Per year, continuously compounded; 0 by default. */
   readonly dividendYield?: number;
-  /** In any order. All of them count, including those after expiry: leave out those that are not to count. */
+  /**
+   * The dividends in any order. All of them count, including those after expiry: leave out those that are not to count.
+   */
   readonly dividends: readonly PaidDividend[];
 }
 
@@ -73,7 +75,7 @@ export interface DatesCondition {
   readonly at: readonly number[];
 }
 
-/** As a part of the life. */
+/** A moment, as a part of the life. */
 const MOMENT = 1e-6;
 
 interface Dated {
@@ -137,7 +139,7 @@ export function affineDividends(spec: AffineSpec): AffineCoordinate {
   };
 }
 
-/** By date, with what each is worth today, in units of the growth. @throws SpecError */
+/** The dividends by date, with what each is worth today, in units of the growth. @throws SpecError */
 function datedDividends(dividends: readonly PaidDividend[], carry: number): readonly Dated[] {
   let kept = 1;
   return dividends

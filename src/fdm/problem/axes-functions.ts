@@ -1,4 +1,7 @@
-/** What a user writes of a problem on one to three axes, as kernel functions of the state; see `functions.ts`. */
+/**
+ * The functions that a user writes of a problem on one to three axes, as kernel functions of the state; see
+ * `functions.ts`.
+ */
 import { type FunctionParams, type FunctionSpec, functionFromSource, i32 } from "../../kernel/index.ts";
 import {
   AXES_COEFFICIENTS,
@@ -53,15 +56,18 @@ export function labelsOnAxes(axes: readonly string[]): Readonly<Record<string, s
 
 type Environment = Record<string, FunctionSpec>;
 
-/** How far from its edge a region still is: a node on the edge may have been rounded to its other side. */
+/**
+ * The relative distance from its edge up to which a region reaches: a node on the edge may have been rounded to its
+ * other side.
+ */
 const SLACK = 'const slack = gpu.precision === "f32" ? 1e-6 : 1e-12;';
-/** Of a state, in the words of `COORDINATES`. */
+/** The name of a state as an argument, in the words of `COORDINATES`. */
 const ARGUMENT = "state";
 
-/** How states are handed to functions of conditions: as fields (`AxesState`), or otherwise. */
+/** The form in which states are handed to functions of conditions: as fields (`AxesState`), or otherwise. */
 export interface StateForm {
   readonly number: (given: Given) => FunctionSpec;
-  /** What makes the coordinates of a `state` variables. */
+  /** The code that makes the coordinates of a `state` variables. */
   readonly take: string;
   readonly masked: FunctionParams;
   readonly dated: FunctionParams;
@@ -170,7 +176,10 @@ export function axesPointwise(conditions: readonly GivenCondition[], form = AXES
   ]);
 }
 
-/** Where jumps take the state along their axes, and along which; undefined where there are none. */
+/**
+ * The function that gives where jumps take the state along their axes, and the one that gives which axis; undefined
+ * where there are none.
+ */
 export function axesJumps(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
   const jumps = conditions.flatMap((condition, k) => (condition.kind === "jump" ? [{ ...condition, k }] : []));
   if (jumps.length === 0) return { jump: undefined, jumpAxis: undefined };

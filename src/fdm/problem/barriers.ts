@@ -16,16 +16,16 @@ export interface MonitoredLevel {
 
 /** A barrier that ends a trade. */
 export interface KnockOut extends MonitoredLevel {
-  /** What is paid when it is hit, at once or at expiry. */
+  /** The amount paid when it is hit, at once or at expiry. */
   readonly rebate: number;
   readonly rebateAt: "hit" | "expiry";
-  /** Whether the mesh goes on beyond it all the same: another problem is solved on it. */
+  /** True where the mesh goes on beyond it all the same: another problem is solved on it. */
   readonly open: boolean;
 }
 
 /**
- * What a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever is, `rebate`
- * is paid at expiry.
+ * The knock-ins that a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever
+ * is, `rebate` is paid at expiry.
  */
 export interface KnockIns {
   readonly levels: readonly MonitoredLevel[];
@@ -35,14 +35,14 @@ export interface KnockIns {
 /** Dates closer than this part of the life are one. */
 export const SAME_DATE = 1e-9;
 
-/** Whether a barrier is monitored at a time. */
+/** Tells whether a barrier is monitored at a time. */
 export function isMonitored({ from, to, times }: MonitoredLevel, time: number, expiry: number): boolean {
   const tolerance = SAME_DATE * expiry;
   if (times === undefined) return from <= time + tolerance && to >= time - tolerance;
   return times.some((date) => Math.abs(date - time) <= tolerance);
 }
 
-/** Whether a barrier is monitored at all times between two dates. */
+/** Tells whether a barrier is monitored at all times between two dates. */
 export function isMonitoredBetween(
   { from, to, times }: MonitoredLevel,
   start: number,
@@ -57,7 +57,7 @@ export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
 
-/** What a barrier pays that is hit at a time, as worth then. */
+/** The value, at the time of the hit, of what a barrier pays. */
 export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rates, expiry }: OneFactorProblem): number {
   if (rebateAt === "hit" || rebate === 0) return rebate;
   return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));
@@ -69,7 +69,7 @@ export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: numbe
   return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
 }
 
-/** Whether the trade has been knocked in by a spot of today, or never had to be. */
+/** Tells whether the trade has been knocked in by a spot of today, or never had to be. */
 export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
   return (
     knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isMonitored(level, 0, expiry))
@@ -81,7 +81,10 @@ export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): 
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
 
-/** From the innermost to the outermost on either side, so that what is set last at a node is what was hit first. */
+/**
+ * Sorts barriers from the innermost to the outermost on either side, so that what is set last at a node is what was hit
+ * first.
+ */
 export function inwardFirst<Level extends MonitoredLevel>(barriers: readonly Level[]): readonly Level[] {
   const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
   return barriers.toSorted((a, b) => (a.side === b.side ? outward(a, b) : a.side === "down" ? -1 : 1));
@@ -128,6 +131,6 @@ export function liveSideOf({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }
 
-/** Whether a problem has barriers or knock-ins. */
+/** Tells whether a problem has barriers or knock-ins. */
 export const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
   barriers !== undefined || knockIns !== undefined;

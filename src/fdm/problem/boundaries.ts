@@ -10,7 +10,7 @@ export interface GivenBoundary {
   readonly number: Given | undefined;
 }
 
-/** What holds at the ends of the axis. */
+/** The boundary conditions at the ends of the axis. */
 export interface GivenEnds {
   readonly low: GivenBoundary;
   readonly high: GivenBoundary;

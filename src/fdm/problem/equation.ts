@@ -30,7 +30,7 @@ export type CoefficientName<A extends string, B extends string = A> = A extends 
   ? (B extends string ? `${A}${B}` : never) | A | "V" | "source"
   : never;
 
-/** What the TypeScript compiler says of a coefficient that there is not. */
+/** The compiler's message for a name that is no coefficient. */
 type NoCoefficient<K extends string, A extends string, Each = A> = Each extends unknown
   ? [A] extends [Each]
     ? `${K} is no coefficient: those on the axis ${A} are ${A}${A}, ${A}, V and source`
@@ -61,11 +61,11 @@ export interface AxisPoint {
   /** A value of the axis. */
   readonly at: Quantity;
   /**
-   * Where it lies: on a node (the default; for kinks and continuous barriers), midway between two (for jumps of the
-   * payoff and barriers on dates), or anywhere.
+   * The place of the point: on a node (the default; for kinks and continuous barriers), midway between two (for jumps
+   * of the payoff and barriers on dates), or anywhere.
    */
   readonly align?: Alignment | "none";
-  /** Whether nodes are dense around it; true by default. */
+  /** Makes nodes dense around it; true by default. */
   readonly concentrate?: boolean;
 }
 
@@ -84,7 +84,7 @@ export interface Axis {
   readonly coordinate?: CoordinateName;
   /** Strikes, barriers, spots; a quantity alone is { at: quantity }. */
   readonly points?: readonly (Quantity | AxisPoint)[];
-  /** How nodes are concentrated around points: "sinh" (the default), "tanh" or "uniform". */
+  /** The concentration of nodes around points: "sinh" (the default), "tanh" or "uniform". */
   readonly density?: DensityKind;
   /** The width of the dense part around a point, in units of the coordinate; by default a twentieth of the axis. */
   readonly width?: Quantity;
@@ -106,7 +106,7 @@ export type Boundary<N extends string, F = unknown> =
   | { readonly kind: "neumann"; readonly slope: StateFunction<N, F> };
 
 /**
- * How V ≥ payoff is solved for in each stage.
+ * The method by which V ≥ payoff is solved for in each stage.
  *
  * * `penalty`: policy iteration, which is the penalty method (Forsyth & Vetzal 2002) with an infinite penalty, for any
  *   exercise region. The default.
@@ -118,7 +118,7 @@ export type Boundary<N extends string, F = unknown> =
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
 /**
- * What holds on dates or over time. Conditions on one date are applied backward in time, in the order they are listed.
+ * A condition on dates or over time. Conditions on one date are applied backward in time, in the order they are listed.
  */
 export type Condition<N extends string, F = unknown> =
   | {
@@ -127,11 +127,11 @@ export type Condition<N extends string, F = unknown> =
       readonly payoff: StateFunction<N, F>;
       readonly at?: readonly Quantity[];
       readonly method?: ExerciseMethod;
-      /** Which end of the axis the exercise region is at; by default where payoff is larger at expiry. */
+      /** The end of the axis that the exercise region is at; by default where payoff is larger at expiry. */
       readonly side?: "low" | "high";
     }
   | {
-      /** On the dates `at` the state jumps: V(S) ← V(to(S)), along `axis`, the first one unless given. */
+      /** A jump of the state on the dates `at`: V(S) ← V(to(S)), along `axis`, the first one unless given. */
       readonly kind: "jump";
       readonly axis?: string;
       readonly at: readonly Quantity[];
@@ -230,8 +230,8 @@ export interface EquationProblem<
   /** Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
   readonly extrapolate?: "time" | "space" | "both";
   /**
-   * Whether to estimate the error by a second solution with half the steps and half the intervals, on several axes by
-   * one of each. An extrapolation estimates it by itself.
+   * Estimates the error by a second solution with half the steps and half the intervals, on several axes by one of
+   * each. An extrapolation estimates it by itself.
    */
   readonly errorEstimate?: boolean;
   /**
@@ -240,9 +240,9 @@ export interface EquationProblem<
    */
   readonly sensitivities?: readonly NoInfer<P>[];
   /**
-   * Where drift dominates diffusion between nodes: "fitted" (the default on one axis) raises diffusion until the matrix
-   * is an M-matrix, so that the solution does not oscillate and the scheme is of first order there. "central" (the
-   * default on several axes) leaves it.
+   * The treatment of nodes between which drift dominates diffusion: "fitted" (the default on one axis) raises diffusion
+   * until the matrix is an M-matrix, so that the solution does not oscillate and the scheme is of first order there.
+   * "central" (the default on several axes) leaves it.
    */
   readonly convection?: "fitted" | "central";
   /** "f64" by default, which is f32x2, emulated double, on WebGPU. */

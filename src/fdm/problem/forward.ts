@@ -14,7 +14,10 @@ import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
  * φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
  */
 export interface Forward {
-  /** What is solved on the nodes: without drift and rates, with the mean of σ², and the payoff's kink at K/G(T). */
+  /**
+   * The problem that is solved on the nodes: without drift and rates, with the mean of σ², and the payoff's kink at
+   * K/G(T).
+   */
   readonly flat: OneFactorProblem;
   /** e^{−qT}. */
   readonly weight: number;
@@ -32,8 +35,8 @@ const MAX_DRIFT = 2;
 const MAX_VARIATION = 9;
 
 /**
- * Whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do, nothing on
- * dates. For early exercise they may not vary by too much.
+ * Tells whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do,
+ * nothing on dates. For early exercise they may not vary by too much.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -155,8 +158,8 @@ class Integral {
 }
 
 /**
- * Of each time step, in the solver's order, e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the last step's twice, so that a
- * solver may read one ahead. Trades of one market and one expiry have the same.
+ * The factors of early exercise for each time step, in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the
+ * last step's twice, so that a solver may read one ahead. Trades of one market and one expiry have the same.
  */
 export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
@@ -181,7 +184,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   return factors;
 }
 
-/** How many numbers those are. */
+/** The number of those factors. */
 export const timeDependentWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {

@@ -1,4 +1,6 @@
-/** What a user writes, functions, formulas and numbers, as kernel functions of (t, S, parameters of the instance). */
+/**
+ * The functions, formulas and numbers that a user writes, as kernel functions of (t, S, parameters of the instance).
+ */
 import { type KernelError, SpecError } from "../../errors.ts";
 import {
   type DeclaredFunctions,
@@ -20,17 +22,17 @@ import {
 import { shownType } from "./checks.ts";
 import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
-/** What functions of a problem are given: the state, and behind the user's parameters their own literals. */
+/** The arguments of functions of a problem: the state, and behind the user's parameters their own literals. */
 export interface State {
   /** t, the axes, the parameters: the order in which functions take the state. */
   readonly names: readonly string[];
-  /** How many of them are axes. */
+  /** The number of axes among them. */
   readonly axes: number;
-  /** What they may call. */
+  /** The functions that they may call. */
   readonly functions: DeclaredFunctions;
   /** A text by which names and functions differ. */
   readonly key: string;
-  /** Those of all functions so far, by which problems with the same kernels differ. */
+  /** The literals of all functions so far, by which problems with the same kernels differ. */
   readonly literals: number[];
 }
 
@@ -50,14 +52,14 @@ type StateFunction = RealFunction<FunctionResult>;
 /** A function of the state as the user gave it, with the place it stands at; it gives a T. */
 export interface Given<T = number> {
   readonly path: string;
-  /** Of t, the axis, the parameters and the function's literals, in this order. */
+  /** The kernel function of t, the axis, the parameters and the function's literals, in this order. */
   readonly call: FunctionSpec;
   /** The arguments of `call` inside an adapter. */
   readonly args: string;
   /** Its value, or values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => T;
   readonly dependsOnTime: boolean;
-  /** Whether it reads an axis, by the axis' number. */
+  /** Tells whether it reads an axis, by the axis' number. */
   readonly dependsOnAxis: (axis: number) => boolean;
 }
 
@@ -136,15 +138,15 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
  * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
  */
 export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
-  /** For each key the text that reads it from `k`, what the user's function returned; "0.0" where there is none. */
+  /** The text for each key that reads it from `k`, what the user's function returned; "0.0" where there is none. */
   readonly reads: Readonly<Record<K, string>>;
   /** Names as the user knows them, for messages. */
   readonly labels: Readonly<Record<K, string>>;
-  /** Whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
+  /** Tells whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
   readonly coefficientDepends: (key: K, axis: number) => boolean;
 }
 
-/** What is the same for all equations of one text. */
+/** The part of equations that is the same for all of one text. */
 interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "call" | "values"> {
   readonly reads: Readonly<Record<K, string>>;
   readonly labels: Readonly<Record<K, string>>;
@@ -199,7 +201,7 @@ export function givenEquation<K extends string>(
   };
 }
 
-/** What an equation returns, by name. @throws SpecError for what is no coefficient */
+/** The coefficients that an equation returns, by name. @throws SpecError for what is no coefficient */
 function coefficientsOf(
   fn: StateFunction,
   equation: unknown,
@@ -222,7 +224,9 @@ function coefficientsOf(
   return kind;
 }
 
-/** By which text each coefficient is read of what the function returned, and what its author calls it. */
+/**
+ * The text by which each coefficient is read of what the function returned, and the name that its author calls it by.
+ */
 function readsAndLabels<K extends string>(
   kind: ReadonlyMap<string, ResultKind>,
   named: Readonly<Record<K, string>>,
@@ -275,7 +279,7 @@ function knownParts<K extends string>(
   };
 }
 
-/** Which of the names of a mixed derivative an equation uses. @throws SpecError for both */
+/** The name of a mixed derivative that an equation uses. @throws SpecError for both */
 function oneName(names: readonly string[], kind: ReadonlyMap<string, unknown>): string {
   const used = names.filter((name) => kind.has(name));
   if (used.length > 1)

@@ -1,4 +1,4 @@
-/** What is found out about a user's function by lowering it, kept by its text: it is lowered once for all problems. */
+/** The analysis of a user's function by lowering it, kept by its text: it is lowered once for all problems. */
 import {
   type FunctionResult,
   type FunctionSpec,
@@ -17,9 +17,9 @@ export const LOOP_BUDGET = 1_000_000;
 
 /** A function lowered by itself. */
 export interface LoweredAlone extends Lifted<FunctionResult> {
-  /** Whether it reads its k-th argument. */
+  /** Tells whether it reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
-  /** Whether its result of that number depends on its k-th argument. */
+  /** Tells whether its result of that number depends on its k-th argument. */
   readonly resultDepends: (result: number, k: number) => boolean;
 }
 
@@ -33,7 +33,7 @@ export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly s
   return { ...lifted, readsArgument, resultDepends: (result, k) => dependence(k).get(result) ?? false };
 }
 
-/** Whether scalar parameter `id` stands anywhere in a piece of lowered code. */
+/** Tells whether scalar parameter `id` stands anywhere in a piece of lowered code. */
 function readsParam(code: unknown, id: number): boolean {
   if (typeof code !== "object" || code === null) return false;
   const node = code as { readonly kind?: unknown; readonly id?: unknown };
@@ -41,7 +41,7 @@ function readsParam(code: unknown, id: number): boolean {
   return Object.values(code).some((child) => readsParam(child, id));
 }
 
-/** What is found for each number when it is wanted first. */
+/** Finds a value for each number when it is wanted first, and keeps it. */
 function eachOnce<T>(find: (k: number) => T): (k: number) => T {
   const found = new Map<number, T>();
   return (k) => {
@@ -50,7 +50,7 @@ function eachOnce<T>(find: (k: number) => T): (k: number) => T {
   };
 }
 
-/** What is made when it is wanted first. */
+/** Makes a value when it is wanted first, and keeps it. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -62,8 +62,9 @@ const MAX_TEXT = 2 ** 16;
 const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
 
 /**
- * What `make` finds out about what a user gave at `path`. It is the same for the same text and state, since functions
- * of the kernel language know nothing else of the code around them. A pure function's memory; failures are not kept.
+ * Returns what `make` finds out about what a user gave at `path`, kept by its text. It is the same for the same text
+ * and state, since functions of the kernel language know nothing else of the code around them. A pure function's
+ * memory; failures are not kept.
  *
  * @param state what the function is given and may call, as a text
  */

@@ -8,9 +8,9 @@ import { codeOf, type Understood, understood } from "./understood.ts";
 
 /** A problem on one axis that has been checked and understood. */
 export interface Model extends Understood {
-  /** Whether nodes run from high to low: the exercise region is to be at the first ones. */
+  /** True where nodes run from high to low: the exercise region is to be at the first ones. */
   readonly descending: boolean;
-  /** All but the capacity. */
+  /** The variant but for the capacity. */
   readonly variant: Omit<EquationVariant, "capacity">;
 }
 
@@ -44,7 +44,8 @@ function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exerc
 }
 
 /**
- * Where the payoff is larger at expiry, unless it is said. All entries run through their nodes the same way.
+ * The end of the axis at which the payoff is larger at expiry, unless it is given. All entries run through their nodes
+ * the same way.
  * @throws SpecError entries that differ
  */
 function sideOf(

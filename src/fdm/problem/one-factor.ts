@@ -16,7 +16,9 @@ import type { PayoffProfile } from "../../products/index.ts";
 import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
 import { checkedVolatility } from "./volatility-check.ts";
 
-/** How the spot diffuses, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift. */
+/**
+ * The diffusion of the spot, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift.
+ */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
   /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
@@ -47,25 +49,28 @@ export interface OneFactorProblem {
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;
-  /** In [0, expiry), increasing: when else a European problem may be exercised. */
+  /** The times in [0, expiry), increasing, at which else a European problem may be exercised. */
   readonly exerciseTimes?: readonly number[] | undefined;
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
-  /** Those inside (0, expiry), by time. */
+  /** The dividends inside (0, expiry), by time. */
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
   /**
-   * In (0, expiry), increasing: when rates or volatility jump by so much that the time grid starts again, with the
-   * damped, short steps that events have.
+   * The times in (0, expiry), increasing, at which rates or volatility jump by so much that the time grid starts again,
+   * with the damped, short steps that events have.
    */
   readonly restarts?: readonly number[] | undefined;
-  /** What ends it early, at most one at any price and time of those monitored together counts: see `barriers.ts`. */
+  /**
+   * The knock-outs that end it early; at most one at any price and time of those monitored together counts: see
+   * `barriers.ts`.
+   */
   readonly barriers?: readonly KnockOut[] | undefined;
-  /** What has to happen before it can be exercised at all; until then a barrier ends it, too. */
+  /** The knock-ins before which it cannot be exercised at all; until then a barrier ends it, too. */
   readonly knockIns?: KnockIns | undefined;
 }
 
-/** Whether the holder may exercise today, at a spot. */
+/** Tells whether the holder may exercise today, at a spot. */
 export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
   const { american, exerciseTimes, expiry } = problem;
   return (
@@ -160,10 +165,10 @@ export function totalVariance(problem: OneFactorProblem): number {
   return largest * largest * expiry;
 }
 
-/** Where σ was 0 wherever it was looked at first, it is looked at as often along each forward. */
+/** The number of times along each forward at which σ is looked at where it was 0 wherever it was looked at first. */
 const PATH_POINTS = 256;
 
-/** Where a spot of today is at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
+/** The spot at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
 export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
   let price = spot;
   let from = 0;
@@ -198,8 +203,8 @@ export function totalDrift(problem: OneFactorProblem): number {
 }
 
 /**
- * Whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the time
- * step.
+ * Tells whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the
+ * time step.
  */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = isConstantUntil(rates, expiry);

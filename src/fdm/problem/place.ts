@@ -1,4 +1,4 @@
-/** Where the user's code is: what errors about functions and formulas say. */
+/** The place of the user's code, which errors about functions and formulas name. */
 import type * as NodeFs from "node:fs";
 import { KernelError, type SourcePlace } from "../../errors.ts";
 
@@ -45,7 +45,10 @@ function callSite(stack = ""): CallSite | undefined {
 const pathOf = (address: string): string =>
   address.startsWith("file://") ? decodeURI(address).replace(/^file:\/\/(?:\/(?=[A-Za-z]:))?/, "") : address;
 
-/** Undefined where the file cannot be read (a page, a bundle that has gone) or does not have the text, or twice. */
+/**
+ * Finds a text in a file; undefined where the file cannot be read (a page, a bundle that has gone) or does not have the
+ * text, or twice.
+ */
 function inFile(file: string, text: string, line: number, column: number): string | undefined {
   const content = contentOf(file);
   const at = content.indexOf(text);

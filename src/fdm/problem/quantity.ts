@@ -48,7 +48,7 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   );
 }
 
-/** What one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
+/** The error that one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
 export function entryError(f: () => unknown): SpecError | undefined {
   try {
     f();

@@ -1,15 +1,15 @@
-/** What problems on one axis and on several say alike: names, accuracy, steps. */
+/** The settings that problems on one axis and on several have alike: names, accuracy, steps. */
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import type { AnyProblem } from "./equation.ts";
 
-/** Which other solutions there are besides the one asked for, and what they are for. */
+/** The other solutions that there are besides the one asked for, and their purposes. */
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
   /** Order in time. */
   readonly order: 1 | 2;
-  /** Whether errors in time and in space are estimated by a solution each. */
+  /** True where errors in time and in space are estimated by a solution each. */
   readonly apart: boolean;
 }
 
@@ -75,7 +75,7 @@ export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): 
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
-/** Whether there is a solution on half the intervals. */
+/** Tells whether there is a solution on half the intervals. */
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
@@ -101,7 +101,7 @@ export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "cent
   return convection;
 }
 
-/** How often steps double after a date; `always`: with exercise at all times. @throws SpecError */
+/** The number of times that steps double after a date; `always`: with exercise at all times. @throws SpecError */
 export function gradingOf({ grading, steps = 100 }: AnyProblem, always: boolean): number {
   const chosen = grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 1);
   if (!Number.isInteger(chosen) || chosen < 1 || chosen > 20)

@@ -39,7 +39,7 @@ export interface Understood {
   readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
-  /** Of each axis, before any refinement. */
+  /** The nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
   readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
   readonly expiryOf: (entry: ParameterValues) => number;
@@ -116,11 +116,11 @@ const inTime = (functions: readonly (Given | undefined)[]): boolean =>
 const slopesOf = (ends: readonly GivenEnds[]): (Given | undefined)[] =>
   ends.flatMap(({ low, high }) => [low, high]).flatMap(({ kind, number }) => (kind === "neumann" ? [number] : []));
 
-/** Which of the mixed derivatives of two or three axes there are. */
+/** Tells which of the mixed derivatives of two or three axes there are. */
 export const mixedOf = ({ reads }: AxesEquation): boolean[] =>
   (["a01", "a02", "a12"] as const).map((name) => (reads[name] ?? "0.0") !== "0.0");
 
-/** What kernels of any number of axes are compiled for. */
+/** The code that kernels of any number of axes are compiled for. */
 export function codeOf(
   problem: AnyProblem,
   { batch, literals, equation, ends, terminal, conditions }: Understood,

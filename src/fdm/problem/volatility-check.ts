@@ -45,8 +45,8 @@ interface Checked {
 }
 
 /**
- * What is known of a formula, which trades share: a mesh inside of one that was checked is not checked again. A pure
- * function's memory.
+ * The checks of a formula that are known, which trades share: a mesh inside of one that was checked is not checked
+ * again. A pure function's memory.
  */
 const known = new WeakMap<Extract<Diffusion, { kind: "formula" }>["sigma"], Checked>();
 

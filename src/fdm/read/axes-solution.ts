@@ -7,9 +7,12 @@ import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of several axes. */
 export interface AxesPoint<A extends string = string> extends AxesDerivatives<A> {
-  /** What extrapolations in space and in time have added, or would add; none where there are no coarser solutions. */
+  /**
+   * The amounts that extrapolations in space and in time have added, or would add; none where there are no coarser
+   * solutions.
+   */
   readonly corrections: readonly AxesDerivatives<A>[];
-  /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -45,7 +48,7 @@ export interface AxesContents extends EntryContents<AxesEntrySolution> {
 export class AxesEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** What did not go as it should. */
+  /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
   /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
@@ -75,7 +78,9 @@ export class AxesEntrySolution<A extends string = string> {
     return this.#solved().fine.values;
   }
 
-  /** With exercise at all times: 1 at the nodes, in the order of `values`, at which it pays as much as V today. */
+  /**
+   * The region of exercise at all times: 1 at the nodes, in the order of `values`, at which it pays as much as V today.
+   */
   get exerciseRegion(): Uint8Array | undefined {
     return this.#solved().exercised;
   }
@@ -111,7 +116,7 @@ export class AxesEntrySolution<A extends string = string> {
   }
 }
 
-/** What `solve` returns of a problem on two or three axes. */
+/** The result of `solve` of a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];

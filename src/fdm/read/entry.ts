@@ -1,4 +1,4 @@
-/** What is read of a solution at a point of one or more axes. */
+/** The reading of a solution at a point of one or more axes. */
 import type { SpecError } from "../../errors.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
 import { stencilOf } from "./fornberg.ts";
@@ -45,15 +45,15 @@ export interface EntryContents<E = never> {
 }
 
 /**
- * By how much an estimated error is raised that is not corrected: a quarter, as Roache's (1994) grid convergence index
- * is where the order is known.
+ * The factor by which an estimated error that is not corrected is raised: by a quarter, as in Roache's (1994) grid
+ * convergence index where the order is known.
  */
 const SAFETY = 1.25;
 
 /** Value, derivatives and what belongs to them at a point, by products of Fornberg's weights. */
 export interface PointReading<A extends string> extends AxesDerivatives<A> {
   readonly theta: number;
-  /** What each companion has added, or would add. */
+  /** The amount that each companion has added, or would add. */
   readonly corrections: readonly AxesDerivatives<A>[];
   readonly errorEstimate: number | undefined;
 }

@@ -16,7 +16,7 @@ export interface PointSolution {
   readonly theta: number;
   /** Derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
-  /** Of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface AxisContents extends EntryContents<EntrySolution> {
 export class EntrySolution {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Where the scheme lost its order, or what did not converge. */
+  /** Warnings of where the scheme lost its order, or of what did not converge. */
   readonly warnings: readonly string[];
   /** Why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
@@ -87,7 +87,7 @@ export class EntrySolution {
     return this.#values;
   }
 
-  /** Undefined unless the problem has an exercise condition. */
+  /** The exercise boundary; undefined unless the problem has an exercise condition. */
   get exerciseBoundary(): ExerciseBoundary | undefined {
     return this.#solved().exerciseBoundary;
   }
@@ -118,7 +118,7 @@ export class EntrySolution {
   }
 }
 
-/** What `solve` returns. */
+/** The result of `solve`. */
 export interface Solution {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly EntrySolution[];

@@ -30,7 +30,7 @@ export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: nu
   return weights;
 }
 
-/** How many nodes give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
+/** The number of nodes that give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
 const stencilLength = (order: number, k: number): number => order + k;
 
 /**

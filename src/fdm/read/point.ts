@@ -3,7 +3,7 @@ import { Column, valueAt } from "../operator/column.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
 /**
- * What stands for the value where exercise is optimal at once: it is the payoff there, which the host has without an
+ * The output value that stands for exercise at once: the value is the payoff there, which the host has without an
  * error.
  */
 export const EXERCISED = 1e30;
@@ -88,7 +88,7 @@ export const valueBetween = fn({
   },
 });
 
-/** What a solution is read from at a point: the nodes, the values there, and what exercise pays. */
+/** The data from which a solution is read at a point: the nodes, the values there, and what exercise pays. */
 export const Reading = record({
   table: Column,
   coefficients: Column,
@@ -97,7 +97,7 @@ export const Reading = record({
   u: read(real),
   /** The value before a knock-in. */
   dormant: read(real),
-  /** Where the obstacle starts in the table, unless mesh and payoff are `closed`. */
+  /** The place at which the obstacle starts in the table, unless mesh and payoff are `closed`. */
   obstacleRow: i32,
   /** A time-dependent obstacle is slope·φ·x − kink. */
   slope: real,
@@ -105,7 +105,8 @@ export const Reading = record({
 });
 
 /**
- * Whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between them.
+ * Tells whether nodes i and i + 1 are on the obstacle where that is worth something: exercise is then optimal between
+ * them.
  */
 const isExercised = (closed: boolean, timeDependent: boolean) =>
   fn({

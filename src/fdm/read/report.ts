@@ -12,10 +12,10 @@ export interface Report {
   readonly error: SpecError | undefined;
 }
 
-/** What was asked for, as far as messages name it. */
+/** The specification of a problem, as far as messages name it. */
 type Asked = Pick<AxesModel, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
 
-/** What came of it. */
+/** The outcome of its solution. */
 interface Came {
   readonly meshes: readonly Pick<AxisMesh, "values">[];
   readonly status: Status;
@@ -24,7 +24,7 @@ interface Came {
 }
 
 /**
- * What the status of an instance says, in words.
+ * The status of an instance, in words.
  * @param endless the errors of loops that did not end, by number, of the solution's kernel
  */
 export function reportOf(
@@ -158,7 +158,7 @@ interface Found {
   readonly got: number;
 }
 
-/** Which function it was; of several that it may have been, the first that is not finite on the host. */
+/** The function to blame; of several that it may have been, the first that is not finite on the host. */
 function blamed(model: Asked, solved: Came, nodes: readonly number[], at: <T>(given: Given<T>) => T): Found {
   const { fault } = solved.status;
   const all =

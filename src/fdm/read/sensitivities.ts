@@ -12,7 +12,7 @@ export interface Moved<Entry> {
   readonly down: Entry;
 }
 
-/** What is read of an entry. */
+/** The error of an entry, the only thing read here. */
 interface Failing {
   readonly error: SpecError | undefined;
 }
@@ -69,7 +69,7 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
   };
 }
 
-/** What is to be said of moved entries that could not be solved. */
+/** The warnings of moved entries that could not be solved. */
 export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] =>
   moved.flatMap(({ name, up, down }) =>
     [up, down].flatMap(({ error }) =>

@@ -11,7 +11,7 @@ export interface PointValue {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
-  /** Whether exercise is optimal at once: the value is then the payoff. */
+  /** True where exercise is optimal at once: the value is then the payoff. */
   readonly exercised: boolean;
 }
 
@@ -51,7 +51,7 @@ export function spotValues({ problem }: Grid, values: InstanceValues, paid: Floa
   }
 }
 
-/** On a window's nodes: those that the device made, rounded as it did, else the mesh's. */
+/** The stencil on a window's nodes: those that the device made, rounded as it did, else the mesh's. */
 function stencilOf({ problem, mesh }: Grid, window: InstanceValues["window"], first: number): Stencil {
   const spot = problem.spots[0];
   if (window.length > WINDOW) return stencil(window, WINDOW, spot);
@@ -67,7 +67,7 @@ function nodeOf({ mesh }: Grid, window: InstanceValues["window"], first: number,
   return window.length > WINDOW ? window[WINDOW + k] : nodeAt(mesh, first + k);
 }
 
-/** Whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
+/** Tells whether the two nodes about the spot, and a payoff worth something there, say that exercise is optimal. */
 function onObstacle(grid: Grid, window: InstanceValues["window"], first: number, tolerance: number): boolean {
   const { spots } = grid.problem;
   if (!isKnockedIn(grid.problem, spots[0])) return false;
@@ -81,8 +81,8 @@ function onObstacle(grid: Grid, window: InstanceValues["window"], first: number,
 }
 
 /**
- * How much more than the payoff the nodes of the window are worth at most, where the exercise boundary is among them;
- * else 0, and where the payoff jumps: a boundary at the jump is on a node, and beyond it the payoff says nothing.
+ * The largest excess over the payoff of the values at the window's nodes, where the exercise boundary is among them;
+ * else 0, as where the payoff jumps: a boundary at the jump is on a node, and beyond it the payoff says nothing.
  */
 export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);

@@ -1,7 +1,7 @@
 import type { Given, GivenEquation } from "../problem/functions.ts";
 import type { ParameterValues } from "../problem/quantity.ts";
 
-/** What of a problem decides on the derivative by time. */
+/** The part of a problem that decides on the derivative by time. */
 interface Timed {
   readonly equation: Pick<GivenEquation<string>, "at">;
   readonly exercise: { readonly payoff: Given; readonly dates?: unknown } | undefined;

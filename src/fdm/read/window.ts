@@ -4,7 +4,7 @@ import { aliveBetween, dormantBetween, hasLevels, isKnockedIn, knockedOutBy } fr
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
 
-/** How today's spot is read: the same for all instances of a grid. */
+/** The window in which today's spot is read: the same for all instances of a grid. */
 export interface TodaysWindow {
   /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
   readonly cell: number | undefined;
@@ -80,7 +80,7 @@ function betweenKinks(
   return highest + 1 - lowest < WINDOW || payoff.kinks.includes(spot) ? alive : [lowest, highest];
 }
 
-/** Whether early exercise ends at kinks of the payoff, of a mesh that ascends. */
+/** Tells whether early exercise ends at kinks of the payoff, of a mesh that ascends. */
 const bendsInside = ({ american, payoff, barriers, knockIns }: OneFactorProblem): boolean =>
   american &&
   (payoff.exerciseSide === "unknown" || (payoff.jumps && (barriers !== undefined || knockIns !== undefined)));

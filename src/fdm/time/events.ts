@@ -4,8 +4,8 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 
 /**
- * What happens on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then
- * the holder may exercise: at the spot after the dividend, and only what has not been knocked out.
+ * The event on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then the
+ * holder may exercise: at the spot after the dividend, and only what has not been knocked out.
  */
 export interface TimeEvent {
   readonly time: number;
@@ -38,7 +38,7 @@ export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   return barriers.length === 0 ? merged : merged.map((event) => ({ ...event, flags: event.flags | BARRIERS }));
 }
 
-/** When monitoring begins and ends, or the dates of it. */
+/** The dates at which monitoring begins and ends, or those on which it takes place. */
 const datesOf = ({ from, to, times }: MonitoredLevel): readonly number[] => times ?? [from, to];
 
 const inside = (time: number, expiry: number): boolean => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE);

@@ -4,9 +4,9 @@ export const CRANK_NICOLSON = 2;
 export const DIVIDEND = 4;
 export const EXERCISE = 8;
 export const BARRIERS = 16;
-/** Of grids with exercise on dates only. */
+/** The flag of Alexander's scheme, in grids with exercise on dates only. */
 export const ALEXANDER = 32;
-/** Of a time-homogeneous solver's: the second of two factorisations that are kept. */
+/** The flag, in a time-homogeneous solver, of the second of two factorisations that are kept. */
 export const SECOND = 64;
 
 /** All of them, for the environment of a kernel. */
@@ -15,10 +15,10 @@ export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, A
 /** h of Alexander's stages, as a part of their step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
-/** What happens before the first step of a run, and after its last one. */
+/** The flags of what happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
 export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
-/** Where the number of a run's steps stands in its word. */
+/** The bit at which the number of a run's steps begins in its word. */
 export const STEPS_SHIFT = 8;
 
 /**
@@ -39,5 +39,5 @@ export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int
   return new Int32Array(runs);
 }
 
-/** How many steps a run's word stands for. */
+/** The number of steps that a run's word stands for. */
 export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;

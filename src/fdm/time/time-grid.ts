@@ -14,7 +14,7 @@ import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCIS
  * Crank–Nicolson's steps after it, so that they need the same matrix, too.
  */
 export interface TimeStep {
-  /** Which segment between events it is in, 0 the one that starts today. */
+  /** The number of its segment between events, 0 the one that starts today. */
   readonly segment: number;
   /** The step's ends as parts of its segment; `from` < `to`. */
   readonly from: number;
@@ -22,7 +22,7 @@ export interface TimeStep {
   readonly scheme: StepScheme;
 }
 
-/** Of Alexander's two stages, both from `to` to `from`, the first is one of implicit Euler's. */
+/** The scheme of a step; of Alexander's two stages, both from `to` to `from`, the first is one of implicit Euler's. */
 export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
 
 export interface TimeGridSpec {
@@ -47,9 +47,9 @@ export interface TimeGridSpec {
   readonly rannacherSteps: number;
   /** The same in segments of fewer than half of the steps; as many unless given. */
   readonly rannacherStepsOfShort?: number;
-  /** Whether a short step of two Euler half steps ends the grid, see `instance.ts`. */
+  /** True where a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;
-  /** Whether exercise on dates makes the solution jump, which else only bends. */
+  /** True where exercise on dates makes the solution jump, which else only bends. */
   readonly jumps?: boolean;
 }
 
@@ -61,14 +61,14 @@ interface Pattern {
    * factorisation, and a launch takes away the marks that none of its instances needs.
    */
   readonly flags: Int32Array;
-  /** Of each factorisation the step, and h of I − hL as a part of its segment. */
+  /** The step of each factorisation, and h of I − hL as a part of its segment. */
   readonly factoring: readonly { readonly step: TimeStep; readonly part: number }[];
   /** Steps with rows of coefficients, in order: those that factor, or end at an event that has some. */
   readonly eventful: readonly number[];
   /** Equal for grids with equal flags. */
   readonly key: string;
   readonly homogeneous: boolean;
-  /** How often the solver factors, how often a dividend is paid, and on how many dates barriers are set. */
+  /** The numbers of factorisations, of dividends paid, and of dates on which barriers are set. */
   readonly factorisations: number;
   readonly dividends: number;
   readonly barrierDates: number;
@@ -78,7 +78,7 @@ export interface TimeGrid extends Pattern {
   /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
-  /** Of each factorisation, three numbers: h of I − hL, in years, and the calendar times of its step's ends. */
+  /** Three numbers for each factorisation: h of I − hL, in years, and the calendar times of its step's ends. */
   readonly factored: readonly number[];
 }
 
@@ -232,9 +232,9 @@ function alexanderSteps(segment: number, count: number): TimeStep[] {
 }
 
 /**
- * Whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated: after a
- * date of exercise, and at expiry before one. One step of the coarsest grid is then enough, for its error falls with
- * the step's square like any other's.
+ * Tells whether a segment, backward in time, begins where the solution bends but does not jump, nor was interpolated:
+ * after a date of exercise, and at expiry before one. One step of the coarsest grid is then enough, for its error falls
+ * with the step's square like any other's.
  */
 function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): boolean {
   return !jumps && events[Math.min(segment, events.length - 1)]?.flags === EXERCISE;

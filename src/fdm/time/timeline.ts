@@ -15,7 +15,10 @@ export const OBSTACLE = 16;
 export const CORRECTED = 32;
 /** All of them, for the environment of a kernel. */
 export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
-/** Where the condition of an event, and the knock-outs in force, stand in a row's flags; each has eight bits. */
+/**
+ * The bits at which the condition of an event, and the knock-outs in force, begin in a row's flags; each has eight
+ * bits.
+ */
 export const CONDITION_SHIFT = 8;
 export const MASK_SHIFT = 16;
 
@@ -27,11 +30,11 @@ export interface Timeline {
   readonly dates: readonly number[];
   /** Indices of the conditions at each date, in the order they are applied. */
   readonly events: readonly (readonly number[])[];
-  /** For each segment between dates the knock-outs in force, a bit each, by their number among those at all times. */
+  /** The knock-outs in force in each segment between dates, a bit each, by their number among those at all times. */
   readonly regions: readonly number[];
 }
 
-/** What the solver does, in order: stages of time steps and events, the same for all entries of one key. */
+/** The steps of the solver, in order: stages of time steps and events, the same for all entries of one key. */
 export interface TimeProgram {
   readonly key: string;
   /** Two words a row: flags, the segment (of an event: the date's index). */
@@ -87,7 +90,7 @@ export function timelineOf(
 
 export interface ProgramSpec {
   readonly scheme: TimeScheme;
-  /** Of the grid before its refinement. */
+  /** The steps of the grid before its refinement. */
   readonly steps: number;
   /** 2 where there is a coarser solution, so that the grids are nested. */
   readonly refinement: 1 | 2;
@@ -95,14 +98,14 @@ export interface ProgramSpec {
   readonly rannacherSteps: number;
   /** Steps between two dates are a multiple of it; see `TimeGridSpec`. */
   readonly unit?: number;
-  /** Whether two Euler half steps end the grid. */
+  /** True where two Euler half steps end the grid. */
   readonly damped: boolean;
-  /** Whether the matrix depends on time, so that each stage has its own; or the obstacle. */
+  /** True where the matrix depends on time, so that each stage has its own; `obstacleInTime`: the obstacle. */
   readonly matrixInTime: boolean;
   readonly obstacleInTime: boolean;
-  /** Whether the exercise boundary is recorded: after each step, at its own dates, or not. */
+  /** The times at which the exercise boundary is recorded: after each step, at its own dates, or not. */
   readonly record: "steps" | "events" | "none";
-  /** Which condition is the exercise on dates. */
+  /** The number of the condition that is the exercise on dates. */
   readonly exercise: number;
 }
 

@@ -6,7 +6,10 @@ import { boolType, type Context, i32Type, u32Type } from "./context.ts";
 import type { Draft, LateOp, LiteralOrigin } from "./draft.ts";
 import { BOOL, I32, literalMask, NUMERIC, REAL, TypeVariable } from "./types.ts";
 
-/** As at run time: an integer keeps its low 32 bits, anything else truncates and saturates, NaN gives 0. */
+/**
+ * Converts a constant as at run time: an integer keeps its low 32 bits, anything else truncates and saturates, NaN
+ * gives 0.
+ */
 function convertConstant(value: number, unsigned: boolean): number {
   if (Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 32) return unsigned ? value >>> 0 : value | 0;
   const [least, most] = unsigned ? [0, 2 ** 32 - 1] : [-(2 ** 31), 2 ** 31 - 1];
@@ -38,7 +41,7 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
   return isNothing ? a : ctx.draft(node, a.type, { kind: "binary", op, a, b });
 }
 
-/** Where a constant comes from that was folded of others: from its own place, if one of them comes from a literal. */
+/** The origin of a constant that was folded of others: its own place, if one of them comes from a literal. */
 export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
   for (const draft of folded)
     if (draft.kind === "const" && draft.origin !== undefined)

@@ -78,7 +78,7 @@ function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): Con
   return { ...choice, consequent: call(choice.consequent), alternate: call(choice.alternate) };
 }
 
-/** What is evaluated for an argument, in order: itself, or what stands in its braces. */
+/** The parts of an argument that are evaluated, in order: itself, or what stands in its braces. */
 function partsOf(arg: Expression): Expression[] {
   const inner = withoutParentheses(arg);
   if (inner.type !== "ObjectExpression") return [arg];
@@ -112,7 +112,7 @@ function hasArray(value: Value | undefined): boolean {
   return value?.kind === "array" || (value?.kind === "record" && [...value.fields.values()].some(hasArray));
 }
 
-/** What a name, or a field of one, stands for; undefined for all else. */
+/** The value that a name, or a field of one, stands for; undefined for all else. */
 function namedValue(node: Expression, scope: Scope): Value | undefined {
   if (node.type === "Identifier") return scope.find(node.name);
   if (node.type !== "MemberExpression" || node.computed || node.object.type === "Super") return undefined;

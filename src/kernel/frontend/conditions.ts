@@ -165,7 +165,7 @@ export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
     throw ctx.fail(node, "?? after a name declared without a value", "give it a value where it is declared");
 }
 
-/** What a branch of a conditional expression becomes; by default whatever the expression stands for. */
+/** Lowers a branch of a conditional expression; by default to whatever the expression stands for. */
 export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
 
 /** `c ? a : b` of numbers and bools, of functions' results with the same names, or of what has no value. */

@@ -18,7 +18,7 @@ import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } fro
 import { assignedNames, assignedParameters } from "./syntax.ts";
 import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
-/** What a name, or an expression, stands for. */
+/** The value that a name, or an expression, stands for. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
@@ -39,7 +39,7 @@ export type Value =
 export interface RecordValue {
   readonly kind: "record";
   readonly fields: ReadonlyMap<string, Value>;
-  /** What it belongs to; nothing for what an object in braces or a call has just made. See `records.ts`. */
+  /** The variable that it belongs to; none for what an object in braces or a call has just made. See `records.ts`. */
   readonly variable?: RecordVariable;
 }
 
@@ -47,9 +47,9 @@ export interface RecordValue {
 export interface RecordVariable {
   readonly name: string;
   readonly frame: Frame;
-  /** Whether the name is assigned to as a whole after its declaration. */
+  /** True where the name is assigned to as a whole after its declaration. */
   readonly rebound: boolean;
-  /** Whether its fields are assigned to. */
+  /** True where its fields are assigned to. */
   readonly fieldsAssigned: boolean;
 }
 
@@ -60,7 +60,7 @@ export interface ArrayValue {
   /** null for buffers: known only at run time. */
   readonly length: number | null;
   readonly writable: boolean;
-  /** Of a part of an array (`gpu.part`) where it begins. */
+  /** The place at which a part of an array (`gpu.part`) begins. */
   readonly from?: Draft;
 }
 
@@ -76,7 +76,7 @@ export class Scope {
     this.names.set(name, value);
   }
 
-  /** What a name declared in this very scope stands for. */
+  /** Returns what a name declared in this very scope stands for. */
   own(name: string): Value | undefined {
     return this.names.get(name);
   }
@@ -97,7 +97,7 @@ export interface Frame {
   readonly unit: SourceUnit;
   /** The kernel or function itself: two functions may share their text and differ in env. */
   readonly declared: object;
-  /** Where `var` declarations go. */
+  /** The scope of `var` declarations. */
   readonly scope: Scope;
   /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
@@ -110,26 +110,28 @@ export interface Frame {
   /** Set once a return leaves from inside a loop or from a branch that may also fall through. */
   returned: number | null;
   loopDepth: number;
-  /** How many enclosing branches may either return or fall through to what follows them. */
+  /** The number of enclosing branches that may either return or fall through to what follows them. */
   fallThrough: number;
   /** The locals that receive the function's result; null until the first return. */
   results: Value | null;
   /** Whose record the result may be, where it is none of the function's own. */
   resultOwner: RecordVariable | null;
   readonly isKernel: boolean;
-  /** Of a user's function the local that counts the rounds its loops have left, once there is one to be counted. */
+  /**
+   * The local that counts the rounds that the loops of a user's function have left, once there is one to be counted.
+   */
   roundsLeft: number | null;
-  /** What its literals become, where that is not constants. */
+  /** The values that its literals become, where those are not constants. */
   literals: FunctionLiterals | undefined;
 }
 
-/** Whether a user of a solver wrote the function, whose loops are counted. */
+/** Tells whether a user of a solver wrote the function, whose loops are counted. */
 export const isUsers = ({ declared }: Frame): boolean => {
   const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/** Whether that function takes a state by name: its author is told about it and not about declarations. */
+/** Tells whether that function takes a state by name: its author is told about it and not about declarations. */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
@@ -202,14 +204,14 @@ export class Context {
   readonly settled = new Set<number>();
   /** Locals declared without a value. */
   readonly unset = new Set<number>();
-  /** Those of them that nothing has been assigned to so far: what is assigned first may be a record. */
+  /** The locals that nothing has been assigned to so far: what is assigned first may be a record. */
   readonly untouched = new Set<number>();
-  /** Whether the work item asks for its place in the workgroup, or shares memory or values with it. */
+  /** True where the work item asks for its place in the workgroup, or shares memory or values with it. */
   cooperative = false;
   frame!: Frame;
   /** Asked for the literals of each function that is inlined. */
   readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
-  /** How often the code being lowered is repeated by the unrolled loops around it. */
+  /** The number of times that the code being lowered is repeated by the unrolled loops around it. */
   repetitions = 1;
   private nesting = 0;
   private drafts = 0;

@@ -60,7 +60,7 @@ export function kernel<const P extends Params, const E extends Environment = Rec
   return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString(), kernel);
 }
 
-/** What `kernelFromSource` takes: a kernel whose body is text. */
+/** The definition that `kernelFromSource` takes: a kernel whose body is text. */
 export interface KernelSource<P extends Params> {
   readonly name?: string;
   readonly params: P;
@@ -178,14 +178,14 @@ export function fn<const P extends FunctionParams, const E extends Environment, 
   return functionRunOn(hostGpu, definition, fn);
 }
 
-/** What `functionFromSource` takes: a kernel function whose body is text. */
+/** The definition that `functionFromSource` takes: a kernel function whose body is text. */
 export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
   readonly env?: Environment;
   /** `([x, y], gpu, { f }) => f(x) + y`, or a method. */
   readonly source: string;
-  /** What plain JavaScript runs; without it only kernels can call the function. */
+  /** The function that plain JavaScript runs; without it only kernels can call the function. */
   readonly run?: (...args: never[]) => unknown;
 }
 

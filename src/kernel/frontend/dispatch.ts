@@ -1,6 +1,6 @@
 /**
- * From the kind of an expression to what lowers it. Parts of an expression are lowered through `Context.lowering`, so
- * that no file imports one that imports it.
+ * The choice of what lowers an expression, by its kind. Parts of an expression are lowered through `Context.lowering`,
+ * so that no file imports one that imports it.
  */
 import type { Expression } from "acorn";
 import { lowerIdentifier, lowerLiteral, lowerMember } from "./access.ts";

@@ -24,16 +24,16 @@ export type LateOp =
   | "divideToI32" // (a / b) | 0
   | "divideToU32"; // (a / b) >>> 0; `negated`, (-(a / b)) >>> 0, and so the one above
 
-/** What the literals of a function become where they are reals: run-time values. */
+/** The run-time values that the literals of a function become where they are reals. */
 export interface FunctionLiterals {
   /**
-   * What stands for `literal`, a constant of this value that is the literal at `start`, or was folded of literals
-   * there; undefined: it stays a constant.
+   * Returns what stands for `literal`, a constant of this value that is the literal at `start`, or was folded of
+   * literals there; undefined: it stays a constant.
    */
   valueOf(literal: Draft, start: number, value: number): Draft | undefined;
 }
 
-/** Where a constant comes from that may become a run-time value. */
+/** The origin of a constant that may become a run-time value. */
 export interface LiteralOrigin {
   readonly literals: FunctionLiterals;
   readonly start: number;

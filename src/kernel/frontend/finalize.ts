@@ -1,4 +1,6 @@
-/** From drafts to IR: every type is known now, so conversions and integer constants get their final form. */
+/**
+ * The last step from drafts to IR: every type is known now, so conversions and integer constants get their final form.
+ */
 import type { Expr, ScalarType, Stmt } from "../ir.ts";
 import type { Context } from "./context.ts";
 import type { Draft, DraftStatement, LateOp } from "./draft.ts";

@@ -7,15 +7,18 @@ export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqr
 export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };
 
 type Scalar = number | boolean;
-/** In a column truths are 1 and 0. */
+/** The values of a part in a column, where truths are 1 and 0. */
 type Column = Scalar | Float64Array;
 
 /** A part of a formula. */
 interface Part {
   readonly at: (args: readonly number[]) => Scalar;
-  /** For the prices and the time of `onColumn`; a column is the part's own, which fills it again the next time. */
+  /**
+   * Evaluates the part for the prices and the time of `onColumn`; a column is the part's own, which fills it again the
+   * next time.
+   */
   readonly column: () => Column;
-  /** Whether it depends on another variable than the first. */
+  /** True where it depends on another variable than the first. */
   readonly moves: boolean;
 }
 
@@ -36,18 +39,18 @@ const BINARY: Readonly<Record<string, (a: any, b: any) => Scalar>> = {
   "!==": (a, b) => a !== b,
 };
 
-/** What `onColumn` works with. */
+/** The state that `onColumn` works with. */
 interface Columns {
   readonly xs: Float64Array;
   other: number;
-  /** What the other variable does not move is worked out once. */
+  /** The columns that the other variable does not move, which are worked out once. */
   readonly known: (Column | undefined)[];
-  /** Of parts, and of arguments that are single values. */
+  /** The buffers of parts, and of arguments that are single values. */
   readonly buffers: (Float64Array | undefined)[];
 }
 const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [] };
 
-/** What a formula is worth: its syntax tree, whose names and functions are known to be in order, as functions. */
+/** The evaluator of a formula: its syntax tree, whose names and functions are known to be in order, as functions. */
 export class FormulaEvaluator {
   private readonly variables: readonly string[];
   private readonly functions: UserFunctions;
@@ -56,7 +59,10 @@ export class FormulaEvaluator {
   private parts = 0;
   private columns: Columns = NONE;
   private kept: Columns | undefined;
-  /** To `==` the truth `S < 100` is not the number 1, which it is in a column. */
+  /**
+   * True once the formula compares by `==` or `!=`: to these the truth `S < 100` is not the number 1, which it is in a
+   * column.
+   */
   private compares = false;
 
   constructor(root: any, variables: readonly string[], functions: UserFunctions = {}) {
@@ -70,8 +76,8 @@ export class FormulaEvaluator {
   }
 
   /**
-   * Of a formula of two variables: `visit` gets its values for all `xs` and one of `others` after the other, equal to
-   * the bit to those of `at`, in an array that is used again. Cost: some 2 ns an operation, besides functions.
+   * Evaluates a formula of two variables: `visit` gets its values for all `xs` and one of `others` after the other,
+   * equal to the bit to those of `at`, in an array that is used again. Cost: some 2 ns an operation, besides functions.
    */
   onColumn(
     xs: Float64Array,
@@ -126,7 +132,7 @@ export class FormulaEvaluator {
     return this.function(f, [a], (args) => f(a.at(args)));
   }
 
-  /** Of single values only the one that is chosen is worked out. */
+  /** The part of a choice. Of single values only the one that is chosen is worked out. */
   private choice(test: Part, yes: Part, no: Part): Part {
     const at = (args: readonly number[]): Scalar => (test.at(args) ? yes.at(args) : no.at(args));
     return this.function((chosen, a, b) => (chosen ? a : b), [test, yes, no], at);

@@ -24,7 +24,7 @@ export function liftNumbers(
 ): { readonly root: any; readonly values: number[] } {
   const values: number[] = [];
 
-  /** What a part is that is made of numbers alone. */
+  /** The number that a part made of numbers alone stands for. */
   const folded = (node: any): number | undefined => {
     switch (node.type) {
       case "Literal":
@@ -55,7 +55,7 @@ export function liftNumbers(
       if (!isLiftable(value)) return node;
       return { type: "Identifier", name: `$${values.push(value) - 1}`, start: node.start };
     }
-    /** Where the code depends on a number it stays one. */
+    /** Lifts a part unless it is a number: where the code depends on a number it stays one. */
     const unlessNumber = (child: any): any => (folded(child) === undefined ? lift(child) : child);
     switch (node.type) {
       case "ParenthesizedExpression":
@@ -108,7 +108,7 @@ function binary(operator: string, a: number | undefined, b: number | undefined):
   }
 }
 
-/** What a call calls, without parentheses and `Math`. */
+/** The name of the function that a call calls, without parentheses and `Math`. */
 function nameOf({ callee }: any): string {
   let called = callee;
   while (called.type === "ParenthesizedExpression") called = called.expression;

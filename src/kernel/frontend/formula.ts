@@ -13,7 +13,7 @@ import { inWords } from "./syntax.ts";
 
 /** Functions that take two arguments or more; of one, they are what somebody has forgotten a 0 in. */
 const VARIADIC = ["max", "min"];
-/** What arguments are called in remedies. */
+/** The names of arguments in remedies. */
 const LETTERS = "abcdefghijklmnop".split("");
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
@@ -47,13 +47,13 @@ export function formula(
   return new FormulaWriter(text, variables, name, declaredFunctions(functions)).declare(formula);
 }
 
-/** What is behind each formula. */
+/** The writer behind each formula. */
 const writers = new WeakMap<object, FormulaWriter>();
 
 /** A formula with its numbers as arguments, behind its variables. */
 export interface FormulaShape {
   readonly call: KernelFunction<readonly ScalarDeclaration<"real">[], number>;
-  /** What the numbers are. */
+  /** The values of the numbers. */
   readonly values: readonly number[];
 }
 
@@ -96,7 +96,7 @@ export function formulaVariables(text: string, variables: readonly string[]): Re
   return writer.used;
 }
 
-/** What is wrong with a formula and where in it, for those who say themselves which formula it is. */
+/** The message of what is wrong with a formula and where in it, for those who say themselves which formula it is. */
 export function formulaMessage({ place, message }: KernelError): string {
   if (place?.what === undefined) return message;
   return `${place.line === 1 ? "" : `line ${place.line}, `}column ${place.column}: ${place.what}`;

@@ -119,7 +119,7 @@ function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declar
 }
 
 /**
- * What a function's parameter, or a field of it, is for what a call passes.
+ * Returns what a function's parameter, or a field of it, is for what a call passes.
  * @param path where it stands in the record, "mesh.first"
  */
 function conform(ctx: Context, node: Node, path: string, declared: Declaration, value: Value, fn: FunctionSpec): Value {
@@ -210,7 +210,7 @@ export function inlineValues(
 }
 
 /**
- * What a function returns whose literals are run-time values: no caller folds them, for that would be one kernel for
+ * The result of a function whose literals are run-time values: no caller folds them, for that would be one kernel for
  * all functions that differ in them.
  */
 function withoutLiterals(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {

@@ -21,7 +21,7 @@ import { typeVariable } from "./types.ts";
 /** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
 export interface Lifted<R extends FunctionResult = number> {
   readonly call: RealFunction<R>;
-  /** What the literals are, in the order of their parameters. */
+  /** The values of the literals, in the order of their parameters. */
   readonly values: readonly number[];
   /**
    * The function by itself, lowered in f64: `x0`, `x1` … are its arguments, `literal0` … its literals, `out` gets the

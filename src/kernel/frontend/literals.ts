@@ -50,7 +50,7 @@ export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[
   };
 }
 
-/** What stands for a real constant, where it comes from a literal that has become a run-time value. */
+/** Returns what stands for a real constant, where it comes from a literal that has become a run-time value. */
 export function literalOf(draft: Draft): Draft | undefined {
   if (draft.kind !== "const" || draft.origin === undefined || typeof draft.value !== "number") return undefined;
   const { literals, start } = draft.origin;

@@ -10,7 +10,7 @@ import type { Draft, DraftStatement } from "./draft.ts";
 export const FEW_ROUNDS = 4096;
 
 /**
- * What a loop begins each round with, nothing where rounds are not counted:
+ * The statements that a loop begins each round with, none where rounds are not counted:
  *
  *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
  *   roundsLeft = roundsLeft - 1;

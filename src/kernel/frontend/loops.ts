@@ -37,7 +37,7 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
   emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
 }
 
-/** Of a loop with constant bounds, if it makes few together with those around it. */
+/** The number of rounds of a loop with constant bounds, if it makes few together with those around it. */
 function knownRounds(ctx: Context, node: ForStatement, scope: Scope): number | undefined {
   const rounds = countedLoop(ctx, node, scope, FEW_ROUNDS / ctx.knownRounds)?.values.length;
   return rounds === 0 ? 1 : rounds;

@@ -1,4 +1,4 @@
-/** From a kernel's declaration to its IR. */
+/** The lowering of a kernel's declaration to its IR. */
 import { KernelError } from "../../errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";
@@ -68,10 +68,13 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   return ir;
 }
 
-/** What a function gives: a real number, or something else in words; several of them by name. */
+/** The kind of a function's result: a real number, or something else in words; several of them by name. */
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
-/** What a function of scalars gives, called by itself. @throws KernelError with a place in the function's own text */
+/**
+ * Returns the kind of result that a function of scalars gives, called by itself. @throws KernelError with a place in
+ * the function's own text
+ */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);

@@ -128,7 +128,7 @@ function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope
   });
 }
 
-/** What `x | 0`, `0 | x` or `x >>> 0` converts. */
+/** The operand that `x | 0`, `0 | x` or `x >>> 0` converts. */
 function convertedBy({ left, operator, right }: BinaryExpression): Expression | null {
   const isZero = (side: Node): boolean => side.type === "Literal" && (side as { value?: unknown }).value === 0;
   if ((operator === "|" || operator === ">>>") && isZero(right)) return left as Expression;
@@ -156,7 +156,7 @@ function lowerQuotient(ctx: Context, node: Expression, scope: Scope, out: DraftS
 
 const isBitwise = (operator: string): boolean => operator in BITWISE || operator === ">>" || operator === ">>>";
 
-/** How the operands of an operator are lowered. */
+/** The function that lowers the operands of an operator. */
 export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
 
 /**

@@ -2,7 +2,7 @@
 import type { Expression, Identifier } from "acorn";
 import { type Tokens, Unread } from "./tokens.ts";
 
-/** By how tightly they bind; `**` binds from the right. */
+/** The operators by how tightly they bind; `**` binds from the right. */
 const PRECEDENCE: Readonly<Record<string, number>> = {
   "||": 1,
   "&&": 2,

@@ -177,13 +177,13 @@ function loopBody(t: Tokens, inside: Inside): Node {
   return guarded(t, { ...inside, loops: inside.loops + 1 });
 }
 
-/** What an `if` or a loop runs: a statement that declares nothing. */
+/** Parses what an `if` or a loop runs: a statement that declares nothing. */
 function guarded(t: Tokens, inside: Inside): Node {
   if (t.kind === "const" || t.kind === "let") throw new Unread();
   return statement(t, inside);
 }
 
-/** Without the semicolon. */
+/** Parses declarations, without the semicolon. */
 function declarations(t: Tokens, inside: Inside): Node {
   const { start, kind } = t;
   t.next();

@@ -135,7 +135,7 @@ function snapshot(
 }
 
 /**
- * What a name stands for that is declared with a record.
+ * Returns what a name stands for that is declared with a record.
  * @param isFresh an object in braces, or what a call gave: nobody else may know it
  */
 export function declaredRecord(
@@ -262,7 +262,7 @@ export function checkSameNames(ctx: Context, node: Node, names: readonly string[
     );
 }
 
-/** What a function gives: nobody assigns to its locals any more. */
+/** Returns what a function gives: nobody assigns to its locals any more. */
 export function settledResult(ctx: Context, node: Node, value: Value): Value {
   if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
   if (value.kind !== "record") return value;
@@ -290,7 +290,7 @@ export function chosenRecord(
   return { kind: "record", fields, ...(owner && { variable: { ...owner, rebound: false } }) };
 }
 
-/** Whether an expression makes a record that nothing else knows, as far as its syntax tells. */
+/** Tells whether an expression makes a record that nothing else knows, as far as its syntax tells. */
 export function makesRecord(node: Expression): boolean {
   switch (node.type) {
     case "ParenthesizedExpression":

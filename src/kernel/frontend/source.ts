@@ -1,4 +1,4 @@
-/** From a function's text to its syntax tree, and from a place in it to a message with a caret. */
+/** The parsing of a function's text to its syntax tree, and messages with a caret from a place in it. */
 import { LastUsed } from "../../last-used.ts";
 import { parse, type Node as AcornNode, type Pattern, type Expression, type BlockStatement } from "acorn";
 
@@ -27,7 +27,7 @@ export interface SourceUnit {
   readonly declared: () => string | undefined;
 }
 
-/** What the tools that instrument code leave behind, and what to tell their users. */
+/** Traces that tools which instrument code leave behind, and what to tell their users. */
 const INSTRUMENTATION: readonly (readonly [RegExp, string])[] = [
   [/\b__name\s*\(/, "esbuild's keepNames (calls of __name); compile this file with keepNames: false"],
   [
@@ -134,7 +134,7 @@ export function placeOf(unit: SourceUnit, start: number): Place {
   return { line, column, source: unit.index };
 }
 
-/** Where the lines of a text start. */
+/** The places at which the lines of a text start. */
 function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
@@ -188,12 +188,12 @@ export function errorWithCaret(
   return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
 }
 
-/** What is wrong with a function or a formula as a whole: its place is its beginning. */
+/** The error of a function or a formula as a whole: its place is its beginning. */
 export function errorInFunction(name: string, text: string, what: string, remedy: string): KernelError {
   return errorWithCaret(name, text, undefined, 1, 1, what, remedy);
 }
 
-/** What is wrong at a place of a text, the line with a caret under the place, and the remedy. */
+/** The message of what is wrong at a place of a text, the line with a caret under the place, and the remedy. */
 export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
   return [

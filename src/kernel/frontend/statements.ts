@@ -43,7 +43,7 @@ function blockOf(block: Node, scope: Scope): Pending[] {
   return body.map((node) => ({ node, scope }));
 }
 
-/** What `return` gives: a scalar, an array or a record. Nothing of this function changes any more. */
+/** Lowers what `return` gives: a scalar, an array or a record. Nothing of this function changes any more. */
 function lowerReturnedExpression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   const inner = withoutParentheses(node);
   if (inner.type === "SequenceExpression") {
@@ -125,7 +125,8 @@ function lowerReturningIf(
 }
 
 /**
- * What follows a statement that may have returned. Inside a loop a return has left already, unless from an inner loop.
+ * Lowers what follows a statement that may have returned. Inside a loop a return has left already, unless from an inner
+ * loop.
  */
 function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
   const { frame } = ctx;

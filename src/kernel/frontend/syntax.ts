@@ -35,7 +35,7 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
 
 const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
-/** What stands among the assigned names for any field of `name`, beside `name` itself. */
+/** The text that stands among the assigned names for any field of `name`, beside `name` itself. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
 /** Names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose fields are. */
@@ -58,7 +58,7 @@ export function collectAssigned(node: Node, names: Set<string>): void {
 const assignedParametersCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
 /**
- * Those of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
+ * The names of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
  * variables the names of parameters that the block does not read.
  */
 export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> {
@@ -145,7 +145,7 @@ export function withoutParentheses(node: Expression): Expression {
   return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
 }
 
-/** Whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
+/** Tells whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
 export function hasEffects(node: Node): boolean {
   const { callee } = node as { callee?: Node & { property?: { name?: string } } };
   if (/^(Assignment|Update|Yield)Expression$/.test(node.type)) return true;
@@ -153,7 +153,7 @@ export function hasEffects(node: Node): boolean {
   return someChild(node, hasEffects);
 }
 
-/** What kinds of syntax are called; the others are called what their type says. */
+/** The names of kinds of syntax in messages; the others are called what their type says. */
 const WORDS: Readonly<Record<string, string>> = {
   ArrayExpression: "a list in brackets",
   ArrowFunctionExpression: "a function",

@@ -22,7 +22,7 @@ export class Tokens {
     this.next();
   }
 
-  /** Whether a line ends before the token at hand. */
+  /** True where a line ends before the token at hand. */
   get onNewLine(): boolean {
     return /[\n\r\u2028\u2029]/.test(this.text.slice(this.before, this.start));
   }

@@ -9,7 +9,7 @@ export const INTEGER = I32 | U32;
 export const NUMERIC = REAL | INTEGER;
 
 const BITS: Readonly<Record<ScalarType, number>> = { real: REAL, i32: I32, u32: U32, bool: BOOL };
-/** What an expression becomes when nothing decides: `const n = 3` is an i32. */
+/** The types that an expression becomes when nothing decides, in order: `const n = 3` is an i32. */
 const PREFERENCE: readonly ScalarType[] = ["i32", "real", "u32", "bool"];
 
 /** The type of an expression while it is being inferred. */
@@ -67,7 +67,7 @@ export function describe(mask: number): string {
   return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
 }
 
-/** What an integer literal may become; one that is no integer can only be real. */
+/** The types that an integer literal may become, as a mask; one that is no integer can only be real. */
 export function literalMask(value: number): number {
   if (!Number.isInteger(value)) return REAL;
   let mask = REAL;

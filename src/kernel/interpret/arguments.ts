@@ -7,7 +7,7 @@ export type HostNumbers = Float64Array | Float32Array | Int32Array | Uint32Array
 /** Scalars by value, buffers as typed arrays (changed in place), by the names that the kernel declared. */
 export type InterpreterArguments = Readonly<Record<string, number | boolean | HostNumbers>>;
 
-/** How much of a kernel to run: `items` of an ordinary kernel, whole workgroups of a cooperative one. */
+/** The size of an interpreted launch: `items` of an ordinary kernel, whole workgroups of a cooperative one. */
 export type InterpreterSize = { readonly items: number } | { readonly groups: number };
 
 const ARRAY_OF = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;

@@ -1,4 +1,4 @@
-/** What atomic operations leave in memory. */
+/** The results that atomic operations leave in memory. */
 import type { AtomicOp, ScalarType } from "../ir.ts";
 import { binaryOperator } from "./arithmetic.ts";
 

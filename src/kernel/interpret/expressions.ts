@@ -10,7 +10,7 @@ import type { AccessKind } from "./races.ts";
 
 export type Evaluate = (item: Item) => number;
 
-/** What closures are built from: the kernel, the launch's arguments, and the statement being compiled. */
+/** The scope that closures are built from: the kernel, the launch's arguments, and the statement being compiled. */
 export interface Scope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];

@@ -21,7 +21,7 @@ import { runGroup } from "./workgroup.ts";
 export interface InterpreterOptions {
   /** Items per subgroup, 4 by default: a back end's results may depend on it. */
   readonly subgroupSize?: number;
-  /** Whether to look for data races, true by default. Costs up to 80 bytes for each element. */
+  /** Looks for data races, true by default. Costs up to 80 bytes for each element. */
   readonly races?: boolean;
   /** Loop iterations that one item may make before it counts as hung, 10⁷ by default. */
   readonly maxIterations?: number;

@@ -1,4 +1,4 @@
-/** What one work item carries while it runs, and what its workgroup shares. */
+/** The state that one work item carries while it runs, and what its workgroup shares. */
 import type { IndexOp } from "../ir.ts";
 import type { CheckedArray } from "./memory.ts";
 
@@ -24,7 +24,7 @@ export interface Item {
   /** 1 for each local that has been assigned. */
   readonly assigned: Uint8Array;
   readonly privates: readonly CheckedArray[];
-  /** What the item offers to the others of its subgroup while it waits at a collective operation. */
+  /** The number that the item offers to the others of its subgroup while it waits at a collective operation. */
   offered: number;
   operand: number;
   /** Groups of what the item has fetched and what may not be there yet; the last is the one being made. */

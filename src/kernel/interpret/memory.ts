@@ -3,7 +3,7 @@ import type { HostNumbers } from "./arguments.ts";
 import type { Item } from "./item.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
-/** What an access did wrong, or undefined. Turned into an error by whoever knows the place in the source. */
+/** The fault of an access, or undefined. Turned into an error by whoever knows the place in the source. */
 export type Complaint = string | undefined;
 
 const VERB: Readonly<Record<AccessKind, string>> = {
@@ -16,9 +16,9 @@ const VERB: Readonly<Record<AccessKind, string>> = {
 export interface CheckedArrayOptions {
   readonly name: string;
   readonly values: HostNumbers;
-  /** Whether elements start undefined, and must be written before they are read. */
+  /** True where elements start undefined, and must be written before they are read. */
   readonly undefinedAtFirst: boolean;
-  /** Where races are looked for; undefined for none. Two names of one buffer share a history. */
+  /** The history in which races are looked for; undefined for none. Two names of one buffer share a history. */
   readonly history: AccessHistory | undefined;
 }
 
@@ -49,7 +49,7 @@ export class CheckedArray {
     return this.#history === undefined ? undefined : this.#race(index, kind, item, this.#history);
   }
 
-  /** From now on, until they arrive, there is nothing in elements that are fetched. */
+  /** Marks an element that is fetched: from now on, until it arrives, there is nothing in it. */
   await(index: number): void {
     if (this.#written !== undefined) this.#written[index] = 0;
   }

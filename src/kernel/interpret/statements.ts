@@ -8,10 +8,10 @@ import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from
 import { fault } from "./faults.ts";
 import type { Item } from "./item.ts";
 
-/** How a statement ended. */
+/** The way in which a statement ended. */
 export type Flow = "next" | "break" | "continue";
 
-/** Where an item waits for its workgroup. */
+/** A statement at which an item waits for its workgroup. */
 export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
 
 type Plain = (item: Item) => Flow;
@@ -19,7 +19,7 @@ type Waiting = (item: Item) => Generator<Collective, Flow, void>;
 export type Step =
   | { readonly waits: false; readonly run: Plain }
   | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
-/** What an item does before it waits. */
+/** Sets what an item offers before it waits. */
 type Offer = (item: Item) => void;
 
 function plain(run: Plain): Step {

@@ -89,3 +89,17 @@ export const normalPdf = fn({
     return gpu.ldexp(c + c * s, power);
   },
 });
+
+/**
+ * Mills' ratio Φ(−x)/φ(x), x ≥ 0; for large x about 1/x. Cost: 43 and 2 divisions (f64).
+ * Accuracy: 2.5 ulp (f64).
+ */
+export const millsRatio = fn({
+  name: "millsRatio",
+  params: [real],
+  env: { scaledTail },
+  body([x], gpu, { scaledTail }) {
+    const c = gpu.precision === "f32" ? 2.5066283 : 2.5066282746310007;
+    return (c + c * (x * scaledTail(x))) / (2 + 2 * x);
+  },
+});

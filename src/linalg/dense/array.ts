@@ -6,7 +6,10 @@ import { hostReal, type Precision } from "../../kernel/index.ts";
 /** `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. */
 export type Shape = readonly number[];
 
-/** Where element [matrix, row, column] is: offset + matrix·batch + row·row + column·column, in elements. */
+/**
+ * The strides that give the place of element [matrix, row, column]: offset + matrix·batch + row·row + column·column, in
+ * elements.
+ */
 export interface Strides {
   readonly batch: number;
   readonly row: number;
@@ -51,7 +54,7 @@ interface Layout {
 export class DeviceArray implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** Whether it is a view of memory that another array owns. */
+  /** True where it is a view of memory that another array owns. */
   readonly isView: boolean;
   #layout: Layout;
   #storage: Storage;
@@ -109,7 +112,7 @@ export class DeviceArray implements Disposable {
     return sizeOf(this.shape);
   }
 
-  /** Of the first element, in the buffer. */
+  /** The place of the first element in the buffer. */
   get offset(): number {
     return this.#layout.offset;
   }
@@ -128,7 +131,7 @@ export class DeviceArray implements Disposable {
     return this.#storage.buffer.disposed;
   }
 
-  /** Whether its elements lie row by row without gaps. */
+  /** True where its elements lie row by row without gaps. */
   get isDense(): boolean {
     const { batch, row, column } = this.strides;
     const { rows, columns } = this;

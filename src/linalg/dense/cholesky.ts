@@ -5,7 +5,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 
-/** What is to be factored. */
+/** The specification of the matrices to be factored. */
 export interface CholeskySpec {
   /** Rows and columns. */
   readonly size: number;
@@ -102,7 +102,8 @@ export class Cholesky implements Disposable {
   }
 
   /**
-   * Of each matrix of the last run: 0, or the order of the first leading minor that is not positive. Waits for it.
+   * Returns the status of each matrix of the last run: 0, or the order of the first leading minor that is not positive.
+   * Waits for it.
    * @throws DisposedError
    */
   status(): Promise<Int32Array> {

@@ -15,14 +15,14 @@ export interface NearestOptions {
   readonly minEigenvalue?: number;
 }
 
-/** What `nearestCorrelation` returns. */
+/** The result of `nearestCorrelation`. */
 export interface NearestCorrelation {
   /** [n, n], row by row: symmetric, ones on the diagonal. */
   readonly values: Float64Array;
   /** Frobenius norm of the difference to what was given. */
   readonly distance: number;
   readonly iterations: number;
-  /** Whether the tolerance was reached. */
+  /** True where the tolerance was reached. */
   readonly converged: boolean;
 }
 
@@ -71,7 +71,7 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
 }
 
 /**
- * Whether a symmetric matrix is positive semi-definite: λₘᵢₙ ≥ −tolerance·max|λ|. By default a result of
+ * Tells whether a symmetric matrix is positive semi-definite: λₘᵢₙ ≥ −tolerance·max|λ|. By default a result of
  * `nearestCorrelation`, which is singular up to rounding, is. Cost: an eigendecomposition, about 60·n³ flops.
  *
  * Source: Golub & Van Loan, *Matrix Computations*, 2013, §8.5. Verified: test/linalg/dense-correlation.

@@ -3,7 +3,7 @@
  */
 import { ShapeError } from "../../errors.ts";
 
-/** What `symmetricEigen` returns. */
+/** The result of `symmetricEigen`. */
 export interface Eigen {
   /** Ascending. */
   readonly values: Float64Array;

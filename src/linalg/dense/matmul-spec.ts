@@ -1,9 +1,9 @@
-/** What product is to be computed: frozen, serialisable, without a device. */
+/** The specification of a product: frozen, serialisable, without a device. */
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
-/** How an operand lies in memory: elements of a row side by side, or of a column, as in a transposed view. */
+/** The layout of an operand in memory: elements of a row side by side, or of a column, as in a transposed view. */
 export type Order = "row-major" | "column-major";
 
 /**
@@ -32,7 +32,7 @@ export interface MatmulSpec {
   readonly tile?: Tile;
 }
 
-/** What `matmulSpec` takes: the sizes, and what differs from the defaults. */
+/** The settings of `matmulSpec`: the sizes, and what differs from the defaults. */
 export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
 
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];

@@ -61,7 +61,7 @@ interface OwnProduct {
 export class Matmul implements Disposable {
   readonly device: Device;
   readonly spec: MatmulSpec;
-  /** What runs: cuBLAS, or our own kernel. */
+  /** The implementation that runs: cuBLAS, or our own kernel. */
   readonly implementation: "library" | "kernel";
   readonly #product: OwnProduct | LibraryProduct;
   #disposed = false;
@@ -183,7 +183,7 @@ export interface MatmulOptions {
   /** 1 by default. */
   readonly alpha?: number;
   readonly beta?: number;
-  /** Where the result goes; a new array if absent, which the caller disposes. */
+  /** The array for the result; a new one if absent, which the caller disposes. */
   readonly c?: DeviceArray;
   readonly implementation?: Implementation;
 }

@@ -11,9 +11,9 @@ import type { MatmulSpec, Order } from "./matmul-spec.ts";
 export interface Operand {
   readonly buffer: DeviceBuffer<"f64" | "f32">;
   readonly start: number;
-  /** From a row to the next; column-major, from a column to the next. At least its length and 1. */
+  /** The distance from a row to the next; column-major, from a column to the next. At least its length and 1. */
   readonly stride: number;
-  /** From a matrix to the next; 0 where one serves the whole batch. */
+  /** The distance from a matrix to the next; 0 where one serves the whole batch. */
   readonly batch: number;
 }
 
@@ -25,7 +25,7 @@ interface Expected {
   readonly rows: number;
   readonly columns: number;
   readonly order: Order;
-  /** Whether one matrix may stand for the whole batch. */
+  /** True where one matrix may stand for the whole batch. */
   readonly shared: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** What every kernel of the product is given: C ← α·A·B + β·C, matrix by matrix of a batch, tile by tile of C. */
+/** The parameters of every kernel of the product: C ← α·A·B + β·C, matrix by matrix of a batch, tile by tile of C. */
 import { i32, read, real, write } from "../../kernel/index.ts";
 
 export const productParams = {
@@ -11,8 +11,8 @@ export const productParams = {
   alpha: real,
   beta: real,
   /**
-   * Where a matrix starts in its buffer, the distance of its rows (or columns, if it is transposed), of its batch's
-   * matrices.
+   * The place at which a matrix starts in its buffer, and the distances of its rows (or columns, if it is transposed)
+   * and of its batch's matrices.
    */
   aStart: i32,
   aStride: i32,

@@ -1,10 +1,13 @@
-/** Which tile of C a workgroup computes, and how: chosen by the device's memory and by how many tiles there are. */
+/** The tile of C that a workgroup computes: chosen by the device's memory and by how many tiles there are. */
 import { SpecError } from "../../errors.ts";
 import { type Device, isGpu } from "../../device/index.ts";
 
 /** The part of C that a workgroup of Feynkac's own product kernel computes. */
 export interface Tile {
-  /** Of C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between two barriers. */
+  /**
+   * The size of the tile in C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between
+   * two barriers.
+   */
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
@@ -66,7 +69,7 @@ export interface Tiled {
   readonly batch: number;
 }
 
-/** How much more than the smallest tiles a tile may compute beyond C's edges. */
+/** The factor by which a tile may compute more beyond C's edges than the smallest tiles. */
 const MAX_WASTE = 1.5;
 
 /**

@@ -23,7 +23,7 @@ export interface TiledShape extends Tile {
 function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows, itemColumns }: TiledShape) {
   const group = itemsOf({ rows, columns, depth, itemRows, itemColumns });
   return {
-    /** Whether the unit stride of A and B is along their columns. */
+    /** True where the unit stride of A and B is along their columns. */
     A_TRANSPOSED: aTransposed,
     B_TRANSPOSED: bTransposed,
     GROUP: group,

@@ -12,7 +12,7 @@ export type BatchPreconditioner =
   /** The grid of each matrix, its last axis contiguous. */
   | { readonly kind: "lines"; readonly shapes: readonly (readonly number[])[]; readonly axis: number };
 
-/** What the kernel does with it. */
+/** The operation of the kernel with a preconditioner. */
 export const sweepOf = (preconditioner: BatchPreconditioner): BatchSweep =>
   preconditioner === "none" ? "none" : preconditioner === "jacobi" ? "diagonal" : "triangles";
 

@@ -40,7 +40,7 @@ export const otherWords = ({ method, restart }: Pick<BatchVariant, "method" | "r
   return 2 * GROUP + 2 + STATE_WORDS + cycle;
 };
 
-/** What one system is solved with, besides its matrix. */
+/** The settings that one system is solved with, besides its matrix. */
 const Loop = record({
   steps: i32,
   carry: real,

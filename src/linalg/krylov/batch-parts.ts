@@ -1,4 +1,4 @@
-/** What a workgroup does to the vectors of its own system: products, preconditioners, sums. */
+/** Operations of a workgroup on the vectors of its own system: products, preconditioners, sums. */
 import { fn, i32, type KernelBody, read, real, record, write } from "../../kernel/index.ts";
 import { Recurrence, square } from "./recurrences.ts";
 import { type Advance, GROUP, groupSums } from "./workspace.ts";
@@ -22,7 +22,7 @@ export const HEADER_WORDS = 10;
 /** One system: place k of row i is at place + k·rows + i, and of its factors at factors + k·rows + i. */
 export const System = record({
   table: read(i32),
-  /** Where its words begin. */
+  /** The place at which its words begin. */
   words: i32,
   rows: i32,
   width: i32,
@@ -114,7 +114,7 @@ export const teamResidual = fn({
   },
 });
 
-/** What the kernel does with a preconditioner: nothing, a product with the inverse diagonal, or two triangles. */
+/** The operation of the kernel with a preconditioner: none, a product with the inverse diagonal, or two triangles. */
 export type BatchSweep = "none" | "diagonal" | "triangles";
 
 /** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */

@@ -17,14 +17,14 @@ import { type BatchLayout, layoutOf } from "./batch-layout.ts";
 import type { KrylovSpec } from "./spec.ts";
 import { type KrylovResult, statusOf } from "./status.ts";
 
-/** What `KrylovBatch.create` takes besides the matrices and the specification. */
+/** The options of `KrylovBatch.create` besides the matrices and the specification. */
 export interface BatchOptions {
   /** "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
   /** "none" by default. Factors are made on the host, in f64. */
   readonly preconditioner?: BatchPreconditioner;
   /**
-   * Where vectors are: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
+   * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
    * device's.
    */
   readonly memory?: "auto" | "workgroup" | "device";
@@ -41,7 +41,7 @@ export interface BatchSystems {
   readonly carry?: number;
 }
 
-/** What became of one system of a batch. */
+/** The outcome of one system of a batch. */
 export interface BatchResult extends KrylovResult {
   /** Steps that converged. A step that does not ends the system's time loop. */
   readonly steps: number;
@@ -77,7 +77,7 @@ export class KrylovBatch implements Disposable {
   readonly size: number;
   /** Rows of all systems: the length of b and x. */
   readonly rows: number;
-  /** Where the vectors are. */
+  /** The memory that the vectors are in. */
   readonly memory: "workgroup" | "device";
   readonly #kernel: CompiledKernel<ReturnType<typeof batchKernel>["params"]>;
   readonly #layout: BatchLayout;

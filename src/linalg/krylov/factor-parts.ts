@@ -1,4 +1,4 @@
-/** What preconditioners need of a matrix: its compressed rows on the device. */
+/** The compressed rows of a matrix on the device, which preconditioners need. */
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { ShapeError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";

@@ -10,7 +10,7 @@ import type { KrylovResult } from "./status.ts";
 
 /** Options of `solveSparse`: those of `krylovSpec`, and where and from what it starts. */
 export interface SolveSparseOptions extends KrylovOptions {
-  /** None by default. It takes a matrix in csr, coo, ell or dia. */
+  /** The preconditioner, none by default. It takes a matrix in csr, coo, ell or dia. */
   readonly preconditioner?: PreconditionerOptions;
   /** The first guess; zero by default. */
   readonly x?: ArrayLike<number>;
@@ -20,7 +20,7 @@ export interface SolveSparseOptions extends KrylovOptions {
   readonly device?: Device;
 }
 
-/** What `solveSparse` returns. */
+/** The result of `solveSparse`. */
 export interface SparseSolved extends KrylovResult {
   /** The last iterate, whatever the status is. */
   readonly x: Float64Array | Float32Array;

@@ -23,7 +23,7 @@ import {
 } from "./recurrences.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** What a method is given. */
+/** The inputs of a method. */
 export interface Parts {
   readonly work: Workspace;
   readonly operator: SparseOperator;

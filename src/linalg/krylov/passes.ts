@@ -74,7 +74,7 @@ export const halfStep = kernel({
 });
 
 interface Preconditioned {
-  /** Without a preconditioner M⁻¹s is s, which is in the place of r; `sHat` is not read. */
+  /** True with a preconditioner. Without one M⁻¹s is s, which is in the place of r; `sHat` is not read. */
   readonly preconditioned: boolean;
 }
 

@@ -6,7 +6,7 @@ import { jacobi } from "./jacobi.ts";
 import { lines } from "./lines.ts";
 import type { Preconditioner } from "./preconditioner.ts";
 
-/** Which preconditioner. */
+/** The kind of a preconditioner, with its settings. */
 export type PreconditionerOptions =
   /** The diagonal. */
   | { readonly kind: "jacobi" }

@@ -1,9 +1,9 @@
-/** What every preconditioner is to the iterations. */
+/** The interface of a preconditioner for the iterations. */
 import type { DeviceBuffer } from "../../device/index.ts";
 
 /** M⁻¹ on a device, M near A. Owns its factors. */
 export interface Preconditioner extends Disposable {
-  /** What it is, for people: "ILU(0)". */
+  /** The name for people: "ILU(0)". */
   readonly name: string;
   /** Records z ← M⁻¹·r; r and z are different buffers. */
   apply(r: DeviceBuffer, z: DeviceBuffer): void;

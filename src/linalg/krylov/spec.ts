@@ -27,7 +27,7 @@ const FIELDS = [
   "kind",
 ] as const;
 
-/** What `krylovSpec` takes. */
+/** The options of `krylovSpec`. */
 export interface KrylovOptions {
   /** "bicgstab" by default. */
   readonly method?: KrylovMethod;

@@ -1,4 +1,4 @@
-/** How the solution of one system ended. */
+/** The way in which the solution of one system ended. */
 export type KrylovStatus =
   /** The residual of the solution, computed from A, b and x, is as small as was asked for. */
   | "converged"
@@ -11,7 +11,7 @@ export type KrylovStatus =
   /** An infinity or a NaN appeared, or was in the input. */
   | "not-finite";
 
-/** What became of one system. */
+/** The outcome of one system. */
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;

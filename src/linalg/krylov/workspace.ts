@@ -46,7 +46,7 @@ export const groupSums = fn({
   },
 });
 
-/** What happens after a reduction; see recurrences.ts. */
+/** The step of the recurrences after a reduction; see recurrences.ts. */
 export type Advance = FunctionOf<
   (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
 >;

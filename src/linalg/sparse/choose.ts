@@ -4,7 +4,7 @@ import { toCsr } from "./convert.ts";
 import { pitchOf, type SparseMatrix } from "./formats.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 
-/** What a place of each format costs. */
+/** The costs of a place in each format. */
 interface Costs {
   readonly csr: number;
   readonly csrRow: number;

@@ -18,7 +18,7 @@ import {
 import { packetsOf } from "./packets.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 
-/** What `convertSparse` takes besides the format. */
+/** The options of `convertSparse` besides the format. */
 export interface ConvertOptions {
   /** csr: places of every row are a multiple of this; 1, no padding, by default. */
   readonly padding?: number;

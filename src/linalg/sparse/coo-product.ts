@@ -150,7 +150,7 @@ const scaleKernel = kernel({
   },
 });
 
-/** What is added to y, after what others have put there. */
+/** A product that is added to y, after what others have put there. */
 export interface AddedProduct {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
   add(args: { readonly x: DeviceBuffer; readonly y: DeviceBuffer; readonly alpha: number }): void;

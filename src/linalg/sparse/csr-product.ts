@@ -8,11 +8,11 @@ import { PLACES } from "./spec.ts";
 interface Variant {
   /** Items of a row: a power of two, up to 32; 1 is "scalar". */
   readonly lanes: number;
-  /** Whether items begin at a multiple of `lanes`, so that every read of a subgroup is one line of memory. */
+  /** True where items begin at a multiple of `lanes`, so that every read of a subgroup is one line of memory. */
   readonly aligned: boolean;
-  /** Whether items exchange sums by shuffles, which need subgroups of as many; otherwise by workgroup memory. */
+  /** True where items exchange sums by shuffles, which need subgroups of as many; otherwise by workgroup memory. */
   readonly shuffles: boolean;
-  /** Whether there are places without an entry, of column −1. */
+  /** True where there are places without an entry, of column −1. */
   readonly padded: boolean;
 }
 
@@ -119,10 +119,10 @@ const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
   }),
 );
 
-/** How compressed rows are multiplied. */
+/** The algorithm by which compressed rows are multiplied. */
 export type CsrAlgorithm = "scalar" | "vector" | "aligned";
 
-/** What the product needs to know besides the arrays. */
+/** The shape that the product needs to know besides the arrays. */
 export interface CsrShape {
   readonly rows: number;
   readonly padded: boolean;

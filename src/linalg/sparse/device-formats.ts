@@ -88,7 +88,7 @@ export async function ellOf(setting: Setting, rows: number, from: DeviceRows, wi
   return { pitch, slots: width, index, values: places };
 }
 
-/** Which diagonals have an entry; diagonal j − i is at place j − i + rows − 1. */
+/** Marks the diagonals that have an entry; diagonal j − i is at place j − i + rows − 1. */
 const markDiagonals = kernel({
   name: "markDiagonals",
   params: { rows: i32, starts: read(i32), column: read(i32), marks: write(i32) },

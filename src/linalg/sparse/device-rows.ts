@@ -92,7 +92,7 @@ export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: S
   return { starts, column, values: stored };
 }
 
-/** Where each row begins among sorted coordinates: a binary search per row. */
+/** Finds where each row begins among sorted coordinates: a binary search per row. */
 const rowStarts = kernel({
   name: "rowStarts",
   params: { count: i32, row: read(i32), starts: write(i32) },

@@ -10,7 +10,7 @@ export interface SparseEntries {
   readonly row: ArrayLike<number>;
   readonly column: ArrayLike<number>;
   readonly values: ArrayLike<number>;
-  /** What happens where a place has several entries: an error (the default), or their sum in the order given. */
+  /** The treatment of a place with several entries: an error (the default), or their sum in the order given. */
   readonly duplicates?: "error" | "sum";
 }
 
@@ -143,7 +143,10 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
   });
 }
 
-/** Those of another program need `csrMatrix`, which checks them. */
+/**
+ * A matrix of compressed rows from parts that are known to be in order. Those of another program need `csrMatrix`,
+ * which checks them.
+ */
 export const csr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({ kind: "csr", padding: 1, ...parts });
 
 /** The same matrix row by row; `csr` without padding. */

@@ -4,7 +4,7 @@
  * Garland, Efficient sparse matrix-vector multiplication on CUDA (2008).
  */
 
-/** What all formats have. Values are f64 on the host; they are rounded when they reach a device. */
+/** The fields that all formats have. Values are f64 on the host; they are rounded when they reach a device. */
 interface Shaped {
   readonly rows: number;
   readonly columns: number;
@@ -38,7 +38,7 @@ export interface BcsrMatrix extends Shaped {
   readonly column: Int32Array;
 }
 
-/** As many places in every row: place k of row i is at k·pitch + i. A column of −1 is padding. */
+/** A matrix with as many places in every row: place k of row i is at k·pitch + i. A column of −1 is padding. */
 export interface EllMatrix extends Shaped {
   readonly kind: "ell";
   /** Places of a row. */

@@ -67,7 +67,7 @@ export function parseMatrixMarket(text: string | Iterable<string>): CsrMatrix {
   return reader.end();
 }
 
-/** Where the lines are, without an array of all of them. */
+/** The lines of a text, one after another, without an array of all of them. */
 function* linesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length;) {
     const end = text.indexOf("\n", from);
@@ -205,7 +205,7 @@ function placeInArray(k: number, rows: number, symmetry: Symmetry): readonly [nu
     if (left < rows - j - first) return [j + first + left, j];
 }
 
-/** What `formatMatrixMarket` takes. */
+/** The options of `formatMatrixMarket`. */
 export interface MatrixMarketOptions {
   /** "general" by default. The others write one triangle, and are an error for a matrix that is not so. */
   readonly symmetry?: Symmetry;

@@ -69,7 +69,7 @@ function checkOrder({ row, column }: CooMatrix): void {
       );
 }
 
-/** What a conversion on the device starts from. */
+/** The rows that a conversion on the device starts from. */
 interface FromRows {
   readonly setting: Setting;
   readonly rows: number;

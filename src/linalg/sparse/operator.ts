@@ -49,7 +49,7 @@ export class SparseOperator implements Disposable {
   readonly device: Device;
   readonly rows: number;
   readonly columns: number;
-  /** What kernels compute in; f32x2 where f64 was asked for on a device that emulates it. */
+  /** The precision that kernels compute in; f32x2 where f64 was asked for on a device that emulates it. */
   readonly precision: Precision;
   readonly format: SparseFormat | "stencil";
   readonly #product: Product;
@@ -182,7 +182,7 @@ export class SparseOperator implements Disposable {
   }
 }
 
-/** What an operator is made of. */
+/** The parts that an operator is made of. */
 interface Made {
   readonly rows: number;
   readonly columns: number;

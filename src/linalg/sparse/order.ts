@@ -35,7 +35,7 @@ interface Pattern {
   readonly column: Int32Array;
 }
 
-/** Of A + Aᵀ without the diagonal. */
+/** The pattern of A + Aᵀ without the diagonal. */
 function symmetricPattern({ rows, starts, column }: CsrMatrix): Pattern {
   const lists: number[][] = Array.from({ length: rows }, () => []);
   for (let i = 0; i < rows; i++)

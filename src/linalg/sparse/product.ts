@@ -1,4 +1,4 @@
-/** What every format's product consists of. */
+/** The interface of every format's product. */
 import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { fn, hostReal, type Kernel, type Precision, real, i32, write } from "../../kernel/index.ts";
 

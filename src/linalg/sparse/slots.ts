@@ -27,13 +27,13 @@ interface PlaceValue {
   readonly coordinate: ReadonlyNumbers<"i32">;
 }
 
-/** How a format finds entry k of row i. */
+/** The interface by which a format finds entry k of row i. */
 export interface SlotFormat {
   readonly name: string;
   /** Axes of the grid, whose coordinates are found first; 0 without. */
   readonly axes: number;
   readonly columnOf: FunctionOf<(place: PlaceValue) => number>;
-  /** Whether there is an entry in that column. */
+  /** Tells whether there is an entry in that column. */
   readonly holds: FunctionOf<(place: PlaceValue & { readonly column: number }) => boolean>;
   readonly valueOf: FunctionOf<(place: PlaceValue) => number>;
 }
@@ -133,7 +133,7 @@ export const locate = fn({
 const MOST_PLACES = 8;
 
 /**
- * How many of so many places an item reads together: in rounds of equal length, so that few are read in vain. 0 is one
+ * The number of places that an item reads together: in rounds of equal length, so that few are read in vain. 0 is one
  * after the other, as on CPUs, and where nothing is stored.
  */
 export const placesTogether = (device: Device, { axes }: SlotFormat, slots: number): number =>

@@ -3,7 +3,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { knownFields } from "../given.ts";
 import type { CsrAlgorithm } from "./csr-product.ts";
 
-/** What `SparseOperator.create` takes. */
+/** The options of `SparseOperator.create`. */
 export interface OperatorOptions {
   /** "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
@@ -34,7 +34,7 @@ function oneOf(name: string, value: unknown, allowed: readonly (string | number 
 /** Places of a row that an item of csr reads before it adds the first, so that as many loads are under way. */
 export const PLACES = 4;
 
-/** As few items a row as read it at once: fewer rows then wait for the sums of others. */
+/** The number of items for a row, as few as read it at once: fewer rows then wait for the sums of others. */
 export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
   return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;

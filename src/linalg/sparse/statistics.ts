@@ -1,4 +1,4 @@
-/** What the shape of a matrix says about its formats. */
+/** Statistics of a matrix's shape, by which a format is chosen. */
 
 /** Entries of the longest row. */
 export function longestRow(starts: Int32Array): number {

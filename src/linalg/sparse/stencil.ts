@@ -4,11 +4,11 @@ import { fn, type FunctionOf, i32, read, type ReadonlyNumbers, real } from "../.
 import { compressed, MAX_INDEX } from "./entries.ts";
 import type { CsrMatrix } from "./formats.ts";
 
-/** Where a coefficient of a stencil is needed. */
+/** The place at which a coefficient of a stencil is needed. */
 export interface StencilPlace {
   /** The row: the number of the node in C order. */
   readonly row: number;
-  /** Which of the stencil's points. */
+  /** The number of the stencil's point. */
   readonly point: number;
   /** The node's index along each axis. */
   readonly coordinate: ReadonlyNumbers<"i32">;
@@ -21,7 +21,7 @@ export type StencilCoefficient = FunctionOf<(place: StencilPlace) => number>;
 /** The parameters of a `StencilCoefficient`: `fn({ params: stencilPlace, body({ point, parameters }) { … } })`. */
 export const stencilPlace = { row: i32, point: i32, coordinate: read(i32), parameters: read(real) } as const;
 
-/** What `stencil` takes. */
+/** The options of `stencil`. */
 export interface StencilOptions {
   /** Nodes along each axis; the last axis is contiguous. */
   readonly shape: readonly number[];
@@ -29,7 +29,7 @@ export interface StencilOptions {
   readonly points: readonly (readonly number[])[];
   /** A number per point, or a kernel function. */
   readonly coefficient: readonly number[] | StencilCoefficient;
-  /** What the function gets, in f64; it may be replaced on the device later. */
+  /** The numbers that the function gets, in f64; they may be replaced on the device later. */
   readonly parameters?: ArrayLike<number>;
 }
 
@@ -124,9 +124,9 @@ const stridesOf = (shape: readonly number[]): number[] =>
   shape.map((_, a) => shape.slice(a + 1).reduce((product, n) => product * n, 1));
 
 /**
- * What kernels read of a stencil: the shape, the strides; then, with points in the order of their columns, the steps of
- * each point, all shifts, which point of the user's each is; and along each axis the first node whose neighbours are
- * all inside, and the first one after it whose are not.
+ * The table that kernels read of a stencil: the shape, the strides; then, with points in the order of their columns,
+ * the steps of each point, all shifts, which point of the user's each is; and along each axis the first node whose
+ * neighbours are all inside, and the first one after it whose are not.
  */
 export function gridTable(of: Stencil): Int32Array {
   const { shape, points } = of;

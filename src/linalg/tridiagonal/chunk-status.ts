@@ -47,7 +47,7 @@ const end = kernel({
   },
 });
 
-/** What happened to systems, from what happened to their chunks and to the reduced systems. */
+/** The status of systems, from that of their chunks and of the reduced systems. */
 export class ChunkStatus implements Disposable {
   readonly reducing: DeviceBuffer<"i32">;
   readonly solving: DeviceBuffer<"i32">;

@@ -6,7 +6,7 @@ import { type Layout, layoutOf, systemBase } from "./place.ts";
 
 interface Variant {
   readonly layout: Layout;
-  /** Whether all systems have one matrix, whose factors stand alone. */
+  /** True where all systems have one matrix, whose factors stand alone. */
   readonly shared: boolean;
 }
 

@@ -24,7 +24,7 @@ export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Devi
     | Partial<Record<keyof Placement, never>>
   );
 
-/** What `solveTridiagonal` returns. */
+/** The result of `solveTridiagonal`. */
 export interface HostSolution {
   readonly x: Float64Array | Float32Array;
   /** Systems without a usable solution; usually none. */

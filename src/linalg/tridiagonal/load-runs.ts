@@ -5,20 +5,20 @@ import { Run, transposeRuns } from "./run.ts";
 export const SystemArrays = record({ lower: read(real), diagonal: read(real), upper: read(real), rhs: read(real) });
 
 /**
- * Where a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance of its rows, how
- * many there are, and which of its runs an item has.
+ * The place at which a system, or a chunk of one, begins in the matrix and in the right-hand side; the distance and
+ * number of its rows, and which of its runs an item has.
  */
 const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 
-/** How items come to their runs. */
+/** The way in which items come to their runs. */
 export interface RunAccess {
   /** Items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;
-  /** Whether consecutive items read consecutive rows, and runs are made in workgroup memory. */
+  /** True where consecutive items read consecutive rows, and runs are made in workgroup memory. */
   readonly staged: boolean;
   /**
-   * Whether an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges
+   * True where an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges
    * into accesses of 16 bytes.
    */
   readonly aligned: boolean;

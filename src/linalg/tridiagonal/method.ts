@@ -1,4 +1,4 @@
-/** What stands between the solver and the algorithms. */
+/** The interface between the solver and the algorithms. */
 import type { DeviceBuffer } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 
@@ -7,9 +7,9 @@ export interface Problem {
   readonly rows: number;
   readonly batch: number;
   readonly stride: number;
-  /** Whether the matrix is one for all, three arrays of `rows`. */
+  /** True where the matrix is one for all, three arrays of `rows`. */
   readonly shared: boolean;
-  /** What the device computes in. */
+  /** The precision that the device computes in. */
   readonly precision: Precision;
 }
 

@@ -14,7 +14,7 @@ interface ChunkMethod extends Method {
 
 interface Reducer {
   readonly compiled: CompiledKernel;
-  /** Whether a chunk takes a workgroup, rather than an item. */
+  /** True where a chunk takes a workgroup, rather than an item. */
   readonly groups: boolean;
 }
 

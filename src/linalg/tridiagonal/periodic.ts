@@ -64,8 +64,8 @@ const prepareKernel = kernel({
 });
 
 /**
- * By how much of q the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950). Where the divisor is
- * nothing but rounding, A is singular. Cost a system: 8 words.
+ * Computes the multiple of q by which the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950).
+ * Where the divisor is nothing but rounding, A is singular. Cost a system: 8 words.
  */
 const shareKernel = remembered(({ layout, shared }: Variant): Kernel =>
   kernel({
@@ -135,7 +135,7 @@ export class Periodic implements Disposable {
   readonly matrix: Matrix;
   /** The second right-hand side, then its solution: one a matrix. */
   readonly q: DeviceBuffer;
-  /** Of solving for q. */
+  /** The status of solving for q. */
   readonly inner: DeviceBuffer<"i32">;
   readonly #corner: DeviceBuffer;
   readonly #share: DeviceBuffer;
@@ -178,7 +178,7 @@ export class Periodic implements Disposable {
     this.#device.launch(this.#kernels[0], args, { items: q.length });
   }
 
-  /** From A′y = d to x, in place. */
+  /** Turns the solution of A′y = d into x, in place. */
   finish(y: DeviceBuffer, status: DeviceBuffer): void {
     const { rows, batch, stride, shared, precision } = this.#problem;
     const { q, inner } = this;

@@ -1,8 +1,8 @@
 import { fn, i32, type KernelFunction } from "../../kernel/index.ts";
 
 /**
- * How kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and neighbours stay
- * neighbours.
+ * The layout by which kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and
+ * neighbours stay neighbours.
  */
 export type Layout = "contiguous" | "interleaved" | "strided";
 
@@ -13,7 +13,7 @@ export function layoutOf({ stride, batch }: { readonly stride: number; readonly 
 
 type I32 = typeof i32;
 
-/** Where system s begins; see `TridiagonalSpec.stride`. */
+/** The place at which system s begins; see `TridiagonalSpec.stride`. */
 export const systemBase: Readonly<Record<Layout, KernelFunction<readonly [I32, I32, I32], number>>> = {
   contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
   interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),

@@ -70,8 +70,9 @@ const joinRuns = fn({
 });
 
 /**
- * As `reduceChunksKernel`, a contiguous chunk of 32·perItem rows a subgroup, so that memory is read in whole lines:
- * each lane eliminates a run, the runs are joined by shuffles. Cost a row: 12 flops and 4 words read.
+ * The kernel that does what `reduceChunksKernel` does, with a contiguous chunk of 32·perItem rows a subgroup, so that
+ * memory is read in whole lines: each lane eliminates a run, the runs are joined by shuffles. Cost a row: 12 flops and
+ * 4 words read.
  */
 export const reduceRunsKernel = remembered(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>

@@ -10,7 +10,7 @@ import { eliminateRun, substituteRun, tileWords } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** How a workgroup is shared out. */
+/** The shares of a workgroup. */
 export interface RunShape {
   /** Items of one system, a power of two. */
   readonly lanes: number;
@@ -18,11 +18,11 @@ export interface RunShape {
   readonly rows: number;
   /** Systems of a workgroup, neighbours in memory. */
   readonly systems: number;
-  /** Whether lanes exchange by shuffles: 32 lanes that are a subgroup. */
+  /** True where lanes exchange by shuffles: 32 lanes that are a subgroup. */
   readonly shuffles: boolean;
-  /** Whether contiguous runs are read as they lie, each from a multiple of four words on. */
+  /** True where contiguous runs are read as they lie, each from a multiple of four words on. */
   readonly aligned: boolean;
-  /** Whether b and d wait in workgroup memory, so that two workgroups find room in the registers. */
+  /** True where b and d wait in workgroup memory, so that two workgroups find room in the registers. */
   readonly parked: boolean;
   /** See `KernelDefinition`. */
   readonly residentGroups?: number;
@@ -257,15 +257,15 @@ const STRIDED = [1, 2, 4, 8, 16] as const;
 
 interface Wanted {
   readonly rows: number;
-  /** How many. */
+  /** The number of systems. */
   readonly systems: number;
   readonly contiguous: boolean;
   readonly precision: Precision;
-  /** Whether every system, and every chunk, begins at a multiple of four words. */
+  /** True where every system, and every chunk, begins at a multiple of four words. */
   readonly aligned: boolean;
 }
 
-/** How the systems of a problem, or each of its chunks, are shared out; undefined where they are too long. */
+/** The shares of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too long. */
 export function runShape(device: Device, problem: Problem, chunks?: Chunks): RunShape | undefined {
   const { precision, batch, stride } = problem;
   const rows = chunks?.rows ?? problem.rows;

@@ -1,11 +1,11 @@
-/** What an item of the register hybrid does with its run of rows, all in registers. */
+/** The operations of an item of the register hybrid on its run of rows, all in registers. */
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /** A run of rows without its diagonal; `d` begins at `origin`. */
 export const Run = record({ a: write(real), c: write(real), d: write(real), origin: i32 });
 
-/** What is left of row 0 of a run while it is freed of the rows after it. */
+/** The rest of row 0 of a run while it is freed of the rows after it. */
 const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**

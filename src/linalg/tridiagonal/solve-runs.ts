@@ -2,7 +2,7 @@ import { fn, i32, real, record, write } from "../../kernel/index.ts";
 import { solveLanes } from "./lanes.ts";
 import { CODE_OK } from "./status.ts";
 
-/** What a run gives, as `solveRuns` says. */
+/** The values of a run, as `solveRuns` says. */
 const RunValues = record({ first: real, second: real, third: real, fourth: real, fifth: real, sixth: real });
 
 /**

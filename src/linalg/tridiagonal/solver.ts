@@ -20,10 +20,10 @@ export interface TridiagonalSystem extends Matrix {
   readonly rhs: DeviceBuffer;
 }
 
-/** What a solver is made of; which parts there are, the spec decides. */
+/** The parts that a solver is made of; the spec decides which there are. */
 interface Parts {
   readonly method: Method;
-  /** For A′q = u of periodic systems that share a matrix. */
+  /** The method for A′q = u of periodic systems that share a matrix. */
   readonly matrixMethod?: Method;
   readonly periodic?: Periodic;
   readonly factors?: Factors;

@@ -6,8 +6,8 @@ const PRECISIONS = ["f64", "f32", "f32x2"] as const;
 const LAYOUTS = ["contiguous", "interleaved"] as const;
 
 /**
- * How a system is solved. `pivoting` solves every non-singular system. All others are for diagonally dominant (or
- * symmetric positive definite) matrices, and report a zero pivot in the status.
+ * The algorithm that solves a system. `pivoting` solves every non-singular system. All others are for diagonally
+ * dominant (or symmetric positive definite) matrices, and report a zero pivot in the status.
  *
  * * `thomas`: elimination and substitution, one system per work item (Thomas 1949); 8 flops per row.
  * * `pivoting`: the same with partial pivoting, LAPACK's dgtsv; about 14 flops per row.
@@ -23,14 +23,14 @@ const LAYOUTS = ["contiguous", "interleaved"] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /**
- * Where systems are. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or along
- * `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the other axes.
+ * The placement of systems. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or
+ * along `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the other axes.
  */
 export type Placement =
   | { readonly rows: number; readonly batch: number; readonly layout?: (typeof LAYOUTS)[number] }
   | { readonly shape: readonly number[]; readonly axis: number };
 
-/** What `tridiagonalSpec` takes besides the placement. */
+/** The options of `tridiagonalSpec` besides the placement. */
 export interface TridiagonalOptions {
   readonly precision: Precision;
   /** "auto" by default. */
@@ -41,13 +41,11 @@ export interface TridiagonalOptions {
    */
   readonly matrices?: "each" | "one";
   /**
-   * Whether lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false by
-   * default.
+   * True where lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false
+   * by default.
    */
   readonly periodic?: boolean;
-  /**
-   * Whether `factor` and `solve` are available. They take memory: 3 words per row (5 for `pivoting`). False by default.
-   */
+  /** Makes `factor` and `solve` available. They take memory: 3 words per row (5 for `pivoting`). False by default. */
   readonly factors?: boolean;
 }
 

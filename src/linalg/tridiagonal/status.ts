@@ -1,4 +1,4 @@
-/** What happened to one system. Rows count from 0. */
+/** The status of one system. Rows count from 0. */
 export type SystemStatus =
   | { readonly kind: "ok" }
   /**
@@ -49,6 +49,9 @@ export function describeStatus(status: SystemStatus): string {
   return status.kind === "zero-pivot" ? `zero pivot at row ${status.row}` : status.kind.replace("-", " ");
 }
 
-/** In kernels a code is the smaller the more it says: a row with a zero pivot, not finite, or nothing. */
+/**
+ * Codes of a system's status. In kernels a code is the smaller the more it says: a row with a zero pivot, not finite,
+ * or nothing.
+ */
 export const CODE_NOT_FINITE = 0x7ffffffe;
 export const CODE_OK = 0x7fffffff;

@@ -7,7 +7,7 @@ import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** How a workgroup is shared out. */
+/** The shares of a workgroup. */
 export interface StreamShape {
   /** Systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
@@ -24,13 +24,13 @@ export interface StreamShape {
 }
 
 interface Variant extends StreamShape {
-  /** Whether the runs are the whole system, and none is cut short. */
+  /** True where the runs are the whole system, and none is cut short. */
   readonly whole: boolean;
 }
 
 /**
- * Where the words of a tile begin that this item fetches, of row 0 of their run. What lies beyond the batch is the last
- * of it again.
+ * The place of the words of a tile that this item fetches, of row 0 of their run. What lies beyond the batch is the
+ * last of it again.
  */
 function fetchBase({ systems, lanes, rows, words }: Variant) {
   return fn({
@@ -220,7 +220,10 @@ const SHARED_OUT = {
 const LINE = 128;
 const WIDEST = 16;
 
-/** How systems side by side are streamed; undefined where they are better solved otherwise. */
+/**
+ * The shares of a workgroup for systems side by side that are streamed; undefined where they are better solved
+ * otherwise.
+ */
 export function streamShape(device: Device, problem: Problem): StreamShape | undefined {
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;

@@ -40,8 +40,8 @@ export class CpuThomas implements Method {
   }
 
   /**
-   * Undefined where `Thomas` does: other devices, one matrix for all, other placements, batches of too few strips to
-   * occupy every core.
+   * Creates the method; undefined where `Thomas` solves the problem: other devices, one matrix for all, other
+   * placements, batches of too few strips to occupy every core.
    */
   static create(device: Device, problem: Problem): Promise<CpuThomas> | undefined {
     if (device.backend !== "cpu" || problem.shared) return undefined;

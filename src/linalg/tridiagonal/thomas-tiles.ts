@@ -11,7 +11,7 @@ interface Variant {
   readonly line: number;
   /** Rows of a tile: as many as a vector has lanes. */
   readonly tile: number;
-  /** As of `thomasKernel`. */
+  /** The capacity, as that of `thomasKernel`. */
   readonly capacity: number;
 }
 

@@ -124,7 +124,7 @@ export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: V
 
 /** Private arrays are of few sizes, so that kernels are few. */
 const CAPACITIES = [64, 256, 512, 1024];
-/** Of private memory an item may take so many bytes: beyond that caches lose it, and a workspace is as good. */
+/** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
 const MAX_PRIVATE_BYTES = 16_384;
 
 export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {

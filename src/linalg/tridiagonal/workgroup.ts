@@ -103,7 +103,7 @@ export const workgroupKernel = remembered(({ algorithm, layout, shared, groupSiz
   }),
 );
 
-/** What a workgroup has room for, in rows: four words each, a few bytes aside. Sizes are few, so that kernels are. */
+/** The rows that a workgroup has room for: four words each, a few bytes aside. Sizes are few, so that kernels are. */
 export function workgroupShape(
   { limits }: Device,
   problem: Pick<Problem, "rows" | "precision">,

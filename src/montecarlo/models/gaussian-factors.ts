@@ -4,13 +4,13 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Parameter } from "../parameters.ts";
 import { checkSpot, checkVolatility, type SpotSettings } from "./gbm.ts";
 
-/** What `gaussianFactors` takes. */
+/** The settings of `gaussianFactors`. */
 export interface GaussianFactorSettings extends SpotSettings {
   /** αᵢ, per year, from 0 on: of one factor or two. */
   readonly alpha: readonly [Parameter, Parameter];
   /** σᵢ, per √year. */
   readonly sigma: readonly [Parameter, Parameter];
-  /** Of the Brownian motions. */
+  /** The correlation of the Brownian motions. */
   readonly rho: Parameter;
 }
 

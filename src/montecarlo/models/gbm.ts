@@ -6,7 +6,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
 import { remembered } from "../remembered.ts";
 
-/** What all models of spots take. */
+/** The settings that all models of spots take. */
 export interface SpotSettings {
   readonly spot: Column;
   /** Per year, continuously compounded; 0 by default. */
@@ -15,15 +15,15 @@ export interface SpotSettings {
   readonly yield?: Parameter;
 }
 
-/** What `geometricBrownian` takes: numbers, or columns with one for each instance of a batch. */
+/** The settings of `geometricBrownian`: numbers, or columns with one for each instance of a batch. */
 export interface BrownianSettings {
-  /** Of each asset. */
+  /** The spot of each asset. */
   readonly spots: readonly Column[];
   /** Per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
   /** Dividend yield of each asset; 0 by default. */
   readonly yields?: readonly Parameter[];
-  /** Of each asset, per √year. */
+  /** The volatility of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
   /** [assets][assets]; the identity by default. May be piecewise constant, with a column for each step, as the rest. */
   readonly correlation?: readonly (readonly Parameter[])[];
@@ -191,7 +191,7 @@ export const logObserve = remembered((d: number) =>
   }),
 );
 
-/** Of a state that begins with them. */
+/** The logarithms of the spots of a state that begins with them. */
 export const logsOfState = remembered((d: number) =>
   fn({
     name: "logsOfState",
@@ -204,8 +204,9 @@ export const logsOfState = remembered((d: number) =>
 );
 
 /**
- * With σ√dt = c₁ and z the normal number of a step: delta z/(S₀·c₁), gamma ((z² − 1)/c₁ − z)/(S₀²·c₁), both of the
- * first step; vega the sum of (z² − 1)/σ − z·√dt. Source: Glasserman (2004), section 7.3.
+ * The scores of Black and Scholes' model. With σ√dt = c₁ and z the normal number of a step: delta z/(S₀·c₁), gamma ((z²
+ * − 1)/c₁ − z)/(S₀²·c₁), both of the first step; vega the sum of (z² − 1)/σ − z·√dt. Source: Glasserman (2004), section
+ * 7.3.
  */
 const SCORE: NonNullable<PathModel["score"]> = {
   names: ["delta", "gamma", "vega"],
@@ -251,7 +252,7 @@ function choleskyParameters(correlation: BrownianSettings["correlation"], d: num
   return Object.fromEntries(names);
 }
 
-/** Of one step: [d, d] columns. */
+/** The Cholesky factor of the correlations in one step: [d, d] columns. */
 function choleskyColumns(flat: readonly Column[], d: number): readonly Column[] {
   const width = Math.max(...flat.map((column) => (typeof column === "number" ? 1 : column.length)));
   const factors = Array.from({ length: d * d }, () => new Float64Array(width));
@@ -275,7 +276,7 @@ function checkCorrelation(matrix: Float64Array, d: number, where: string): void 
     }
 }
 
-/** What `blackScholes` takes. */
+/** The settings of `blackScholes`. */
 export interface BlackScholesSettings extends SpotSettings {
   /** Per √year. */
   readonly volatility: Parameter;
@@ -297,6 +298,6 @@ export function blackScholes(settings: BlackScholesSettings): PathModel {
   return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
 }
 
-/** Whether a model is one of Black and Scholes with constant parameters, whose closed forms are known. */
+/** Tells whether a model is one of Black and Scholes with constant parameters, whose closed forms are known. */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);

@@ -4,7 +4,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Parameter } from "../parameters.ts";
 import { checkSpot, logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
 
-/** What `heston` takes: dv = κ(θ − v) dt + σ√v dW_v. */
+/** The settings of `heston`: dv = κ(θ − v) dt + σ√v dW_v. */
 export interface HestonSettings extends SpotSettings {
   readonly v0: Parameter;
   readonly kappa: Parameter;
@@ -14,7 +14,7 @@ export interface HestonSettings extends SpotSettings {
   readonly rho: Parameter;
 }
 
-/** Where the quadratic law of the variance ends and the exponential one begins: Andersen's ψ_c. */
+/** The ψ at which the quadratic law of the variance ends and the exponential one begins: Andersen's ψ_c. */
 const SWITCH = 1.5;
 
 /**

@@ -4,7 +4,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Parameter } from "../parameters.ts";
 import { integratedDecay } from "./gaussian-factors.ts";
 
-/** What `hullWhite` takes. */
+/** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
   /** Instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
   readonly forward: Parameter;

@@ -14,7 +14,7 @@ import { rememberedBy } from "../remembered.ts";
 import type { Column } from "../parameters.ts";
 import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
 
-/** What `localVolatility` takes. */
+/** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
   /** σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;

@@ -7,8 +7,8 @@ import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
 export const Batch = record({ table: read(real), columns: i32, column: i32 });
 
 /**
- * Which random numbers: those of Philox by the counter (block of the step, path, stream, purpose), or those of a point
- * in a buffer, [steps · numbers, stride].
+ * The place of random numbers: the counter of Philox (block of the step, path, stream, purpose), or a point in a
+ * buffer, [steps · numbers, stride].
  */
 export const Draws = record({
   seedLow: u32,

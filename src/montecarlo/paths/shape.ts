@@ -1,9 +1,9 @@
-/** What a kernel of paths is compiled for: constants of the kernel, apart from all numbers of trades. */
+/** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
 import { rememberedBy } from "../remembered.ts";
 
-/** Where random numbers come from. */
+/** The source of random numbers. */
 export type Sampling = "philox" | "sobol";
 
 /** Constants of a kernel of paths. */
@@ -15,7 +15,7 @@ export interface PathShape {
   /** Model steps from date to date. */
   readonly substeps: number;
   readonly sampling: Sampling;
-  /** Whether normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
+  /** True where normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
   readonly isShifted?: boolean;
 }
 
@@ -30,9 +30,9 @@ export interface Rows {
   readonly state: number;
   readonly product: number;
   readonly control: number;
-  /** Of all that comes before the steps. */
+  /** The rows of all that comes before the steps. */
   readonly head: number;
-  /** Of a step. */
+  /** The rows of a step. */
   readonly step: number;
   readonly coefficients: number;
   readonly modelParameters: number;
@@ -62,7 +62,7 @@ export interface DrawShape {
   readonly normals: number;
   readonly modelUniforms: number;
   readonly productUniforms: number;
-  /** Of all kinds. */
+  /** The random numbers of all kinds. */
   readonly numbers: number;
   /** Blocks of Philox per group of steps, and steps per group. */
   readonly blocks: number;
@@ -86,7 +86,7 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
 /** Length of a private array: at least one element. */
 export const room = (length: number): number => Math.max(1, length);
 
-/** What a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
+/** The parts that a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
 export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),

@@ -10,17 +10,17 @@ import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
 import { measuresOf, mergedOf, mergeKernel, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
 
-/** What does not change from round to round. */
+/** The settings that do not change from round to round. */
 export interface Batch {
   readonly shape: WalkShape;
   readonly precision: Precision;
   readonly seed: bigint;
-  /** When each date is, for all instances or each. */
+  /** The time of each date, for all instances or each. */
   readonly dates: readonly Column[];
   readonly variants: Variants;
-  /** Of each instance: its random numbers. */
+  /** The stream of random numbers of each instance. */
   readonly streams: Uint32Array;
-  /** What is added to each normal number of a step, of all variants; none by default. */
+  /** The shifts added to each normal number of a step, of all variants; none by default. */
   readonly shifts?: readonly Parameter[] | undefined;
 }
 

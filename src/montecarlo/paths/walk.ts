@@ -6,7 +6,7 @@ import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction } from "../stopping/rule.ts";
 import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
-/** What is measured on each path, and how many paths are side by side. */
+/** The measures taken on each path, and the number of paths side by side. */
 export interface WalkShape extends PathShape {
   readonly antithetic: boolean;
   /** Shifted copies of the instances that take the same random numbers; 1 without bumps. */
@@ -17,9 +17,9 @@ export interface WalkShape extends PathShape {
   readonly scores: number;
   /** Independent randomisations of Sobol' points; 1 with Philox. */
   readonly scramblings: number;
-  /** Whether all work items have the same instance, whose numbers they then read together. */
+  /** True where all work items have the same instance, whose numbers they then read together. */
   readonly single: boolean;
-  /** What the rule of early exercise is a function of, if there is one. */
+  /** The basis that the rule of early exercise is a function of, if there is one. */
   readonly basis?: BasisShape | undefined;
 }
 

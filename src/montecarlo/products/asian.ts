@@ -6,7 +6,7 @@ import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
-/** What `asian` takes. */
+/** The settings of `asian`. */
 export interface AsianSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
@@ -17,13 +17,13 @@ export interface AsianSettings {
    * rule on the model's steps.
    */
   readonly sampling?: "dates" | "continuous";
-  /** Whether the spot at time 0 is one of the fixings; false by default. */
+  /** Makes the spot at time 0 one of the fixings; false by default. */
   readonly includesStart?: boolean;
   /** Fixings before time 0: how many, and their mean; none by default. */
   readonly past?: { readonly count: Column; readonly mean: Column };
 }
 
-/** How an average was asked for, for those who know its closed form. */
+/** The settings of each average, for those who know its closed form. */
 const kinds = new WeakMap<PathProduct, AsianSettings>();
 
 /** The settings of a product that `asian` has made. */

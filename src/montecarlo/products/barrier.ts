@@ -9,11 +9,11 @@ import { remembered } from "../remembered.ts";
 export interface PathBarrier {
   readonly type: "up-and-out" | "down-and-out" | "up-and-in" | "down-and-in";
   readonly level: Column;
-  /** Which asset, from 0; 0 by default. "each": all assets have it. */
+  /** The number of its asset, from 0; 0 by default. "each": all assets have it. */
   readonly asset?: number | "each";
 }
 
-/** What `withBarriers` takes. */
+/** The settings of `withBarriers`. */
 export interface BarrierSettings {
   readonly product: PathProduct;
   /** All knock out, or all knock in; a breach of any of them counts. */
@@ -22,7 +22,7 @@ export interface BarrierSettings {
   readonly monitoring?: "dates" | "continuous";
   /** Cash of a trade that is knocked out, or never knocked in; 0 by default. */
   readonly rebate?: Column;
-  /** When a knock-out pays it: "expiry", the default, or "breach". */
+  /** The time at which a knock-out pays it: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";
 }
 

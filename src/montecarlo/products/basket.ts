@@ -16,10 +16,10 @@ import { type PathProduct, type PayoffFunction, productParams } from "../product
 import { remembered, rememberedBy } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
-/** How the spots become one number. */
+/** The way in which the spots become one number. */
 export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
 
-/** What `basket` takes. */
+/** The settings of `basket`. */
 export interface BasketSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
@@ -95,14 +95,14 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
   }),
 );
 
-/** What `terminalPayoff` takes. */
+/** The settings of `terminalPayoff`. */
 export interface TerminalSettings<F extends UserFunctions = Record<never, never>> {
-  /** Of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
+  /** The payoff of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
   readonly payoff: string | UserFunction<string, number, NoInfer<F>>;
   /** Functions of your own that it may call, by name; the third argument of a function. */
   readonly functions?: F;
   readonly assets: number;
-  /** Whether it jumps; false by default. */
+  /** True where it jumps; false by default. */
   readonly isDiscontinuous?: boolean;
 }
 

@@ -6,7 +6,7 @@ import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
-/** What `lookback` takes. */
+/** The settings of `lookback`. */
 export interface LookbackSettings {
   readonly payoff: OptionType;
   /** A number, "fixed" strike; or "floating", where the extreme is the strike. */

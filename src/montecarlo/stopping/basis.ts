@@ -20,15 +20,15 @@ const variableParams = { spots: read(real), running: read(real), state: read(rea
  */
 export const basisFunctionParams: typeof basisParams = basisParams;
 
-/** What continuation values are regressed on. */
+/** The basis that continuation values are regressed on. */
 export type Basis = {
   /** "descending": spots are sorted, which suits payoffs of their order; "as-given" by default. */
   readonly order?: "as-given" | "descending";
-  /** Whether the product's running numbers are variables, too; false by default. */
+  /** Makes the product's running numbers variables, too; false by default. */
   readonly running?: boolean;
   /**
-   * Whether variances and factors of the model, which its spots do not show, are variables, too, after all others; true
-   * by default, and never with Laguerre polynomials.
+   * Makes variances and factors of the model, which its spots do not show, variables, too, after all others; true by
+   * default, and never with Laguerre polynomials.
    */
   readonly hidden?: boolean;
 } &
@@ -45,7 +45,7 @@ export type Basis = {
          */
         readonly kind: "monomials" | "laguerre";
         readonly degree: number;
-        /** Whether the payoff is one of the functions; true by default. */
+        /** Makes the payoff one of the functions; true by default. */
         readonly payoff?: boolean;
       }
     | {
@@ -59,7 +59,7 @@ export type Basis = {
 export interface BasisShape {
   readonly variables: number;
   readonly count: number;
-  /** Whether variables are standardised; else divided by their value at time 0. */
+  /** True where variables are standardised; else they are divided by their value at time 0. */
   readonly standardised: boolean;
   readonly variablesOf: KernelFunction<typeof variableParams, void>;
   readonly basis: KernelFunction<typeof basisParams, void>;
@@ -88,7 +88,7 @@ export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }
   return { variables, variablesOf, standardised: basis.kind !== "laguerre", ...made };
 }
 
-/** For each variable that is more there is less of the others. */
+/** The default basis: polynomials of the variables and of the payoff, of lower degree the more variables there are. */
 const automatic = remembered((variables: number) => {
   const powers = ["payoff", "payoff * payoff", "payoff * payoff * payoff"];
   const each = Array.from({ length: variables }, (_, v) => `x[${v}]`);

@@ -28,7 +28,7 @@ import {
 import type { StoppingShape } from "./rule.ts";
 import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } from "./upper.ts";
 
-/** What `longstaffSchwartz` takes. */
+/** The settings of `longstaffSchwartz`. */
 export interface StoppingSettings {
   readonly model: PathModel;
   /** Its payoff is what exercise pays, at each date. */
@@ -43,9 +43,9 @@ export interface StoppingSettings {
   readonly regressionPaths?: number;
   /** Paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
   readonly paths?: number;
-  /** Whether each path of the price has a reflection; false by default. */
+  /** Gives each path of the price a reflection; false by default. */
   readonly antithetic?: boolean;
-  /** How paths of the price are sampled: "philox", the default, or "sobol", in `scramblings` randomisations. */
+  /** The sampling of paths of the price: "philox", the default, or "sobol", in `scramblings` randomisations. */
   readonly sampling?: Sampling;
   /** 32 by default. */
   readonly scramblings?: number;
@@ -59,24 +59,24 @@ export interface StoppingSettings {
    * first order of what they differ in.
    */
   readonly variants?: readonly Variant[];
-  /** Beside variants, by name: weights of the value and of that of each variant. */
+  /** Measures beside variants, by name: weights of the value and of that of each variant. */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /** Asks for an upper bound, by Andersen and Broadie. */
   readonly upper?: UpperSettings | boolean;
-  /** As in `monteCarlo`. */
+  /** The seed, as in `monteCarlo`. */
   readonly seed?: number | bigint;
   readonly streams?: ArrayLike<number>;
   readonly precision?: Precision;
   readonly signal?: AbortSignal;
 }
 
-/** What `longstaffSchwartz` returns. */
+/** The result of `longstaffSchwartz`. */
 export interface StoppingEstimates extends Estimates {
-  /** Whether `value` is of independent paths, so that it lies below the price but for its standard error. */
+  /** True where `value` is of independent paths, so that it lies below the price but for its standard error. */
   readonly isLowerBound: boolean;
-  /** On the paths of the regression: biased upwards by foresight, and downwards by the rule. */
+  /** The estimates on the paths of the regression: biased upwards by foresight, and downwards by the rule. */
   readonly regression: Estimates;
-  /** Of the price, reflections among them. */
+  /** The number of paths of the price, reflections among them. */
   readonly paths: number;
   readonly regressionPaths: number;
   /**
@@ -298,7 +298,7 @@ async function mergeInto(
     moments.merge(values, g * instances, mergedCount, BLOCK * Math.min(MERGED, blocks - g * MERGED));
 }
 
-/** What the rule earns on paths of its own. */
+/** Estimates what the rule earns on paths of its own. */
 async function follow(
   { device, betas, scales, instances, signal }: RuleOnDevice,
   batch: Batch,

@@ -4,7 +4,7 @@ import { advanceFunction, beginFunction } from "../paths/advance.ts";
 import { drawsOf, room, rowsOf } from "../paths/shape.ts";
 import { continuationFunction, type StoppingShape, stoppingKernel } from "./rule.ts";
 
-/** What all kernels of this file are compiled with. */
+/** The environment that all kernels of this file are compiled with. */
 function environment(shape: StoppingShape) {
   const { model, product } = shape;
   const rows = rowsOf(shape);

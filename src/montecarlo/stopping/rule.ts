@@ -11,10 +11,10 @@ export interface StoppingShape extends PathShape {
   readonly single: boolean;
 }
 
-/** What kernels of a shape depend on beside its paths. */
+/** The parts that kernels of a shape depend on beside its paths. */
 const stoppingParts = ({ basis, single }: StoppingShape): readonly unknown[] => [single, ...basisParts(basis)];
 
-/** What kernels of a basis depend on. */
+/** The parts that kernels of a basis depend on. */
 export const basisParts = (basis: BasisShape | undefined): readonly unknown[] =>
   basis === undefined
     ? []

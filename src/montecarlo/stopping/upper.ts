@@ -19,7 +19,7 @@ export interface UpperSettings {
 /** An estimate that lies above the price but for its standard error. */
 export type UpperBound = Estimates;
 
-/** What an upper bound needs of a calculation that has its rule. */
+/** The inputs that an upper bound needs of a calculation that has its rule. */
 export interface RuleOnDevice {
   readonly device: Device;
   readonly shape: StoppingShape;

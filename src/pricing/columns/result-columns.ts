@@ -6,7 +6,7 @@ import {
 } from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
-/** How a result came about, as results name it: a method may know more than one way. */
+/** The ways in which a result comes about, as results name them; one method may know several. */
 export const RESULT_METHODS = [
   "black-scholes",
   "deterministic",
@@ -24,13 +24,13 @@ export const RESULT_METHODS = [
 
 /** Sensitivities by underlying and by pair, or the estimates of their errors. */
 export interface SeveralSensitivities {
-  /** By underlying. */
+  /** The sensitivities to each underlying. */
   readonly assets: readonly AssetSensitivities[];
   readonly crossGamma: readonly PairSensitivity[];
   readonly correlation: readonly PairSensitivity[];
 }
 
-/** What only trades of several factors have. */
+/** The part of a result that only trades of several factors have. */
 export interface Several extends SeveralSensitivities {
   /** Error estimates of the sensitivities, if settings ask for them and the method knows them. */
   readonly errors?: SeveralSensitivities;
@@ -40,10 +40,10 @@ export interface Several extends SeveralSensitivities {
 
 export type ResultMethod = (typeof RESULT_METHODS)[number];
 
-/** Those that need no device, and work in f64. */
+/** The methods that need no device and work in f64. */
 const ON_THE_HOST: readonly ResultMethod[] = ["deterministic", "payoff", "knocked-out"];
 
-/** What a method says of a result, a bit each. */
+/** The warnings that a method attaches to a result, one bit each. */
 export const WARNING = {
   driftDominates: 1,
   roughVolatility: 2,
@@ -60,8 +60,8 @@ export const WARNING = {
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
 
 /**
- * What methods find out about a batch's trades, as typed arrays with an entry each; NaN for a sensitivity that was not
- * computed. Values of scenarios: [trade][case][spot], their error estimates: [trade][case].
+ * The results of a batch's trades, as typed arrays with an entry each; NaN for a sensitivity that was not computed.
+ * Values of scenarios: [trade][case][spot], their error estimates: [trade][case].
  */
 export class ResultColumns {
   /** One of `STATUS`. */
@@ -82,7 +82,7 @@ export class ResultColumns {
   readonly warnings: Uint16Array;
   /** The error that was aimed at, in the currency; NaN where only rounding is left. */
   readonly asked: Float64Array;
-  /** Of prices by random numbers, by trade. */
+  /** The seeds of prices by random numbers, by trade. */
   readonly seeds = new Map<number, number>();
   readonly scenarioValues: Float64Array;
   readonly scenarioErrors: Float64Array;
@@ -114,7 +114,7 @@ export class ResultColumns {
     this.scenarioErrors = new Float64Array(rows);
   }
 
-  /** To be called when a trade's entries are in place. */
+  /** Marks a trade as priced, once its entries are in place. */
   priced(trade: number, method: ResultMethod): void {
     this.status[trade] = STATUS.priced;
     this.#methods[trade] = RESULT_METHODS.indexOf(method);

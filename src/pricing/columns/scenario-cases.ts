@@ -3,7 +3,7 @@ import type { Shift } from "../../fdm/index.ts";
 
 /** One date, move of volatility and move of rates: one solution serves all spots of it. */
 export interface ScenarioCase {
-  /** Which of `ScenarioCases.dates`. */
+  /** The index of its date in `ScenarioCases.dates`. */
   readonly date: number;
   readonly shift: Shift;
 }
@@ -11,8 +11,8 @@ export interface ScenarioCase {
 const TODAY: ScenarioCase = { date: 0, shift: { volatility: 0, rate: 0 } };
 
 /**
- * What every trade of a book is valued under. Case 0 is the market as it is; the others are the dates, volatilities and
- * rates of the scenarios that move something, in the order of the axes.
+ * The cases that every trade of a book is valued under. Case 0 is the market as it is; the others are the dates,
+ * volatilities and rates of the scenarios that move something, in the order of the axes.
  */
 export class ScenarioCases {
   readonly scenarios: Scenarios | undefined;
@@ -41,7 +41,7 @@ export class ScenarioCases {
     this.dates = dates;
   }
 
-  /** How many rows a trade has. */
+  /** The number of rows of a trade, one for each case. */
   get count(): number {
     return this.cases.length;
   }

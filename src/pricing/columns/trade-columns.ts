@@ -39,7 +39,7 @@ export class TradeColumns {
   /** +1 for a call, −1 for a put. */
   readonly sign: Int8Array;
   readonly strike: Float64Array;
-  /** What a digital pays. */
+  /** The cash that a digital pays. */
   readonly cash: Float64Array;
   /** The number of an expression, see `expressionOf`. */
   readonly expression: Int32Array;
@@ -150,7 +150,10 @@ export class TradeColumns {
     return mayRise ? terms : { ...terms, volatility: flatVolatility(0) };
   }
 
-  /** What finite differences and closed forms do not know about a trade; completes the sentence "it has …". */
+  /**
+   * Returns the feature of a trade that finite differences and closed forms cannot price, in words that complete the
+   * sentence "it has …".
+   */
   beyondEquations(trade: number): string | undefined {
     return this.#beyondEquations.get(trade);
   }
@@ -173,7 +176,7 @@ export class TradeColumns {
     return this.#rates.at(this.rates[row]);
   }
 
-  /** Those of a row. */
+  /** The short rates of a row, shifted as its case says. */
   ratesOf(row: number): PiecewiseConstant {
     const { rate } = this.cases.cases[row % this.cases.count].shift;
     return rate === 0
@@ -196,7 +199,7 @@ export class TradeColumns {
       : this.#shiftedSigmas.of(this.volatility[row], unshifted.sigma, volatility);
   }
 
-  /** Those after a row's date, some of them after expiry. */
+  /** The dividends after a row's date, some of them after expiry. */
   dividendsOf(row: number): Dividends {
     return this.#dividends.at(this.dividends[row]);
   }
@@ -232,7 +235,7 @@ export class TradeColumns {
     }
   }
 
-  /** What the date alone says of a row. */
+  /** Fills in the columns of a row that depend on its date alone. */
   #addDate(row: number, { expiry, exercise, barriers }: Trade, years: number): void {
     const left = laterExpiry(expiry, years);
     if (left === undefined) {
@@ -274,7 +277,7 @@ function beyondEquations({ payoff, volatility, assets }: Trade): string | undefi
 /** Curves under parallel shifts, each computed once. */
 class ShiftedCurves {
   readonly #shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant;
-  /** By shift, then by the curve's number. */
+  /** The shifted curves, by shift, then by the curve's number. */
   readonly #known = new Map<number, Map<number, PiecewiseConstant>>();
 
   constructor(shift: (curve: PiecewiseConstant, by: number) => PiecewiseConstant) {

@@ -10,7 +10,7 @@ export interface Pair {
   readonly moves: MarketMoves;
 }
 
-/** What a method has to have priced besides the two trades, and what it makes of that. */
+/** The further trades that a method needs priced for an explanation, and the terms that it makes of their values. */
 export interface Attribution {
   readonly views: readonly Trade[];
   /** `values` as the views, in their order. */

@@ -1,7 +1,7 @@
 /** Derivatives as differences of priced trades. */
 import type { PricedTrade } from "../../book/index.ts";
 
-/** What a difference is taken of. */
+/** The value and sensitivities that a difference is taken of. */
 export interface Point {
   readonly value: number;
   readonly delta: number;
@@ -9,7 +9,7 @@ export interface Point {
 }
 
 export interface Curvature extends Point {
-  /** Of the value, the second difference. */
+  /** The second difference of the value. */
   readonly second: number;
 }
 

@@ -15,7 +15,9 @@ import {
   type ExplainReport,
 } from "./types.ts";
 
-/** What each method needs of a trade in the earlier market, and of all else. */
+/**
+ * The sensitivities that each method needs of a trade in the earlier market (`first`) and of all other views (`rest`).
+ */
 const METHODS = {
   taylor: { attribute: taylor, first: "all", rest: "grid" },
   revaluation: { attribute: revaluation, first: "none", rest: "none" },

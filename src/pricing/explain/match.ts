@@ -3,7 +3,7 @@ import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { same } from "./same.ts";
 
-/** What the two books say of one id. */
+/** The outcome of matching the trades of one id in the two books. */
 export type Match =
   /** `years` of its life have passed. */
   | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }

@@ -18,8 +18,8 @@ import { power } from "../../elementary.ts";
 const NEGLIGIBLE = 1e-12;
 
 /**
- * How the market moved for a trade: `rolled` is the earlier trade at the later date, along its own forwards, and
- * `after` the later one.
+ * Returns how the market moved for a trade: `rolled` is the earlier trade at the later date, along its own forwards,
+ * and `after` the later one.
  * @throws SpecError a dividend that pays all of the spot
  */
 export function marketMoves(before: Trade, rolled: Trade, after: Trade, years: number): MarketMoves {
@@ -37,7 +37,7 @@ function significant(move: number): number {
   return Math.abs(move) < NEGLIGIBLE ? 0 : move;
 }
 
-/** Those that a trade's underlying pays within some years. */
+/** The dividends that a trade's underlying pays within some years. */
 export function paidDividends({ underlying }: Trade, years: number): readonly DiscreteDividend[] {
   return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
 }

@@ -20,7 +20,10 @@ export interface Row {
   ): ExplainedTrade;
 }
 
-/** What of a match is priced. An error of its own, such as a dividend that pays all of the spot, is its result. */
+/**
+ * Returns the trades of a match to be priced. An error of its own, such as a dividend that pays all of the spot, is its
+ * result.
+ */
 export function rowOf(match: Match, later: Book, years: number, attribute: (pair: Pair) => Attribution): Row {
   try {
     switch (match.kind) {

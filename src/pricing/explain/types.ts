@@ -2,8 +2,8 @@ import type { BookReport, TradeError } from "../../book/index.ts";
 import type { PricingOptions } from "../options.ts";
 
 /**
- * How a change of value is explained: "taylor" by an expansion of second order about the earlier market, "revaluation"
- * by pricing again with one part of the market moved at a time.
+ * The method that explains a change of value: "taylor" by an expansion of second order about the earlier market,
+ * "revaluation" by pricing again with one part of the market moved at a time.
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
@@ -56,13 +56,13 @@ export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 /** Every term of the report's method, in the currency. */
 export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
 
-/** What the market did to one trade's inputs. */
+/** The changes of one trade's market inputs between the two dates. */
 export interface MarketMoves {
-  /** Between the two dates, or to the expiry between them. */
+  /** The time between the two dates, or to the expiry between them. */
   readonly years: number;
-  /** Of the spot, as quoted. */
+  /** The change of the spot, as quoted. */
   readonly spot: number;
-  /** By how much the dividends paid in between reduced the spot. */
+  /** The amount by which dividends paid in between reduced the spot. */
   readonly paid: number;
   /**
    * The parallel move of the volatility that gives the later total variance to expiry. Of a σ that depends on S, its
@@ -94,7 +94,7 @@ export interface ExplainedTrade {
   readonly status: ExplainStatus;
   readonly before: number | null;
   readonly after: number | null;
-  /** What the holder received in between. */
+  /** The cash that the holder received in between. */
   readonly cash: number | null;
   readonly change: number | null;
   readonly terms: ExplainTerms | null;
@@ -102,7 +102,7 @@ export interface ExplainedTrade {
   readonly moves: MarketMoves | null;
   readonly quantityBefore: number | null;
   readonly quantityAfter: number | null;
-  /** Of both values together, as `price` gives it. */
+  /** The error estimate of both values together, as `price` gives it. */
   readonly errorEstimate: number | null;
   readonly warnings: readonly string[];
   readonly reason?: string;
@@ -118,7 +118,7 @@ export interface ExplainedTrade {
  */
 export interface ExplainTotals {
   readonly currency: string;
-  /** With a value on either side. */
+  /** The number of trades with a value on either side. */
   readonly trades: number;
   readonly before: number;
   readonly after: number;
@@ -131,17 +131,17 @@ export interface ExplainTotals {
   readonly errorEstimate: number;
 }
 
-/** What `explainBook` returns. */
+/** The result of `explainBook`. */
 export interface ExplainReport {
   readonly method: ExplainMethod;
   readonly asOf: { readonly before: string; readonly after: string };
-  /** From the one to the other, Act/365F. */
+  /** The time from the one date to the other, Act/365F. */
   readonly years: number;
   readonly device: BookReport["device"];
   readonly explained: number;
   readonly failed: number;
   /** One entry a currency, in the order of their first trades. */
   readonly totals: readonly ExplainTotals[];
-  /** In the order of the earlier book, then what only the later one has. */
+  /** The results in the order of the earlier book, then those of trades that only the later one has. */
   readonly results: readonly ExplainedTrade[];
 }

@@ -9,12 +9,12 @@ import { digitalBounds, vanillaBounds } from "./payoffs/single.ts";
 /** The bounds of a trade at some spots of its assets. */
 export type BoundsAt = (spots: readonly number[]) => Range;
 
-/** What payoffs make bounds of. */
+/** The inputs from which payoffs derive bounds of their price. */
 export interface Sides {
   readonly terms: Terms;
   readonly money: MoneySide;
   readonly assets: readonly AssetSide[];
-  /** Whether the holder may exercise before expiry, and today. */
+  /** True where the holder may exercise before expiry; `isExercisableNow`: today. */
   readonly isEarly: boolean;
   readonly isExercisableNow: boolean;
 }
@@ -43,7 +43,7 @@ export function boundsOf(terms: Terms): BoundsAt {
   };
 }
 
-/** Those without barriers. */
+/** Bounds of a trade without its barriers. */
 function plainBounds(sides: Sides): BoundsAt {
   const { payoff, assets } = sides.terms;
   switch (payoff.kind) {

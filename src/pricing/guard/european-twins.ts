@@ -52,7 +52,10 @@ export class EuropeanTwins {
     return new EuropeanTwins(results, own, new Map(accepted.map((i) => [wanted[i], i])));
   }
 
-  /** That of a trade in a case of the scenarios, today's spot for `spot` = 0. */
+  /**
+   * Returns the value of a trade's twin in a case of the scenarios, at today's spot for `spot` = 0; undefined without a
+   * twin.
+   */
   valueOf(trade: number, k: number, spot: number): TwinValue | undefined {
     const i = this.#number.get(trade);
     if (i === undefined) return undefined;

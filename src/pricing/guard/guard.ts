@@ -11,11 +11,14 @@ import { distance, type Range } from "./range.ts";
 
 /** A value that is outside the bounds of its payoff. */
 interface Outside {
-  /** In `ResultColumns.scenarioValues`; undefined of the trade's own value. */
+  /** The index in `ResultColumns.scenarioValues`; undefined for the trade's own value. */
   readonly scenario: number | undefined;
   readonly value: number;
   readonly range: Range;
-  /** How far it is outside, and what its error estimate allows; not finite where the value is not. */
+  /**
+   * The distance of the value to its bounds, and the one that its error estimate allows; not finite where the value is
+   * not.
+   */
   readonly distance: number;
   readonly allowed: number;
 }
@@ -54,7 +57,10 @@ export class Guard {
     return [...this.#found.keys()];
   }
 
-  /** What is still outside after other attempts becomes an error of its trade, or no value of its scenario. */
+  /**
+   * Turns values that are still outside after other attempts into an error of their trade, or no value of their
+   * scenario.
+   */
   settle(results: ResultColumns): void {
     for (const [trade, found] of this.#found) for (const one of found) this.#settleOne(trade, one, results);
   }

@@ -6,7 +6,7 @@ export interface Range {
 
 export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
-/** How far a value is outside; 0 inside, NaN of what is not a number. */
+/** The distance of a value from a range: 0 inside, NaN if the value is not a number. */
 export function distance({ low, high }: Range, value: number): number {
   return value < low ? low - value : value > high ? value - high : value - value;
 }

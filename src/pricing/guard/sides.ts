@@ -1,10 +1,10 @@
-/** What money and assets that are paid later are worth today, for bounds. */
+/** Today's values of money and assets that are paid later, for bounds. */
 import { integrate, integratedVariance, type Volatility } from "../../market/index.ts";
 import { logNormalOption } from "../methods/montecarlo/average.ts";
 import { hostNormalCdf } from "../../models/index.ts";
 import type { Asset, Terms } from "../terms.ts";
 
-/** What one unit of money that is paid later is worth. */
+/** The value today of one unit of money that is paid later. */
 export interface MoneySide {
   readonly atExpiry: number;
   /** Paid at the time up to expiry at which it is worth most; infinite where rates are random. */
@@ -12,17 +12,17 @@ export interface MoneySide {
   readonly at: (time: number) => number;
 }
 
-/** What one asset that is delivered later is worth. */
+/** The value today of one asset that is delivered later. */
 export interface AssetSide {
-  /** At expiry, per unit of today's spot, at most. */
+  /** The value of one delivered at expiry, per unit of today's spot, at most. */
   readonly kept: number;
-  /** What cash dividends up to expiry take from that at most. */
+  /** The most that cash dividends up to expiry take from `kept`. */
   readonly cash: number;
-  /** At the time up to expiry at which it is worth most, per unit of today's spot. */
+  /** The value of one delivered at the time up to expiry at which it is worth most, per unit of today's spot. */
   readonly largest: number;
-  /** Whether the spot less `cash` is a lower bound of what is delivered: nothing is lost on the way. */
+  /** True where the spot less `cash` is a lower bound of what is delivered: nothing is lost on the way. */
   readonly isMartingale: boolean;
-  /** At a time: per unit of the spot at most, and what cash takes. */
+  /** The value of one delivered at a time: per unit of the spot at most, and what cash dividends take from it. */
   readonly at: (time: number) => { readonly kept: number; readonly cash: number };
   /** Black and Scholes' total variance up to expiry; undefined where their formula is not the value. */
   readonly variance: number | undefined;

@@ -65,7 +65,10 @@ function refuseAll(batch: Batch, trade: number): never {
   throw refusal(batch, trade);
 }
 
-/** Begins with the reason of the method that is there for such trades; those of the others say what they are not. */
+/**
+ * Returns the error of a trade that no method prices: first the reason of the method meant for such trades, then what
+ * those of the others say.
+ */
 function refusal(batch: Batch, trade: number): BookError {
   const meant = methodMeantFor(batch.columns.tradeOf(trade));
   const others = METHODS.filter(({ name }) => name !== meant).map(

@@ -10,10 +10,10 @@ import type { RowProblems } from "../trade-problem.ts";
 /** A batch as methods see it. */
 export interface Batch {
   readonly columns: TradeColumns;
-  /** For the methods that solve an equation. */
+  /** The equations of the rows, for the methods that solve one. */
   readonly problems: RowProblems;
   readonly settings: Settings;
-  /** What its trades have taken, and whether they may take more. */
+  /** The time that its trades have taken, and whether they may take more. */
   readonly budget: TimeBudget;
   readonly precision: Precision;
 }
@@ -32,7 +32,7 @@ export interface PricingMethod {
   /** The error aimed at where nothing is said, relative to the largest spot; none where rounding is all there is. */
   readonly accuracy?: number;
   /**
-   * Whether the method prices a trade, with all its scenarios: its expected cost, or the reason why not, which
+   * Returns the expected cost of a trade with all its scenarios, or the reason why the method cannot price it, which
    * completes the sentence "it has …".
    * @throws what is wrong with the trade itself
    */
@@ -41,7 +41,10 @@ export interface PricingMethod {
   open(device: Device, precision: Precision): MethodSession;
 }
 
-/** What a method keeps on one device from batch to batch: compiled kernels, buffers. One batch uses it at a time. */
+/**
+ * The state that a method keeps on one device from batch to batch: compiled kernels, buffers. One batch uses it at a
+ * time.
+ */
 export interface MethodSession extends Disposable {
   /** Gets the trades that the method has accepted ready. @throws the signal's reason */
   plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan>;

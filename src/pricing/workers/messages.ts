@@ -1,4 +1,4 @@
-/** What a pricing pool and its workers say to each other, as structured clones. */
+/** The messages of a pricing pool and its workers, as structured clones. */
 import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
 import type { PartOptions } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -7,17 +7,17 @@ import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 
 /** Trades to price together, as they stand in a run. */
 export interface Job extends Settings {
-  /** Undefined where the parser found none. */
+  /** The trades; undefined where the parser found none. */
   readonly trades: readonly (Trade | undefined)[];
   /** Their indices in the book, where they are known. */
   readonly indices: readonly (number | undefined)[];
-  /** Of the first of them in the run. */
+  /** The index in the run of the first of them. */
   readonly firstIndex: number;
   readonly scenarios: Scenarios | undefined;
   readonly precision: Precision;
 }
 
-/** What a worker is started with. */
+/** The data that a worker is started with. */
 export type WorkerData = PartOptions;
 
 /**
@@ -26,7 +26,7 @@ export type WorkerData = PartOptions;
  */
 export interface PackedResults {
   readonly results: readonly TradeResult[];
-  /** Of the results that have any, one after another, in the axes' order; NaN for null. */
+  /** The scenarios of the results that have any, one after another, in the axes' order; NaN for null. */
   readonly scenarios: Float64Array<ArrayBuffer>;
 }
 

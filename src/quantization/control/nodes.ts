@@ -1,4 +1,4 @@
-/** What dynamic programming asks of its user: a payoff on the points of a tree, and discount factors. */
+/** The inputs of dynamic programming: a payoff on the points of a tree, and discount factors. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 

@@ -35,7 +35,7 @@ export const rollbackKernel = kernel({
   },
 });
 
-/** What is stopped. */
+/** The problem of optimal stopping. */
 export type StoppingSettings = Discounting & {
   /** Received on exercise, not discounted. −Infinity where exercise is not allowed. */
   readonly payoff: NodePayoff;
@@ -43,13 +43,16 @@ export type StoppingSettings = Discounting & {
   readonly exercise?: (time: number, layer: number) => boolean;
 };
 
-/** What `optimalStopping` returns. */
+/** The result of `optimalStopping`. */
 export interface StoppingResult {
-  /** At time 0. */
+  /** The value at time 0. */
   readonly value: number;
-  /** With no right but that of the last layer, for comparison with a closed form; its error may have the other sign. */
+  /**
+   * The value with no right but that of the last layer, for comparison with a closed form; its error may have the other
+   * sign.
+   */
   readonly european: number;
-  /** Of all points, layer by layer, discounted to time 0: [rows]. */
+  /** The values of all points, layer by layer, discounted to time 0: [rows]. */
   readonly values: Float64Array;
 }
 

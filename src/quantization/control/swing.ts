@@ -4,11 +4,11 @@ import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
-/** What is bought. */
+/** The rights of a swing option. */
 export type SwingSettings = Discounting & {
   /**
-   * Of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more than it
-   * brings.
+   * The payoff of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more
+   * than it brings.
    */
   readonly payoff: NodePayoff;
   /** Layers that are dates of purchase, at all by default. */
@@ -19,9 +19,9 @@ export type SwingSettings = Discounting & {
   readonly global: readonly [number, number];
 };
 
-/** What `swingOption` returns. */
+/** The result of `swingOption`. */
 export interface SwingResult {
-  /** At time 0. */
+  /** The value at time 0. */
   readonly value: number;
   /** The problems in whole units that were solved, with their weights: one, or up to three. */
   readonly vertices: readonly SwingVertex[];

@@ -13,7 +13,7 @@ export function expectationKernel(by: "parts" | "rows") {
   return kernel({
     name: `swing-expectation-${by}`,
     params: {
-      /** Of the layer: its first row, and their number. */
+      /** The first row of the layer, and the number of its rows. */
       firstRow: i32,
       rows: i32,
       totalRows: i32,
@@ -61,7 +61,7 @@ export const decideKernel = kernel({
     swings: i32,
     /** Dates after this one. */
     left: i32,
-    /** Of each column: its swing, and its units. */
+    /** The swing of each column, and its units. */
     owners: read(i32),
     units: read(i32),
     /** Bounds on the units of each swing. */
@@ -90,7 +90,7 @@ export const decideKernel = kernel({
 
 /** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
 export interface WholeSwing {
-  /** Of a unit, discounted to time 0: [points of all layers of the tree]. */
+  /** The payoff of a unit, discounted to time 0: [points of all layers of the tree]. */
   readonly payoff: Float64Array;
   readonly least: number;
   readonly most: number;

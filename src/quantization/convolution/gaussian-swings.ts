@@ -16,13 +16,13 @@ export interface GaussianSwing {
   readonly most: number;
 }
 
-/** What `gaussianSwings` needs besides the swings. */
+/** The settings of `gaussianSwings` besides the swings. */
 export interface GaussianSwingSettings {
   /** The chain of one or two factors, with lower triangular transitions. */
   readonly chain: AutoregressiveChain;
   /** σ: what each factor counts in the logarithm of the spot. */
   readonly sigma: readonly number[];
-  /** Whether a unit may be taken at time 0, too. */
+  /** True where a unit may be taken at time 0, too. */
   readonly startsAtOnce: boolean;
   /** Distance of nodes in standard deviations; the error is of fourth order in it. */
   readonly spacing: number;

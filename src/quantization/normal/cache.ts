@@ -7,7 +7,7 @@ import type { Quantizer } from "../quantizer.ts";
 /** Changes when quantizers of the same settings become others. */
 const VERSION = 1;
 
-/** What decides a quantizer; in the plane its size does. */
+/** The settings that decide a quantizer; in the plane its size does. */
 export interface QuantizerKey {
   readonly dimension: number;
   readonly size: number;
@@ -21,7 +21,10 @@ const nameOf = ({ dimension, size, seed, samples, precision }: QuantizerKey): st
   return `normal-${parts.join("-")}-v${VERSION}.quantizer`;
 };
 
-/** What is cached, or undefined; a file that cannot be read or is damaged counts as none. */
+/**
+ * Reads a quantizer from the cache; undefined where there is none; a file that cannot be read or is damaged counts as
+ * none.
+ */
 export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | undefined> {
   const folder = cacheFolder();
   if (folder === undefined) return undefined;

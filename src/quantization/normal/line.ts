@@ -74,7 +74,7 @@ function newton(size: number): Float64Array {
 const isIncreasing = (points: Float64Array): boolean =>
   points.every((x, i) => x < 0 && x > (i === 0 ? -Infinity : points[i - 1]));
 
-/** Of the cells of the negative points: upper ends with the density there, and masses. */
+/** The cells of the negative points: upper ends with the density there, and masses. */
 function cellsOf(points: Float64Array, size: number) {
   const count = points.length;
   const end = points.map((x, i) => (i + 1 < count ? 0.5 * (x + points[i + 1]) : size % 2 === 1 ? 0.5 * x : 0));

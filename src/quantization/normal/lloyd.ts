@@ -87,7 +87,7 @@ export interface CellSums {
   readonly fourths: Float64Array;
 }
 
-/** What samples are: normal numbers made on the device, or [count, d] from the host. */
+/** The kind of samples: normal numbers made on the device, or [count, d] from the host. */
 export type Samples =
   | { readonly kind: "normal"; readonly seed: number }
   | { readonly kind: "given"; readonly values: Float64Array };
@@ -178,7 +178,7 @@ function lengthOf(values: Float64Array, dimension: number): number {
   return squared === 0 ? 1 : 2 ** Math.ceil(Math.log2(Math.sqrt(squared) / 6.4));
 }
 
-/** What the search for a quantizer takes. */
+/** The settings of the search for a quantizer. */
 export interface LloydSettings {
   readonly assignment: Assignment;
   readonly guess: Float64Array;

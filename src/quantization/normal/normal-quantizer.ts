@@ -11,21 +11,21 @@ import { PLANE_SIZES, unpackPlane } from "./plane-ladder.ts";
 import { planeOptimum } from "./plane.ts";
 import { measured } from "./samples.ts";
 
-/** What `normalQuantizer` takes. */
+/** The settings of `normalQuantizer`. */
 export interface NormalSettings {
   /** Points, N. */
   readonly size: number;
   /** d, 1 to 10; 1 by default. */
   readonly dimension?: number;
-  /** Of the samples and of the first guess, from three dimensions on; 1 by default. */
+  /** The seed of the samples and of the first guess, from three dimensions on; 1 by default. */
   readonly seed?: number;
   /** Samples of a Lloyd iteration, from three dimensions on; 500·N by default, at least 2¹⁶. */
   readonly samples?: number;
-  /** Where samples are assigned, from three dimensions on; by default the CPU. */
+  /** The device on which samples are assigned, from three dimensions on; by default the CPU. */
   readonly device?: Device;
-  /** Of the samples, from three dimensions on; "f64" by default. */
+  /** The precision of the samples, from three dimensions on; "f64" by default. */
   readonly precision?: Precision;
-  /** Whether to use the cache on disk; true by default. */
+  /** Reads and fills the cache on disk; true by default. */
   readonly cache?: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function normalQuantizer(settings: NormalSettings): Promise<Quantiz
   return made;
 }
 
-/** What the package holds, to 2⁻¹²; Newton's method finds the other digits. */
+/** Reads the quantizer that the package holds, to 2⁻¹²; Newton's method finds the other digits. */
 async function shippedPlane(size: number): Promise<Quantizer> {
   const { planeData } = await import("./plane-data.ts");
   return planeOptimum(unpackPlane(planeData, size), 0);

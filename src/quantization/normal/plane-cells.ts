@@ -33,7 +33,7 @@ export interface Edge {
   readonly moments: readonly [number, number, number];
 }
 
-/** What the cells of points are. */
+/** The cells of points in the plane. */
 export interface PlaneCells {
   readonly weights: Float64Array;
   /** E[X; Cᵢ], [size, 2]. */
@@ -69,7 +69,7 @@ class Polygon {
 export class PlaneScratch {
   #polygon = new Polygon();
   #clipped = new Polygon();
-  /** Of each point the other sides of its edges: what most likely cuts its cell the next time. */
+  /** The other sides of each point's edges: what most likely cuts its cell the next time. */
   neighbours: readonly (readonly number[])[] = [];
 
   /** The cell of point i. */

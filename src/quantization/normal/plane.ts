@@ -5,7 +5,7 @@ import { type Edge, type PlaneCells, planeCells, PlaneScratch } from "./plane-ce
 /** Lloyd's iterations before Newton's method. */
 const LLOYD = 20;
 const MAX_NEWTON = 200;
-/** Of the gradient's largest component over the smallest weight's scale: rounding. */
+/** The tolerance on the gradient's largest component relative to the smallest weight's scale: rounding. */
 const GRADIENT = 1e-15;
 
 /** Points that minimise the distortion locally, from a first guess, [size, 2]. */

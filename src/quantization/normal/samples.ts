@@ -6,7 +6,7 @@ import { checkPoints, checkWhole, type Quantizer } from "../quantizer.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { Assignment, type CellSums, learn } from "./lloyd.ts";
 
-/** What `sampleQuantizer` takes. */
+/** The settings of `sampleQuantizer`. */
 export interface SampleSettings {
   /** [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;

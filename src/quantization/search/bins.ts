@@ -19,15 +19,18 @@ const MARGIN = 0.15;
 const maxWords = (size: number, dimension: number): number => (size <= 1024 && dimension < 3 ? 2 ** 13 : 2 ** 17);
 /** Fewest bins along an axis: coarser ones save nothing. */
 const MIN_BINS = 8;
-/** Of a bin's size: neighbouring bins overlap, since rounding may put a query into the next one. */
+/** The overlap of neighbouring bins, as a part of their size: rounding may put a query into the next one. */
 const OVERLAP = 1e-3;
-/** Of the largest squared distance in a bin: a point is left out if another is nearer by more than rounding in f32. */
+/**
+ * The tolerance relative to the largest squared distance in a bin: a point is left out if another is nearer by more
+ * than rounding in f32.
+ */
 const ROUNDING = 4e-6;
 /** Before the bins in a table: words of a list, bits of a point's number, numbers in a word, bins along each axis. */
 const HEADER = 6;
 const AXES = 3;
 
-/** How the lists of bins are stored. */
+/** The format in which the lists of bins are stored. */
 export interface BinFormat {
   /** Words of a list. */
   readonly words: number;
@@ -148,7 +151,7 @@ export function binPlan(points: Float64Array, dimension: number): SearchPlan {
   }
 }
 
-/** As few words as hold `length` numbers of points, and as few numbers in each. */
+/** The format with as few words as hold `length` numbers of points, and as few numbers in each. */
 function formatOf(size: number, length: number): BinFormat {
   const bits = Math.max(1, Math.ceil(Math.log2(size)));
   const words = Math.ceil(length / Math.floor(32 / bits));
@@ -185,7 +188,7 @@ function tableOf(lists: Lists, format: BinFormat, dimension: number, { low, size
   return { table, geometry };
 }
 
-/** Of each bin the points that no other point dominates, increasing; from the lists of bins twice as wide. */
+/** The points of each bin that no other point dominates, increasing; from the lists of bins twice as wide. */
 function refined(points: Float64Array, dimension: number, box: Box, bins: number, coarse: Lists): Lists {
   const width = box.size.map((size) => size / bins);
   return Array.from({ length: bins ** dimension }, (_, bin) => {
@@ -202,7 +205,7 @@ interface Corners {
   readonly high: readonly number[];
 }
 
-/** Those of some points that may be the nearest to a place in a box. */
+/** Selects those of some points that may be the nearest to a place in a box. */
 function candidatesOf(
   points: Float64Array,
   dimension: number,

@@ -8,7 +8,7 @@ import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
 import { nearestByTree, treePlan } from "./kd-tree.ts";
 import type { SearchPlan } from "./plan.ts";
 
-/** How to search; "bins" is the default up to three dimensions, "brute-force" beyond. */
+/** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. */
 export type SearchMethod = "bins" | "kd-tree" | "brute-force";
 
 /** Most dimensions: a query is kept in registers. */
@@ -80,7 +80,7 @@ export function nearestKernel(dimension: number, nearest: NearestFunction) {
 
 type Searching = CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
 
-/** What is searched. */
+/** The points that are searched, and the method. */
 export interface NearestSettings {
   /** [size, dimension], row by row. */
   readonly points: Float64Array;

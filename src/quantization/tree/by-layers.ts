@@ -18,7 +18,7 @@ export interface LayersShape {
   readonly tableLength: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** Whether counters and the table have room in workgroup memory; otherwise they stay in the device's. */
+  /** True where counters and the table have room in workgroup memory; otherwise they stay in the device's. */
   readonly sharesCounters: boolean;
   readonly sharesTable: boolean;
 }

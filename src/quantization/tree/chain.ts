@@ -24,7 +24,7 @@ export type StepFunction = KernelFunction<typeof stepParams, void>;
  */
 export const stepFunctionParams: typeof stepParams = stepParams;
 
-/** What all chains have: a given state at time 0, then a layer for each time. */
+/** The layers that all chains have: a given state at time 0, then one for each time. */
 interface Layers {
   readonly dimension: number;
   /** Years, increasing from 0. */
@@ -75,7 +75,7 @@ export interface FactorSettings {
   readonly times: readonly number[];
   /** αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
   readonly meanReversion: readonly number[];
-  /** Of the Brownian motions; the identity by default. */
+  /** The correlation of the Brownian motions; the identity by default. */
   readonly correlation?: Matrix;
 }
 
@@ -179,7 +179,7 @@ export function autoregressiveChain(settings: AutoregressiveSettings): Autoregre
   return { kind: "autoregressive", dimension: d, times: [...times], transitions: a, noise, covariances };
 }
 
-/** What `steppedChain` takes. */
+/** The settings of `steppedChain`. */
 export interface SteppedSettings {
   readonly times: readonly number[];
   /** The state at time 0. */

@@ -28,7 +28,7 @@ export const clearKernel = (words: number) =>
 const LAUNCH = 2 ** 17;
 /** Items of a workgroup that shares its grid. */
 export const WALK_GROUP = 128;
-/** On a CPU: paths of an item, so that the counters of a layer stay in the cache. */
+/** The paths of an item on a CPU, so that the counters of a layer stay in the cache. */
 const ABREAST = 128;
 
 type Launch = () => void;
@@ -62,7 +62,7 @@ type Launch = () => void;
 export class TransitionCounter implements Disposable {
   readonly device: Device;
   readonly plan: TreePlan;
-  /** Of all pairs of layers, one after another. */
+  /** The counters of all pairs of layers, one after another. */
   readonly counters: DeviceBuffer<"u32">;
   readonly #buffers: readonly DeviceBuffer[];
   readonly #launches: readonly Launch[];
@@ -163,7 +163,7 @@ const wordsOf = ({ precision }: TreePlan): number => (precision === "f32" ? 1 : 
 const roomOf = ({ limits }: Device, plan: TreePlan): number =>
   Math.floor(limits.maxWorkgroupBytes / 4) - plan.sizes[1] * plan.dimension * wordsOf(plan) - 8;
 
-/** Whether Algorithm II walks with the grid in workgroup memory: on a GPU, if all layers have the same. */
+/** Tells whether Algorithm II walks with the grid in workgroup memory: on a GPU, if all layers have the same. */
 const sharesGrid = (device: Device, plan: TreePlan): boolean =>
   plan.method === "paths" && plan.quantizer !== undefined && isGpu(device) && roomOf(device, plan) > 0;
 

@@ -1,6 +1,4 @@
-/**
- * What a tree is made of before anything is simulated: grids of all layers, tables to search them, places of counters.
- */
+/** The plan of a tree before anything is simulated: grids of all layers, tables to search them, places of counters. */
 import type { Device } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -17,15 +15,15 @@ import {
 import { gridsOfPaths } from "./grids.ts";
 import { LAYOUT } from "./walk.ts";
 
-/** How transition probabilities are found. */
+/** The method that finds transition probabilities. */
 export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
 
-/** What a tree is made of. */
+/** The settings of a tree. */
 export interface TreeSettings {
   readonly chain: MarkovChain;
   /** Points of each layer but the first, which has one: N. */
   readonly size?: number;
-  /** Of N(0, I), for an autoregressive chain, instead of a size. */
+  /** The quantizer of N(0, I), for an autoregressive chain, instead of a size. */
   readonly quantizer?: Quantizer;
   /**
    * "exact": by quadrature, for autoregressive chains in one dimension, the default there. By paths: "serial" is
@@ -34,15 +32,15 @@ export interface TreeSettings {
   readonly transitions?: TransitionMethod;
   /** 100,000 by default. */
   readonly paths?: number;
-  /** Of the paths, and of samples; a whole number below 2³². 1 by default. */
+  /** The seed of the paths, and of samples; a whole number below 2³². 1 by default. */
   readonly seed?: number;
-  /** How nearest points are found. */
+  /** The method that finds nearest points. */
   readonly search?: SearchMethod;
-  /** Of paths, probabilities and values; "f64" by default. */
+  /** The precision of paths, probabilities and values; "f64" by default. */
   readonly precision?: Precision;
 }
 
-/** What a tree is made of, completed: grids, tables, and places of counters. */
+/** The completed settings of a tree: grids, tables, and places of counters. */
 export interface TreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;
@@ -144,7 +142,7 @@ function sizesOf(layers: number, size: number): { readonly sizes: Int32Array; re
   return { sizes, offsets };
 }
 
-/** Where the counters of each layer begin, and how many there are. */
+/** The places at which the counters of each layer begin, and their total number. */
 function countersOf(sizes: Int32Array): { readonly starts: readonly number[]; readonly countersLength: number } {
   const starts = [0];
   let length = 0;

@@ -50,7 +50,7 @@ export interface SparseRows {
 export class QuantizationTree implements Disposable {
   readonly device: Device;
   readonly settings: TreeSettings;
-  /** How the probabilities were found. */
+  /** The method that found the probabilities. */
   readonly method: TransitionMethod;
   readonly times: readonly number[];
   readonly dimension: number;
@@ -135,11 +135,11 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * How much the tree remembers: the share that it keeps of the correlation of the state in the middle layer with that
-   * in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
+   * Returns the memory of the tree: the share that it keeps of the correlation of the state in the middle layer with
+   * that in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
    * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
-   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on.
-   * Cost: the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
+   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on. Cost:
+   * the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
    *
    * @throws SpecError for a stepped chain
    */
@@ -217,7 +217,7 @@ interface Probabilities {
 /** Points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
-/** Where the counters of the transitions from each point are: see `RowMaker`. */
+/** The places of the counters of the transitions from each point: see `RowMaker`. */
 export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
@@ -246,7 +246,10 @@ async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
   return { root, rows: found };
 }
 
-/** In one dimension: the columns that are within reach of each cell, and their probabilities by quadrature. */
+/**
+ * The probabilities in one dimension: the columns that are within reach of each cell, and their probabilities by
+ * quadrature.
+ */
 async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
   const { precision, quantizer } = plan;
   const { points, size, weights } = quantizer!;

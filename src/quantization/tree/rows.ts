@@ -10,7 +10,7 @@
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, write } from "../../kernel/index.ts";
 
-/** Whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
+/** Tells whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
 const byTiles = ({ backend }: Device): boolean => backend === "cuda";
 
 /** Rows of a workgroup, and columns of a tile. */
@@ -156,13 +156,13 @@ const probabilitiesByTiles = kernel({
   },
 });
 
-/** By whom rows are read. */
+/** The kernels that read rows, by items or by tiles. */
 export const rowKernels = {
   items: { lengths: lengthsByItem, probabilities: probabilitiesByItem },
   tiles: { lengths: lengthsByTiles, probabilities: probabilitiesByTiles },
 } as const;
 
-/** Where the counters of each row begin, and how many columns the layer after it has. */
+/** The places at which the counters of each row begin, and the number of columns of the layer after it. */
 export interface RowPlaces {
   readonly starts: Int32Array;
   readonly widths: Int32Array;

@@ -8,7 +8,7 @@ import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
 import { blocksOf, normalBlock } from "./walk.ts";
 
-/** What the walk is made for; each is a constant of the kernel. */
+/** The shape of a walk on one grid; each number is a constant of the kernel. */
 export interface GridWalkShape {
   readonly dimension: number;
   /** Points of the grid, and numbers of its table. */
@@ -16,7 +16,7 @@ export interface GridWalkShape {
   readonly tableLength: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** Whether the table has room in workgroup memory; otherwise it stays in the device's. */
+  /** True where the table has room in workgroup memory; otherwise it stays in the device's. */
   readonly sharesTable: boolean;
   /** Items of a workgroup: a path each. */
   readonly groupSize: number;

@@ -36,7 +36,7 @@ export const normalBlock = fn({
   },
 });
 
-/** What a walk is made for; each is a constant of the kernel. */
+/** The shape of a walk; each number is a constant of the kernel. */
 export interface WalkShape {
   readonly dimension: number;
   readonly step: StepFunction;

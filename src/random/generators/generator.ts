@@ -1,4 +1,7 @@
-/** What all generators have in common: a state, a jump over any number of steps, and how tables carry both. */
+/**
+ * The interface that all generators have in common: a state, a jump over any number of steps, and how tables carry
+ * both.
+ */
 import type { FunctionOf, ReadonlyNumbers } from "../../kernel/index.ts";
 
 /** A state inside a kernel: 32-bit words by name, which differ between generators. */
@@ -13,7 +16,7 @@ export interface TableFunctions<S extends StateFields> {
   readonly jump: FunctionOf<(of: { readonly state: S; readonly table: Table; readonly at: number }) => S>;
 }
 
-/** On the host: states as words, and jumps, which form a group under `compose`. */
+/** The jumps of a generator on the host: states as words, and jumps, which form a group under `compose`. */
 export interface Jumps<J> {
   readonly stateWords: number;
   readonly jumpWords: number;
@@ -22,7 +25,7 @@ export interface Jumps<J> {
   readonly none: J;
   readonly step: J;
   compose(a: J, b: J): J;
-  /** As tables carry it. */
+  /** The words of a jump, as tables carry it. */
   words(jump: J): readonly number[];
   /** The words of the state after the jump. */
   apply(jump: J, state: readonly number[]): readonly number[];

@@ -9,7 +9,7 @@ const ENTRIES = 2 ** BITS - 1;
 /** Before the state: how many digits the streams have, and how many all have. */
 const HEADER = 2;
 
-/** Where an item starts: `stream` and `part` jumps away from the table's state. */
+/** Returns the state at which an item starts: `stream` and `part` jumps away from the table's state. */
 export type Start<S extends StateFields> = FunctionOf<
   (of: { readonly table: ReadonlyNumbers<"u32">; readonly stream: number; readonly part: number }) => S
 >;
@@ -73,7 +73,7 @@ function entriesOf<J>(jumps: Jumps<J>, { spacing, count }: Starts): number[] {
   return words;
 }
 
-/** What the jumps of a table are, whatever its state is: to be kept while only the offset changes. */
+/** The jumps of a table, whatever its state is: to be kept while only the offset changes. */
 export const jumpEntries = <J>(jumps: Jumps<J>, streams: Starts, parts: Starts): Uint32Array =>
   Uint32Array.from([...entriesOf(jumps, streams), ...entriesOf(jumps, parts)]);
 

@@ -136,7 +136,7 @@ export const sobolScrambled = fn({
   body: ({ state: { word, row }, table }, _gpu, { owenScramble }) => owenScramble(word, table[row]),
 });
 
-/** What a table of Sobol' points is made from. */
+/** The settings that a table of Sobol' points is made from. */
 export interface SobolPoints {
   /** Direction numbers, 32 of each dimension. */
   readonly rows: Uint32Array;
@@ -144,7 +144,7 @@ export interface SobolPoints {
   readonly offset: number;
   /** Points from one part's start to the next. */
   readonly partLength: number;
-  /** Of the scrambling. */
+  /** The seed of the scrambling. */
   readonly seed: bigint;
 }
 
@@ -161,15 +161,15 @@ export function sobolTableOf({ rows, offset, partLength, seed }: SobolPoints): U
   return table;
 }
 
-/** What `sobolTable` takes. */
+/** The options of `sobolTable`. */
 export interface SobolTableOptions {
-  /** From 1 to 21,201. */
+  /** The dimensions, from 1 to 21,201. */
   readonly dimensions: number;
   /** The index of part 0's first point, 0 by default. */
   readonly offset?: number;
   /** Points from one part's start to the next, 1 by default. */
   readonly partLength?: number;
-  /** Of the scrambling, 0 by default. */
+  /** The seed of the scrambling, 0 by default. */
   readonly seed?: number | bigint;
 }
 

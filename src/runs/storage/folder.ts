@@ -145,7 +145,7 @@ function isMissing(cause: unknown): boolean {
   return (cause as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** What the operating system says, in words. */
+/** The error of a failed operation, with the operating system's reason in words. */
 function failed(what: string, path: string, cause: unknown): StorageError {
   const { errno, message } = cause as NodeJS.ErrnoException;
   const words = isMissing(cause) ? "there is no such file" : errno && getSystemErrorMap().get(errno)?.[1];

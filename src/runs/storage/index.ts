@@ -1,4 +1,4 @@
-/** Where books and runs lie: folders of a file system, or S3. */
+/** The places of books and runs: folders of a file system, or S3. */
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { folderStore, openLocal } from "./folder.ts";

@@ -7,7 +7,7 @@ type Sdk = typeof S3;
 
 interface Place {
   readonly bucket: string;
-  /** Without a slash at its ends. */
+  /** The key without a slash at its ends. */
   readonly key: string;
 }
 

@@ -9,7 +9,7 @@ const Row = record({ entries: write(real), sums: write(real) });
 const DIAGONAL = 0;
 const SOURCE = 1;
 
-/** What of the coefficients is wrong; see `FAULT`. Second derivatives need a positive semi-definite matrix. */
+/** The fault of the coefficients, if any; see `FAULT`. Second derivatives need a positive semi-definite matrix. */
 const coefficientFault = (variant: GridVariant) =>
   fn({
     name: "coefficientFault",

@@ -129,7 +129,7 @@ const product = (variant: GridVariant) =>
     },
   });
 
-/** What each step of an iteration is compiled for. */
+/** The parts that each step of an iteration is compiled for. */
 const parts = (variant: GridVariant) => ({
   ROWS: variant.residentRows,
   product: product(variant),

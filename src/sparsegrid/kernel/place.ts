@@ -1,4 +1,4 @@
-/** Where the nodes of a grid are, and what the differences at them weigh. */
+/** The places of the nodes of a grid, and the weights of the differences at them. */
 import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from "./variant.ts";
 
@@ -98,6 +98,6 @@ export const weightsAt = fn({
   },
 });
 
-/** Where the offsets of a row's neighbours are in a grid's words, and behind them the pairs of axes. */
+/** The places of the offsets of a row's neighbours in a grid's words, and behind them of the pairs of axes. */
 export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes;
 export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

@@ -20,7 +20,7 @@ import {
   tableWords,
 } from "./variant.ts";
 
-/** What a condition on a date makes of the solution. */
+/** Applies a condition on a date to the solution. */
 const applyCondition = (variant: GridVariant) =>
   fn({
     name: "applyCondition",

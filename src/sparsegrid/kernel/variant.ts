@@ -18,12 +18,12 @@ export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>>
   readonly fitted: boolean;
   readonly terminal: GridNumber;
   readonly averaging: boolean;
-  /** What exercise at all times pays. */
+  /** The amount that exercise at all times pays. */
   readonly obstacle: GridNumber | undefined;
   readonly method: "bicgstab" | "cgs";
   /** Work items a grid. */
   readonly groupSize: number;
-  /** Whether sums go through subgroups of 32, which the device has in hardware. */
+  /** True where sums go through subgroups of 32, which the device has in hardware. */
   readonly shuffles: boolean;
   /** Rows of each item that stay in registers for the whole time loop; 0 for rows in memory, of any number. */
   readonly residentRows: number;
@@ -45,7 +45,7 @@ export const slot = {
   EXTRA: 6,
   /** The solution before a step's first stage. */
   V: 7,
-  /** How fast the solution has changed in the last stage, for the next first guess. */
+  /** The rate at which the solution has changed in the last stage, for the next first guess. */
   RATE: 8,
   /** The solution. */
   U: 9,
@@ -60,10 +60,10 @@ export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
 
 /** Words of a grid in the table. */
 export const header = {
-  /** Where node 0 of its array 0 is in `work`. */
+  /** The place in `work` of node 0 of its array 0. */
   BASE: 0,
   UNKNOWNS: 1,
-  /** From one array to the next. */
+  /** The distance from one array to the next. */
   PITCH: 2,
   INSTANCE: 3,
   ROUNDS: 4,
@@ -77,7 +77,7 @@ export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number
 /** Reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
 export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
-/** What an item reports, a word each. */
+/** The words of an item's report. */
 export const REPORT = {
   fault: 0,
   node: 1,
@@ -93,7 +93,7 @@ export const REPORT_WORDS = 8;
 
 /** A launch: rows `first` … `end` − 1 of the time program for all its grids. */
 export const launchParams = {
-  /** Of the variant, as numbers that are not known to the compiler: loops over them are not unrolled. */
+  /** The counts of the variant, as numbers that are not known to the compiler: loops over them are not unrolled. */
   axes: i32,
   pairs: i32,
   instances: i32,

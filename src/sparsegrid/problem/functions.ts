@@ -1,4 +1,4 @@
-/** What a user writes, as kernel functions of a state on any number of axes. */
+/** The functions that a user writes, as kernel functions of a state on any number of axes. */
 import {
   COORDINATES,
   adapterOf,
@@ -87,7 +87,7 @@ export function gridCoefficients(
   );
 }
 
-/** What holds at the ends of all axes; 0 where nothing is given. */
+/** The values at the ends of all axes; 0 where nothing is given. */
 export function gridEnds(ends: readonly GivenEnds[]): GridEnds {
   const env: Record<string, FunctionSpec> = {};
   const cases = ends.flatMap(({ low, high }, k) =>

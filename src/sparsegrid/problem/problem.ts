@@ -4,8 +4,8 @@ import type { UserFunctions } from "../../kernel/index.ts";
 /** An axis of a sparse grid: that of `solve`, with levels in place of a number of nodes. */
 export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
   /**
-   * At most one: a node of every level, and where nodes are dense; the spot or the strike. Without one the nodes are
-   * equidistant in the coordinate, and so they are with `density: "uniform"`.
+   * The point of an axis, at most one: a node of every level, and where nodes are dense; the spot or the strike.
+   * Without one the nodes are equidistant in the coordinate, and so they are with `density: "uniform"`.
    */
   readonly points?: readonly [Quantity | AxisPoint];
   readonly density?: "uniform" | "sinh";
@@ -20,7 +20,7 @@ export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
   readonly maxLevel?: number;
 }
 
-/** How each grid's systems are solved; see `krylovSpec`. */
+/** The solver of each grid's systems; see `krylovSpec`. */
 export interface GridSolver {
   /** "bicgstab" by default. */
   readonly method?: "bicgstab" | "cgs";
@@ -36,8 +36,8 @@ export interface GridSolver {
 export interface SparseAccuracy<A extends string> {
   readonly at: Readonly<Record<A, number>>;
   /**
-   * Of the value's size. At least one of `relative` and `absolute`; the larger error of both is allowed. A value near
-   * zero needs `absolute`.
+   * The error relative to the value's size. At least one of `relative` and `absolute`; the larger error of both is
+   * allowed. A value near zero needs `absolute`.
    */
   readonly relative?: number;
   readonly absolute?: number;
@@ -66,11 +66,14 @@ export interface SparseGridProblem<
   readonly extrapolate?: "space" | "levels";
   /** Crank–Nicolson with two Rannacher steps by default. */
   readonly scheme?: OneAxisScheme;
-  /** Whether terminal values are means over the nodes' cells, which kinks need; true by default. */
+  /** Averages terminal values over the nodes' cells, which kinks need; true by default. */
   readonly averaging?: boolean;
-  /** How each grid's systems are solved. */
+  /** The solver of each grid's systems. */
   readonly solver?: GridSolver;
-  /** In place of `level`: grids are added where they matter most, until the estimated error is as small. */
+  /**
+   * The accuracy to reach, in place of `level`: grids are added where they matter most, until the estimated error is as
+   * small.
+   */
   readonly accuracy?: SparseAccuracy<NoInfer<A>>;
 }
 

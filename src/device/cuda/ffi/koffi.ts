@@ -57,7 +57,9 @@ export async function loadKoffi(): Promise<Koffi> {
   return koffi;
 }
 
-/** Where memory lies. An ArrayBuffer's contents never move, so the number holds as long as the buffer is kept. */
+/**
+ * The address of host memory. An ArrayBuffer's contents never move, so the number holds as long as the buffer is kept.
+ */
 export const addressOf = (koffi: Koffi, memory: ArrayBuffer): number => Number(koffi.address(memory));
 
 /** JavaScript's view of `bytes` bytes at an address that something else owns. */

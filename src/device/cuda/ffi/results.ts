@@ -5,7 +5,7 @@ export const CUDA_ERROR_INVALID_VALUE = 1;
 export const CUDA_ERROR_OUT_OF_MEMORY = 2;
 export const CUDA_ERROR_NOT_READY = 600;
 
-/** By number: the name without CUDA_ERROR_, and what it means to whoever meets it. */
+/** The results by number: the name without CUDA_ERROR_, and what it means to whoever meets it. */
 const results: Readonly<Record<number, readonly [name: string, meaning?: string]>> = {
   1: ["INVALID_VALUE", "an argument out of range"],
   2: ["OUT_OF_MEMORY", "not enough memory"],

@@ -1,5 +1,5 @@
 /**
- * How tables of foreign functions are written. Every function of the driver and of NVRTC that is used returns a status,
+ * The notation of tables of foreign functions. Every function of the driver and of NVRTC that is used returns a status,
  * an int; a table gives the types of its arguments.
  *
  * Handles, device pointers, host pointers and sizes are all 64-bit integers here: that is how they are passed on every

@@ -1,4 +1,4 @@
-/** Where the CUDA driver's library is: it comes with the driver, never with the toolkit. */
+/** The places of the CUDA driver's library: it comes with the driver, never with the toolkit. */
 import { inNode } from "../../node.ts";
 import { distinct, type Host, pathOn, thisHost } from "../../host.ts";
 
@@ -35,8 +35,8 @@ export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_
 const DEVICE_NODES = ["/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap", "/dev/nvhost-gpu"];
 
 /**
- * Whether it is worth loading anything: a GPU's device node (NVIDIA's, WSL's, Jetson's), or a driver given by name.
- * Costs microseconds, where loading koffi takes some milliseconds.
+ * Tells whether it is worth loading anything: there is a GPU's device node (NVIDIA's, WSL's, Jetson's), or a driver
+ * given by name. Costs microseconds, where loading koffi takes some milliseconds.
  */
 export function mayHaveGpu(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): boolean {
   if (given !== undefined && given !== "") return host.exists(given) || !/[\\/]/.test(given);

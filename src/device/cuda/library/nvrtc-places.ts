@@ -1,4 +1,4 @@
-/** Where NVRTC is. */
+/** The places of NVRTC. */
 import type { Host } from "../../host.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./toolkit-places.ts";
 

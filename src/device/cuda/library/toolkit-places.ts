@@ -1,12 +1,12 @@
 /**
- * Where the libraries of CUDA's toolkit are: distributions, NVIDIA's installers, conda and pip each have places of
+ * The places of the libraries of CUDA's toolkit: distributions, NVIDIA's installers, conda and pip each have places of
  * their own.
  */
 import { distinct, type Host, newestFirst, pathOn } from "../../host.ts";
 
 /** A library of the toolkit. */
 export interface ToolkitLibrary {
-  /** On Linux, the newest first. */
+  /** The names on Linux, the newest first. */
   readonly names: readonly string[];
   readonly windowsName: RegExp;
   /** Its folder in pip's packages for CUDA 12; those for CUDA 13 have one for all. */

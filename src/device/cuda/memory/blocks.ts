@@ -37,7 +37,7 @@ export class Blocks {
   readonly #session: Session;
   readonly #maxIdle: number;
   readonly #exact: boolean;
-  /** By age. */
+  /** The idle blocks by age. */
   readonly #idle = new Set<Block>();
   readonly #bySize = new Map<number, Block[]>();
   #idleBytes = 0;

@@ -29,7 +29,7 @@ export class PinnedPool {
     this.#max = max;
   }
 
-  /** Undefined when all there can be are in use. @throws OutOfMemoryError (there is none at all) */
+  /** Takes pinned memory; undefined when all there can be is in use. @throws OutOfMemoryError (there is none at all) */
   take(): Pinned | undefined {
     return this.#idle.pop() ?? this.#make();
   }

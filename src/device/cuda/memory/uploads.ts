@@ -22,7 +22,7 @@ interface Page {
 export class Uploads {
   readonly #session: Session;
   readonly #events: Events;
-  /** In the order of their use; the last is being filled. */
+  /** The pages in the order of their use; the last is being filled. */
   readonly #pages: Page[] = [];
   #used = 0;
 

@@ -1,4 +1,4 @@
-/** From IR to an image that the driver loads. */
+/** The compilation of IR to an image that the driver loads. */
 import type { KernelIR } from "../../../kernel/index.ts";
 import { type CudaModule, type CudaOptions, emitCuda } from "../../../kernel/emit/cuda/index.ts";
 import { versionText } from "../driver.ts";

@@ -11,7 +11,7 @@ const HIGH = 2 ** 32;
 
 /** One block for all launches of a program: the driver copies the values before a launch returns. */
 export class ParameterBlock {
-  /** Of the pointers. */
+  /** The address of the pointers. */
   readonly address: number;
   readonly #parameters: readonly CudaParameter[];
   readonly #view: DataView;

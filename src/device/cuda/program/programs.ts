@@ -19,11 +19,11 @@ import { loadProgram, type Program } from "./program.ts";
 
 export interface Found {
   readonly program: Promise<Program>;
-  /** Whether it is made for this very call. */
+  /** True where it is made for this very call. */
   readonly made: boolean;
 }
 
-/** What programs ask of their device. */
+/** The interface of a device that its programs use. */
 export interface ProgramsDevice {
   readonly name: string;
   readonly limits: DeviceLimits;

@@ -1,4 +1,4 @@
-/** What NVRTC is asked to compile for. */
+/** The target that NVRTC is asked to compile for. */
 import { DeviceUnavailableError } from "../../../errors.ts";
 import { versionText } from "../driver.ts";
 import type { CudaDeviceInfo } from "../list.ts";

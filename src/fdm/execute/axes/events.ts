@@ -50,7 +50,7 @@ const valueOnLine = fn({
   },
 });
 
-/** What a condition makes of u on its date, into z: a jump along an axis, exercise, a knock-out. */
+/** Applies a condition to u on its date, into z: a jump along an axis, exercise, a knock-out. */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

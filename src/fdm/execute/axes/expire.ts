@@ -23,13 +23,15 @@ const reachAt = fn({
   },
 });
 
-/** How far a cell goes from its node along each axis; 0 along those that the terminal values do not depend on. */
+/**
+ * The distance from a cell's node to its ends along each axis; 0 along those that the terminal values do not depend on.
+ */
 const Reach = record({ w0: real, w1: real, w2: real });
 
 /**
- * Whether a function has a kink or a jump in a cell, by its second differences over the cell, half and a quarter of it.
- * Each is four times the next of a smooth function. With a kink this holds of one pair at most, wherever the kink is.
- * They are taken along the axes together, in all directions.
+ * Tells whether a function has a kink or a jump in a cell, by its second differences over the cell, half and a quarter
+ * of it. Each is four times the next of a smooth function. With a kink this holds of one pair at most, wherever the
+ * kink is. They are taken along the axes together, in all directions.
  */
 function hasKink(terminal: AxesVariant["terminal"]) {
   const curvature = fn({

@@ -7,11 +7,14 @@ import { Launch } from "./records.ts";
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });
 
-/** Where a slice is: node `at` + `lane` of an array, and what the nodes beside it on the second axis are further. */
+/**
+ * The place of a slice: node `at` + `lane` of an array, and how much further the nodes beside it on the second axis
+ * are.
+ */
 const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
 
 /**
- * What a node's neighbours in a plane give: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
+ * Reads a node and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
  * On a CPU west and east are read again when they are needed (`besideOf`): vector registers are few.
  */
 export function sliceOf(variant: AxesVariant) {
@@ -89,7 +92,7 @@ export const fallOf = fn({
 });
 
 /**
- * Where the coefficients of a node are, and those of the first node of its line along the first axis, which has
+ * The places of the coefficients of a node, and of those of the first node of its line along the first axis, which has
  * `COMMON`; array s of both is s·`pitch` further. `axis0` and `of01`, `of02`, `of12`: the node whose row along the
  * first axis, and mixed derivatives, are its own too.
  */
@@ -121,7 +124,7 @@ export function rowsOf(variant: AxesVariant) {
   });
 }
 
-/** Where a row along an axis is: a, c and its factors in arrays of their own, or in the words of `COMMON`. */
+/** The place of a row along an axis: a, c and its factors in arrays of their own, or in the words of `COMMON`. */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   return fn({

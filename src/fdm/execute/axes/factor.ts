@@ -195,7 +195,7 @@ export function assemble(variant: AxesVariant) {
 }
 
 /**
- * Where a system of rows lies: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
+ * The place of a system of rows: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
  * its number on the first axis.
  */
 const System = record({ first: i32, step: i32, to: i32, toStep: i32, pitch: i32, n: i32, column: i32 });

@@ -97,7 +97,7 @@ const read = (variant: AxesVariant, phases: Phases) =>
     },
   });
 
-/** What phases outside of rows are given for one. */
+/** The step that phases outside of rows are given. */
 const noStep = fn({
   name: "noStep",
   params: [],

@@ -26,7 +26,7 @@ export type Phase = FunctionOf<
 export interface Phases {
   readonly begin: readonly Phase[];
   readonly factor: readonly Phase[];
-  /** Of a step; those of the correction do nothing in steps without. */
+  /** The phases of a step; those of the correction do nothing in steps without. */
   readonly advance: readonly Phase[];
   readonly event: readonly Phase[];
   readonly read: readonly Phase[];

@@ -93,12 +93,12 @@ export function runAt({ parameters }: AxesVariant) {
   });
 }
 
-/** Whether an item's nodes and lines are exactly those of its chunk: groups of `PAD` items, on a CPU. */
+/** Tells whether an item's nodes and lines are exactly those of its chunk: groups of `PAD` items, on a CPU. */
 export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
 
 /**
- * Where the coefficients of node `node` + `own` are: array s of them at `at` + s·`pitch`. On a CPU, where all items of
- * a group have the same `node`, those of `PAD` neighbouring nodes stand together, array after array, so that one
+ * The place of the coefficients of node `node` + `own`: array s of them at `at` + s·`pitch`. On a CPU, where all items
+ * of a group have the same `node`, those of `PAD` neighbouring nodes stand together, array after array, so that one
  * address serves all of them at constant distances. Elsewhere each array is a whole.
  */
 export function coefficientsAt(variant: AxesVariant) {
@@ -116,7 +116,7 @@ export function coefficientsAt(variant: AxesVariant) {
   });
 }
 
-/** How far apart coefficients are of nodes that are `nodes`, a multiple of `PAD`, apart. */
+/** The distance between the coefficients of nodes that are `nodes`, a multiple of `PAD`, apart. */
 export function strideOf(variant: AxesVariant) {
   return fn({
     name: "strideOf",
@@ -164,7 +164,7 @@ export const roundsOf = (variant: AxesVariant) =>
     },
   });
 
-/** Where an axis' arrays start in the table. */
+/** The place in the table at which an axis' arrays start. */
 export const meshOf = (axis: number) =>
   fn({
     name: "meshOf",

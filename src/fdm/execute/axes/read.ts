@@ -53,7 +53,7 @@ export function readSolution(variant: AxesVariant) {
   });
 }
 
-/** What an item has found, into its status; only the first fault is kept. */
+/** Writes what an item has found into its status; only the first fault is kept. */
 export const report = ({ groupSize }: AxesVariant) =>
   fn({
     name: "report",

@@ -1,4 +1,4 @@
-/** What the functions of an instance on several axes hand each other. */
+/** The records that the functions of an instance on several axes hand each other. */
 import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
 
@@ -8,7 +8,7 @@ import { Column } from "../../operator/column.ts";
  */
 export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
 
-/** What every kernel of several axes is launched with; the layouts are `axesKernel`'s. */
+/** The parameters of every kernel of several axes; the layouts are `axesKernel`'s. */
 export const axesParams = {
   instances: i32,
   /** Workgroups that share an instance. */
@@ -44,14 +44,16 @@ export const Place = record({
   endRun: i32,
   instance: i32,
   item: i32,
-  /** Of loops over nodes and lines: the first round of this workgroup, and the rounds to its next. */
+  /** The rounds of loops over nodes and lines: the first of this workgroup, and the rounds to its next. */
   firstRound: i32,
   everyRound: i32,
-  /** Where the instance's meshes start in the table, and its arrays in the work memory. */
+  /** The place in the table at which the instance's meshes start, and that of its arrays in the work memory. */
   mesh: i32,
   base: i32,
   parameters: Column,
-  /** What the items of a workgroup tell each other (`runs.ts`); of one word where they solve whole lines. */
+  /**
+   * The numbers that the items of a workgroup tell each other (`runs.ts`); of one word where they solve whole lines.
+   */
   tile: write(real),
 });
 
@@ -83,7 +85,7 @@ export const Memory = record({ base: i32 });
 export const atStart = { launch: Launch, place: Place, memory: Memory };
 export const atRow = { ...atStart, cursor: Fault, step: Row };
 
-/** What all phases of the time loop take (`phases.ts`). */
+/** The parameters of all phases of the time loop (`phases.ts`). */
 export const inPhase = { launch: Launch, place: Place, step: Row, found: Fault };
 
 /** Words of an item's status: `FAULT`, the node, the row of the program, growth, a loop that did not end. */

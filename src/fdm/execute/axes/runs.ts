@@ -29,7 +29,7 @@ export function runOf({ runs }: AxesVariant) {
   });
 }
 
-/** Where the factors of a run's first node are, and how far those of the next node are from them. */
+/** The place of the factors of a run's first node, and the distance to those of the next node. */
 const RunRows = record({ inverse: i32, lower: i32, upper: i32, step: i32 });
 
 /**

@@ -6,7 +6,7 @@ import { nodeAt, valuesAt } from "./factor.ts";
 import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase, Launch, Row } from "./records.ts";
 
-/** What exercise pays at the end of a step; a pinned node is not exercised. */
+/** Sets the amount that exercise pays at the end of a step; a pinned node is not exercised. */
 export function setObstacle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

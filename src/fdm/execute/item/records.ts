@@ -27,7 +27,7 @@ export const Memory = record({
   upper: write(real),
   /** The nodes. */
   x: write(real),
-  /** What exercise pays; φ·x where the obstacle is time-dependent. */
+  /** The amount that exercise pays; φ·x where the obstacle is time-dependent. */
   obstacle: write(real),
   /** 1 where exercised, of policy iteration. */
   active: write(real),
@@ -40,20 +40,20 @@ export const Memory = record({
   rowUpper: write(real),
 });
 
-/** What changes from run to run. */
+/** The numbers that change from run to run. */
 export const Cursor = record({
   /** The next row of coefficients. */
   row: i32,
   /** h·r of the matrix; h and h·r of `rowLower` and `rowUpper`. */
   rates: record({ hRate: real, hFirst: real, firstRate: real }),
   /**
-   * Whether the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink, and where the
-   * next step's stands in the table.
+   * True where the first node is certain to be exercised; a time-dependent obstacle, slope·obstacle − kink, and the
+   * place of the next step's in the table.
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
   /** A volatility surface: its parallel move, the pieces of a slice, where the next slice starts in the table. */
   surface: record({ move: real, pieces: i32, sliceAt: i32 }),
-  /** Between which nodes the trade is alive. */
+  /** The nodes between which the trade is alive. */
   ends: Ends,
   /** The last event's words of what is dormant. */
   dormantRow: i32,
@@ -65,7 +65,7 @@ export const Step = record({
   flag: i32,
   refactor: bool,
   event: bool,
-  /** Where the factors of the run's steps start, of the two factorisations that are kept. */
+  /** The place at which the factors of the run's steps start, of the two factorisations that are kept. */
   start: i32,
   count: i32,
   crankNicolson: bool,
@@ -73,7 +73,7 @@ export const Step = record({
   alexander: bool,
 });
 
-/** What every part of the rollback is called with, and after the first run of steps. */
+/** The arguments of every part of the rollback, at its start and after the first run of steps. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 

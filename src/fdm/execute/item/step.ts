@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Factors } from "../../operator/factor.ts";
 
-/** What exercise pays at the nodes: the obstacle; a time-dependent one is slope·obstacle − kink. */
+/** The amount that exercise pays at the nodes: the obstacle; a time-dependent one is slope·obstacle − kink. */
 export const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
 
 /**

@@ -6,8 +6,9 @@ import type { Plan } from "./plan.ts";
 import { Live, Place, Rows } from "./records.ts";
 
 /**
- * What knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. By whole numbers:
- * compilers take a row's number as a real out of the time loop, which costs a register a row.
+ * Knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. Node numbers are
+ * compared as whole numbers: compilers take a row's number as a real out of the time loop, which costs a register a
+ * row.
  */
 export function knockOutRuns(barriers: number, rows: number, crossing = false) {
   return fn({
@@ -99,7 +100,7 @@ export const pinRuns = (rows: number) =>
     },
   });
 
-/** Where an item's run can be exercised, see `liveObstacle`. */
+/** The obstacle where an item's run can be exercised, see `liveObstacle`. */
 const liveObstacleRuns = (rows: number) =>
   fn({
     name: "liveObstacleRuns",

@@ -29,7 +29,7 @@ const overGroup = (name: string, operation: "add" | "max") =>
 export const total = overGroup("total", "add");
 
 /**
- * Of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask which items are together;
- * see design/splits.md, "Reductions".
+ * The largest over a group of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask
+ * which items are together; see design/splits.md, "Reductions".
  */
 export const largest = overGroup("largest", "max");

@@ -7,15 +7,15 @@ import { Factors, Obstacle, Place } from "./records.ts";
 import { placeIn, span, type Team } from "./team.ts";
 
 /**
- * Where exercise finds what it brings: in the table, or in closed form, from nodes that are `laid` in x or have to be
- * made again.
+ * The source of what exercise pays: the table, or closed form, from nodes that are `laid` in x or have to be made
+ * again.
  */
 interface ObstacleOf {
   readonly closed: boolean;
   readonly laid: boolean;
 }
 
-/** What exercise brings on the nodes of an item's run; 0 beyond the last. */
+/** The amounts that exercise pays on the nodes of an item's run; 0 beyond the last. */
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
@@ -66,8 +66,8 @@ export function thresholdRuns(rows: number, closed: boolean) {
 }
 
 /**
- * In f64 elimination is held above 0 instead, the state being premiums p = u − paid (`advanceSums`): (I − hL)·p = p₀ +
- * hL·paid brings a source, in the scale of the state
+ * The sources of an item's run. In f64 elimination is held above 0 instead, the state being premiums p = u − paid
+ * (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *

@@ -91,15 +91,15 @@ function scanExcess(team: Team) {
 export type PolicyRows = "same" | "varying";
 
 export interface Factoring {
-  /** Undefined: no row is exercised, and rows come divided by their decay. */
+  /** The rows of policy iteration; undefined: no row is exercised, and rows come divided by their decay. */
   readonly policy?: PolicyRows;
   /** See `scanProducts`. */
   readonly lasting: boolean;
   /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
   readonly scaled: boolean;
   /**
-   * In f64, for `weighRuns`, `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that a
-   * mesh's first row may give it.
+   * True in f64, for `weighRuns`: `ZERO_VALUE_GUARD` is added to the coefficients, and `upper` is without the sign that
+   * a mesh's first row may give it.
    */
   readonly summed: boolean;
 }

@@ -6,11 +6,11 @@ import { Mesh, Place, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */
 const NEGLIGIBLE = 1e-30;
-/** What stands for |hμ|/hσ² then: beyond any bound. */
+/** A ratio |hμ|/hσ² beyond any bound, for rows without diffusion. */
 const UNBOUNDED = 1e30;
 
 /**
- * What the mesh and the local variance v (S², or σ²(S)S²) give to a row of I − hL, so that `matrixRow` is
+ * The part of the mesh and of the local variance v (S², or σ²(S)S²) in a row of I − hL, so that `matrixRow` is
  *
  *   a = hσ²·A − hμ·B,   c = hσ²·C + hμ·D, A = v/(h₋(h₋ + h₊)), B = S·h₊/(h₋(h₋ + h₊)), C = v/(h₊(h₋ + h₊)), D =
  *                       S·h₋/(h₊(h₋ + h₊)),

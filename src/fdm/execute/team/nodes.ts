@@ -29,7 +29,7 @@ export function layNodes(team: Team, closed: boolean) {
   });
 }
 
-/** What the nodes give to each row (`rowWeight`). A barrier has to follow. */
+/** Lays the weight that the nodes give to each row (`rowWeight`). A barrier has to follow. */
 export function layWeights(team: Team) {
   return fn({
     name: "layWeights",

@@ -1,32 +1,32 @@
 import type { SolverVariant } from "../variant.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
 
-/** What the code of a kernel follows from: who solves which variant, and how. */
+/** The plan that a kernel's code follows from: who solves which variant, and how. */
 export interface Plan {
   readonly team: Team;
   readonly variant: SolverVariant;
   /** Rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
-  /** Whether factors last for a run of steps; else every step is factored. */
+  /** True where factors last for a run of steps; else every step is factored. */
   readonly lasting: boolean;
-  /** Whether exercise is possible at all times. */
+  /** True where exercise is possible at all times. */
   readonly early: boolean;
   readonly dates: boolean;
   readonly timeDependent: boolean;
   readonly policy: boolean;
   readonly hasBarriers: boolean;
-  /** Whether an event may end a segment of the time grid, after which the solution is as it is. */
+  /** True where an event may end a segment of the time grid, after which the solution is as it is. */
   readonly eventful: boolean;
-  /** Whether elimination is held above thresholds: the exercise region only shrinks on the way to today. */
+  /** True where elimination is held above thresholds: the exercise region only shrinks on the way to today. */
   readonly held: boolean;
-  /** Whether the state is w = gain·u between factorisations (`stepRuns`). */
+  /** True where the state is w = gain·u between factorisations (`stepRuns`). */
   readonly scaled: boolean;
-  /** Whether steps are running sums, in f64 (`advanceSums`); where `held` too, of premiums (`sourceRuns`). */
+  /** True where steps are running sums, in f64 (`advanceSums`); where `held` too, of premiums (`sourceRuns`). */
   readonly summed: boolean;
-  /** Whether rows come from metrics that are laid once (`layMetrics`). */
+  /** True where rows come from metrics that are laid once (`layMetrics`). */
   readonly metrics: boolean;
-  /** Whether rows after the first follow from those before (`rescaleRuns`). */
+  /** True where rows after the first follow from those before (`rescaleRuns`). */
   readonly rescaled: boolean;
 }
 

@@ -8,7 +8,7 @@ import { reachOf } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import type { Team } from "./team.ts";
 
-/** As `improvePolicy` does it, for an item's run; y beyond its ends comes from the neighbours. */
+/** Improves the policy on an item's run as `improvePolicy` does; y beyond its ends comes from the neighbours. */
 function improveRuns({ items, shuffles }: Team, rows: number, policy: PolicyRows) {
   return fn({
     name: "improveRuns",

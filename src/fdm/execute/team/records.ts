@@ -1,5 +1,6 @@
 /**
- * What the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes with them.
+ * The records that the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes
+ * with them.
  */
 import { bool, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
@@ -12,11 +13,11 @@ export const Place = record({
   firstRun: i32,
   endRun: i32,
   instance: i32,
-  /** Whether the item writes results: not where it does again what others do. */
+  /** True where the item writes results: not where it does again what others do. */
   isOwner: bool,
   table: Column,
   coefficients: Column,
-  /** Which of the instance's items this is, and which of the group's instances that is. */
+  /** The number of the item among the instance's, and of the instance among the group's. */
   item: i32,
   option: i32,
   /** The run's first node. */
@@ -46,12 +47,12 @@ export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
 export const Rows = record({ a: write(real), c: write(real) });
 
 /**
- * What rows have on the diagonal besides a + c: `decay` = 1 + hr, or `decays`, one each. Policy iteration replaces
+ * The terms on the diagonal of rows besides a + c: `decay` = 1 + hr, or `decays`, one each. Policy iteration replaces
  * those that are `active`, 1, by y = bound. Not looked at where rows come divided by their decay.
  */
 export const Diagonal = record({ active: write(real), decays: read(real), decay: real });
 
-/** What elimination from the last node down makes of them: a multiple of 1/pivot, a/pivot and c/pivot. */
+/** The factors of rows by elimination from the last node down: a multiple of 1/pivot, a/pivot and c/pivot. */
 export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
 
 /**
@@ -66,8 +67,8 @@ export const Products = record({
 });
 
 /**
- * What scans over the items need: the multipliers of the one down and of the one up, workgroup memory that values pass
- * through, and two whole numbers there, see `largest`.
+ * The memory of scans over the items: the multipliers of the one down and of the one up, workgroup memory that values
+ * pass through, and two whole numbers there, see `largest`.
  */
 export const Scans = record({
   above: write(real),
@@ -84,8 +85,8 @@ export const Scans = record({
 export const State = record({ u: write(real), z: write(real) });
 
 /**
- * What exercise pays on the run, and on the nodes before and after it. Where elimination is `held` (`Plan`), `paid` is,
- * after the first factorisation, what it is held above, of premiums twice their source.
+ * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
+ * (`Plan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
  */
 export const Obstacle = record({
   paid: write(real),
@@ -108,8 +109,8 @@ export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 })
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 
 /**
- * In workgroup memory, from one factorisation to the next, of running sums: what the state was multiplied by, and the
- * first factorisation's rows.
+ * The multiple and rows of running sums, kept in workgroup memory from one factorisation to the next: what the state
+ * was multiplied by, and the first factorisation's rows.
  */
 export const Kept = record({ multiple: write(real), rows: Rows });
 
@@ -124,12 +125,12 @@ export const Memory = record({
   products: Products,
   scans: Scans,
   paid: write(real),
-  /** Of policy iteration: 1 where a row is exercised. */
+  /** The active rows of policy iteration: 1 where a row is exercised. */
   active: write(real),
   kept: Kept,
 });
 
-/** What changes from run to run, and what is found out before the first. */
+/** The numbers that change from run to run, and those that are found out before the first. */
 export const Cursor = record({
   /** The next row of coefficients. */
   row: i32,
@@ -143,13 +144,13 @@ export const Cursor = record({
   hLast: real,
   /** The sign of c in the run's first row, of running sums. */
   signOfFirst: real,
-  /** What the factorisation before returned, and how far scans go by that. */
+  /** The reach that the factorisation before returned, and how far scans go by that. */
   needed: i32,
   reach: i32,
   slice: Slice,
   live: Live,
   obstacle: Obstacle,
-  /** Where the next step's slope and kink stand in the table, of a time-dependent obstacle. */
+  /** The place in the table of the next step's slope and kink, of a time-dependent obstacle. */
   moves: i32,
 });
 export type Cursor = ValueOf<typeof Cursor>;
@@ -160,15 +161,15 @@ export const Step = record({
   flag: i32,
   refactor: bool,
   event: bool,
-  /** What the cursor's are after the run's word and coefficients have been read, but for events. */
+  /** The cursor's row after the run's word and coefficients have been read, but for events. */
   row: i32,
   nextFlag: i32,
   flagAfter: i32,
   next: Coefficients,
-  /** Those of the run. */
+  /** The coefficients of the run. */
   coefficients: Coefficients,
 });
 
-/** What every part of the rollback is called with, and after the first run of steps. */
+/** The arguments of every part of the rollback, at its start and after the first run of steps. */
 export const atStart = { launch: Launch, place: Place, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -13,7 +13,7 @@ export const HOP = 1;
  */
 export const FAR = 2;
 
-/** How many rounds of scans are needed where every matrix is factored, from what `scanProducts` returns. */
+/** The number of rounds of scans that are needed where every matrix is factored, from what `scanProducts` returns. */
 export const reachOf = ({ few, levels }: Team) =>
   fn({
     name: "reachOf",
@@ -25,9 +25,9 @@ export const reachOf = ({ few, levels }: Team) =>
   });
 
 /**
- * What reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for each
- * other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p over
- * the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
+ * The sum that reaches an item from its next neighbours, those above or those below, by shuffles that do not wait for
+ * each other: s₁ + q₁s₂ + q₂s₃ [+ q₃s₄ …], where sⱼ is what the j-th one's run leaves by itself and qⱼ the product of p
+ * over the first j, at `from` and `pitch` on in the multipliers; 0 where there is no such neighbour.
  */
 function nearSum(team: Team, direction: "above" | "below") {
   return fn({
@@ -50,9 +50,9 @@ function nearSum(team: Team, direction: "above" | "below") {
 }
 
 /**
- * What reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂ …, where
- * eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over the n·j between, in the multipliers behind
- * those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
+ * The sum that reaches an item from further away, from what reaches each from its n next neighbours: e₀ + Q₁e₁ + Q₂e₂
+ * …, where eⱼ is what `nearSum` returned n·j items on and Qⱼ the product of p over the n·j between, in the multipliers
+ * behind those of `nearSum`; of one hop if that is `reaching`, or "any" and `reach` is not `FAR`, else from all items.
  */
 function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
   const { f32, f64 } = team.neighbours;
@@ -90,8 +90,8 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
 }
 
 /**
- * How far a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its `reach` says;
- * factors that do not last have the multipliers of doubling only.
+ * The distance that a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its
+ * `reach` says; factors that do not last have the multipliers of doubling only.
  */
 export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
 

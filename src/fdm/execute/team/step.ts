@@ -94,7 +94,7 @@ interface EqualSteps extends Stepping {
   readonly plain?: "near" | "hop" | "far";
 }
 
-/** What equal steps read and write; `table` is looked at for a time-dependent obstacle. */
+/** The arguments of equal steps; `table` is looked at for a time-dependent obstacle. */
 const ADVANCE = {
   state: State,
   factors: Factors,

@@ -41,7 +41,7 @@ export function weighRuns(rows: number, premium: boolean) {
   });
 }
 
-/** What steps of running sums read and write, see `advanceSums`. */
+/** The arguments of steps by running sums, see `advanceSums`. */
 const ADVANCE = {
   state: State,
   factors: Factors,

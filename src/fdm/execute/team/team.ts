@@ -5,14 +5,14 @@ export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * How many options a workgroup has, one after another. Where they share a subgroup, shuffles keep to the items of one
-   * (`span`): no number of one option gets to the other, be it one or not. What they have in common is how far scans
-   * reach, which is the larger of the two.
+   * The number of options of a workgroup, one after another. Where they share a subgroup, shuffles keep to the items of
+   * one (`span`): no number of one option gets to the other, be it one or not. What they have in common is how far
+   * scans reach, which is the larger of the two.
    */
   readonly options: 1 | 2;
   /** log₂ of the items: rounds of a scan. */
   readonly levels: number;
-  /** By shuffles within one subgroup, else through workgroup memory with a barrier a round. */
+  /** True for scans by shuffles within one subgroup; else they go through workgroup memory with a barrier a round. */
   readonly shuffles: boolean;
   /**
    * Rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in twos, which
@@ -25,8 +25,8 @@ export interface Team {
    */
   readonly fewOfPivots: number;
   /**
-   * With shuffles, how many neighbours a scan adds up where more are not needed: some 50 nodes, in f64 70 where a
-   * shuffle is worth it.
+   * The number of neighbours that a scan with shuffles adds up where more are not needed: some 50 nodes, in f64 70
+   * where a shuffle is worth it.
    */
   readonly neighbours: { readonly f32: number; readonly f64: number };
 }
@@ -41,7 +41,7 @@ export const WORKGROUP: Team = {
   fewOfPivots: 2,
   neighbours: { f32: 0, f64: 0 },
 };
-/** For devices whose subgroups have 32 lanes, as NVIDIA's have. */
+/** The team for devices whose subgroups have 32 lanes, as NVIDIA's have. */
 export const SUBGROUP: Team = {
   name: "subgroup",
   items: 32,
@@ -68,8 +68,8 @@ export const HALF_SUBGROUP: Team = {
 };
 
 /**
- * Of longer runs too much would be spilled. Those have workgroup memory left, too, for what running sums keep from one
- * factorisation to the next.
+ * The rows of the longest runs that stay in registers: of longer ones too much would be spilled. Those have workgroup
+ * memory left, too, for what running sums keep from one factorisation to the next.
  */
 export const MAX_RESIDENT_ROWS = 9;
 
@@ -79,7 +79,7 @@ export const groupSize = ({ items, options }: Team): number => items * options;
 /** Instances among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
-/** Which of its option's items an item is, and which of the group's options that is. */
+/** The number of an item among its option's items, and that of its option in the group. */
 export const placeIn = ({ items, options, levels }: Team) =>
   fn({
     name: "placeIn",
@@ -97,16 +97,15 @@ export function scratchWords({ items, shuffles }: Team): number {
 }
 
 /**
- * How a run is cut into parts that are worked on side by side, all of `size` rows but the last: long runs leave
- * registers for so few subgroups that a chain of dependent operations is what they wait for; short ones would only have
- * more to do.
+ * Cuts a run into parts that are worked on side by side, all of `size` rows but the last: long runs leave registers for
+ * so few subgroups that a chain of dependent operations is what they wait for; short ones would only have more to do.
  */
 export function partsOf(rows: number): { readonly count: number; readonly size: number } {
   const size = rows > 9 ? Math.ceil(rows / 3) : rows;
   return { count: Math.ceil(rows / size), size };
 }
 
-/** In how many shuffles, side by side, sums of so many neighbours reach all items. */
+/** The number of shuffles, side by side, in which sums of so many neighbours reach all items. */
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**

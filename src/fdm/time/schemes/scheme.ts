@@ -11,9 +11,9 @@
 export interface Stage {
   /** h/Δt of the system's matrix I − hL. */
   readonly implicit: number;
-  /** Where F is evaluated: t_at = t + Δt − at·Δt. */
+  /** The place in time at which F is evaluated: t_at = t + Δt − at·Δt. */
   readonly at: number;
-  /** Where the stage's u belongs: t + Δt − end·Δt. */
+  /** The place in time that the stage's u belongs to: t + Δt − end·Δt. */
   readonly end: number;
   readonly fromU: number;
   readonly fromV: number;
@@ -21,8 +21,8 @@ export interface Stage {
 }
 
 /**
- * What an alternating-direction scheme does after its first sweep, of increments D: with F = F₀ + F₁ + … + F_d, F₀ the
- * mixed derivatives, L and L₀ their linear parts, and P = (I − θΔtL₁)·…·(I − θΔtL_d),
+ * The second sweep of an alternating-direction scheme, after a first one of increments D: with F = F₀ + F₁ + … + F_d,
+ * F₀ the mixed derivatives, L and L₀ their linear parts, and P = (I − θΔtL₁)·…·(I − θΔtL_d),
  *
  *   D₀ = Δt·F(u),   P·D = D₀                                                (sweep 1)
  *   E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D,   P·E = E₀                 (sweep 2)
@@ -37,6 +37,6 @@ export interface Correction {
 export interface TimeScheme {
   readonly order: 1 | 2;
   readonly stages: readonly Stage[];
-  /** Of alternating directions only; without one u′ = u + D. */
+  /** The second sweep, of alternating directions only; without one u′ = u + D. */
   readonly correction?: Correction;
 }

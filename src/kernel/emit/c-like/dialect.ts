@@ -1,5 +1,5 @@
 /**
- * What sets one C-like language apart from another. The walks over expressions and statements (`expressions.ts`,
+ * The differences between C-like languages. The walks over expressions and statements (`expressions.ts`,
  * `statements.ts`) are shared by WGSL and CUDA C++; a dialect supplies the syntax, and the operations whose IR
  * semantics the language does not have by itself.
  *
@@ -31,7 +31,7 @@ export interface Operators {
   convert(to: ScalarType, a: Operand): string;
   intrinsic(op: IntrinsicOp, args: readonly Operand[]): string;
   select(condition: string, a: string, b: string): string;
-  /** Whether `select` evaluates only the branch it takes, as C's `?:` does. */
+  /** True where `select` evaluates only the branch it takes, as C's `?:` does. */
   readonly lazySelect: boolean;
 }
 
@@ -44,8 +44,8 @@ export interface Memory {
 }
 
 /**
- * How a loop's parts are printed, once each and in this order; preludes of the test go to the list they are given. A
- * language that prints them otherwise starts from the statement itself.
+ * Printers of a loop's parts, to be called once each and in this order; preludes of the test go to the list they are
+ * given. A language that prints them otherwise starts from the statement itself.
  */
 export interface LoopParts {
   readonly statement: StmtOf<"loop">;

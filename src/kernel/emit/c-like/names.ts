@@ -14,7 +14,7 @@ export interface Names {
 
 const suffixOfSpace = { buffer: "b", private: "p", workgroup: "w" } as const;
 
-/** What is left of a source name when only letters, digits and inner underscores are allowed. */
+/** Reduces a source name to letters, digits and inner underscores. */
 export function sanitised(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9_]/g, "_")

@@ -86,7 +86,7 @@ export class StatementPrinter {
   }
 }
 
-/** Whether the statement after `s` is never reached. */
+/** Tells whether the statement after `s` is never reached. */
 function leaves(s: Stmt): boolean {
   if (s.kind === "if") return [s.then, s.else].every((branch) => branch.some(leaves));
   return s.kind === "break" || s.kind === "continue";

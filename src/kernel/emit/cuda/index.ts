@@ -43,7 +43,7 @@ export interface CudaModule {
   readonly groupSize: number;
   /** Shared memory that a launch asks for; 0 up to 48 KiB, which the code declares by itself. */
   readonly dynamicSharedBytes: number;
-  /** For NVRTC or nvcc, all but the architecture. */
+  /** The options of NVRTC or nvcc, all but the architecture. */
   readonly compilerOptions: readonly string[];
 }
 
@@ -139,7 +139,7 @@ function entryPoint(
 const launchBounds = ({ groupSize, residentGroups }: KernelIR): string =>
   residentGroups === undefined ? String(groupSize) : `${groupSize}, ${residentGroups}`;
 
-/** In unsigned, as the last block may reach beyond 2³¹. */
+/** The number of the item, in unsigned, as the last block may reach beyond 2³¹. */
 const item = ({ groupSize }: KernelIR): string[] => [
   `if (blockIdx.x * ${groupSize}u + threadIdx.x >= ${countName}) return;`,
   `const int fk_item = int(blockIdx.x * ${groupSize}u + threadIdx.x);`,

@@ -18,7 +18,7 @@ export const cudaIntrinsics = {
   ],
   variables: ["threadIdx.x", "blockIdx.x"],
   barriers: ["__syncthreads"],
-  /** For the PTX that copies to shared memory. */
+  /** The conversion of addresses for the PTX that copies to shared memory. */
   addresses: ["__cvta_generic_to_shared"],
   integers: ["__clz", "__popc", "__umulhi"],
   f64: [
@@ -55,10 +55,10 @@ export const cudaIntrinsics = {
     "__float2int_rz",
     "__float2uint_rz",
   ],
-  /** On int and unsigned, in global and shared memory. */
+  /** Atomic functions on int and unsigned, in global and shared memory. */
   atomics: ["atomicAdd", "atomicMin", "atomicMax", "atomicAnd", "atomicOr", "atomicXor", "atomicExch", "atomicCAS"],
-  /** On int, unsigned, float and double; the mask names every lane of the warp. */
+  /** Shuffles of int, unsigned, float and double; the mask names every lane of the warp. */
   shuffles: ["__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync"],
-  /** On int and unsigned, in full warps, where __CUDA_ARCH__ is 800 or more. */
+  /** Reductions of int and unsigned, in full warps, where __CUDA_ARCH__ is 800 or more. */
   reductions: ["__reduce_min_sync", "__reduce_max_sync"],
 } as const;

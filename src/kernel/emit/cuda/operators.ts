@@ -160,6 +160,6 @@ export class CudaOperators implements Operators {
 
 const integral = ({ type }: Operand): "i32" | "u32" => (type === "u32" ? "u32" : "i32");
 
-/** Whether C++'s own division does: by a constant that is neither 0 nor −1. */
+/** Tells whether C++'s own division does: by a constant that is neither 0 nor −1. */
 const isPlainDivisor = ({ constant, type }: Operand): boolean =>
   constant !== undefined && constant !== 0 && !(type === "i32" && constant === -1);

@@ -69,9 +69,9 @@ function bufferDeclaration(ir: KernelIR, names: Names, id: number): string {
 }
 
 /**
- * Whether items may read from a buffer what others have written before a barrier. Of a `__restrict__` pointer nvcc
- * assumes that nobody else writes: it keeps a value loaded before `__syncthreads()` for after it (seen in CUDA 13.0;
- * LLVM's `noalias` means other threads, too: llvm/llvm-project#211507).
+ * Tells whether items may read from a buffer what others have written before a barrier. Of a `__restrict__` pointer
+ * nvcc assumes that nobody else writes: it keeps a value loaded before `__syncthreads()` for after it (seen in CUDA
+ * 13.0; LLVM's `noalias` means other threads, too: llvm/llvm-project#211507).
  */
 function isExchanged(ir: KernelIR, id: number): boolean {
   if (!ir.cooperative || ir.buffers[id].access === "read") return false;

@@ -2,7 +2,7 @@ import type { FixedArray, KernelIR } from "../../ir.ts";
 import type { Names } from "../c-like/names.ts";
 import { typeName } from "./literals.ts";
 
-/** What a block may have without being asked for at the launch. */
+/** The bytes that a block may have without being asked for at the launch. */
 const staticBytes = 48 * 1024;
 
 /** Every array starts at a multiple of this. */
@@ -12,7 +12,7 @@ export interface SharedMemory {
   /** Declarations before the kernel, and inside it. */
   readonly outside: readonly string[];
   readonly inside: readonly string[];
-  /** What a launch has to ask for; 0 where declarations are enough. */
+  /** The bytes that a launch has to ask for; 0 where declarations are enough. */
   readonly dynamicBytes: number;
 }
 

@@ -51,7 +51,7 @@ export class CudaStatements implements Statements {
     out.add("__syncthreads();");
   }
 
-  /** In pieces of 16 bytes at most, which is as much as the hardware copies at once. */
+  /** Prints a fetch in pieces of 16 bytes at most, which is as much as the hardware copies at once. */
   fetch({ array, index, from, fromIndex, words }: StmtOf<"fetch">, print: Print, out: Lines): void {
     const size = this.#ir.workgroups[array.id].element === "real" && this.#ir.precision === "f64" ? 8 : 4;
     const bytes = Math.min(16, words * size);
@@ -120,7 +120,7 @@ export class CudaStatements implements Statements {
   }
 }
 
-/** Of a lane outside the warp, `up` and `down` give the item its own value. */
+/** The shuffles. Of a lane outside the warp, `up` and `down` give the item its own value. */
 const shuffles = {
   shuffle: "__shfl_sync",
   broadcast: "__shfl_sync",

@@ -33,7 +33,7 @@ export function pushLastIndex(e: Emitter, array: ArrayRef): void {
   }
 }
 
-/** Where element 0 is; the part known at compile time is returned. */
+/** Pushes the address of element 0; the part known at compile time is returned. */
 export function pushBase(e: Emitter, array: ArrayRef): number {
   if (array.space === "buffer") {
     e.code.get(e.bufferBase[array.id]);

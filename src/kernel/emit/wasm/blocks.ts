@@ -157,7 +157,7 @@ function storeRun(e: Emitter, run: readonly Step<Store>[], j: number): void {
   }
 }
 
-/** By the base, since the local of an index may serve several steps. */
+/** The access of a store, by the base, since the local of an index may serve several steps. */
 const addressOf = ({ stmt, index }: Step<Store>): Access => ({ array: stmt.array, index: index?.value ?? stmt.index });
 
 /** 32-bit words of a lane. */

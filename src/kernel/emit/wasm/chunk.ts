@@ -1,4 +1,4 @@
-/** Where a chunk of items begins, and which of its items there are. */
+/** The place at which a chunk of items begins, and which of its items there are. */
 import type { Emitter } from "./emitter.ts";
 import { itemNumbers } from "./vector.ts";
 import { keepLow } from "./vector-int.ts";

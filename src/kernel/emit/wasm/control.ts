@@ -43,7 +43,7 @@ export function emitList(e: Emitter, list: readonly Stmt[]): void {
   }
 }
 
-/** Whether some of the lanes, not all, may have left the loop or the iteration in `s`. */
+/** Tells whether some of the lanes, not all, may have left the loop or the iteration in `s`. */
 function mayPart(e: Emitter, s: Stmt): boolean {
   const loop = e.loops.at(-1);
   return loop !== undefined && loop.live !== null && s.kind === "if" && someLeave([s], () => true);
@@ -144,7 +144,7 @@ function emitVaryingIf(e: Emitter, s: If): void {
 }
 
 /**
- * For a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without
+ * Emits a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without
  * masks; otherwise the chunk starts again under masks. Saves a third copy of the body.
  */
 function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {

@@ -1,4 +1,4 @@
-/** What the emitting functions share: the code so far, where each local lives, and which lanes run. */
+/** The state that the emitting functions share: the code so far, where each local lives, and which lanes run. */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { Code } from "./code.ts";
@@ -78,12 +78,12 @@ export class Emitter {
   mask: Mask = null;
   /** Evaluating something that some lanes, or all, may not have asked for: loads must stay inside their arrays. */
   guarded = false;
-  /** How many times the code around has been doubled by an unmasked copy. */
+  /** The number of times that the code around has been doubled by an unmasked copy. */
   copies = 0;
   readonly loops: LoopScope[] = [];
   /** Values computed before the vectors of a statement: uniform ones, and addresses. */
   readonly prepared = new Map<Expr, number>();
-  /** What instructions add to a prepared address. */
+  /** The offsets that instructions add to a prepared address. */
   readonly fixedOffsets = new Map<Expr, number>();
   /** Values that all vectors of a statement had better compute together: the first of their locals. */
   readonly preparedVectors = new Map<Expr, number>();

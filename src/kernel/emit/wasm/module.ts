@@ -30,7 +30,7 @@ function section<T>(out: Bytes, id: number, items: readonly T[], write: (content
   out.append(content);
 }
 
-/** In parts, so that the bodies are copied once. */
+/** The code section in parts, so that the bodies are copied once. */
 function codeSection(functions: readonly Code[]): Uint8Array[] {
   const count = new Bytes();
   count.unsigned(functions.length);

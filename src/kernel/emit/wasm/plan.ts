@@ -1,4 +1,4 @@
-/** Where everything lives: lanes, the argument block, the scratch area of a thread. */
+/** The places of everything: lanes, the argument block, the scratch area of a thread. */
 import type { FixedArray, KernelIR, ScalarType } from "../../ir.ts";
 import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
 import type { ValueType } from "./opcodes.ts";

@@ -1,4 +1,7 @@
-/** What a statement's vectors share, computed once before them: uniform subexpressions and the addresses of rows. */
+/**
+ * The values that a statement's vectors share, computed once before them: uniform subexpressions and the addresses of
+ * rows.
+ */
 import type { Expr } from "../../ir.ts";
 import { children } from "../../visit.ts";
 import type { Emitter } from "./emitter.ts";

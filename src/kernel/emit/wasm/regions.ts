@@ -1,8 +1,8 @@
 /**
- * How one thread runs a whole workgroup: statements with barriers run once for the group (their control flow is
- * uniform); each longest run of statements without becomes a region, a loop over the group's chunks. Locals that
- * outlive a region are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et al.,
- * 2015).
+ * The way in which one thread runs a whole workgroup: statements with barriers run once for the group (their control
+ * flow is uniform); each longest run of statements without becomes a region, a loop over the group's chunks. Locals
+ * that outlive a region are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et
+ * al., 2015).
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
@@ -139,7 +139,7 @@ export function mentionsOf(region: Region): Mentions {
   return { all, written };
 }
 
-/** Whether the list's first mention of a local is a statement of its own that assigns it. */
+/** Tells whether the list's first mention of a local is a statement of its own that assigns it. */
 function writesFirst(list: readonly Stmt[], local: number): boolean {
   const mentioned = (s: Stmt): boolean => someStmt([s], (x) => assigned(x) === local || reads(x, local));
   const first = list.find(mentioned);

@@ -86,8 +86,8 @@ function runAt(e: Emitter, list: readonly Stmt[], from: number): (Assign | Store
 }
 
 /**
- * What all vectors have to do side by side: lanes exchange values in workgroup arrays without a barrier, in subgroup
- * operations; powers of two are made for all vectors at once (`prepare`).
+ * Tells whether all vectors have to evaluate an expression side by side: lanes exchange values in workgroup arrays
+ * without a barrier, in subgroup operations; powers of two are made for all vectors at once (`prepare`).
  */
 const belongsTogether = (x: Expr): boolean =>
   (x.kind === "load" && x.array.space === "workgroup") || (x.kind === "intrinsic" && x.op === "ldexp");
@@ -101,7 +101,7 @@ function isStraight(e: Emitter, s: Stmt): s is Assign | Store {
   return e.flow.shape(s.index) !== "uniform" || e.flow.shape(s.value) !== "uniform" || s.array.space === "private";
 }
 
-/** Whether `x` has a load that is the same for all vectors, of one of `stored`. */
+/** Tells whether `x` has a load that is the same for all vectors, of one of `stored`. */
 const loadsShared = (e: Emitter, x: Expr, stored: readonly ArrayRef[]): boolean =>
   stored.length > 0 &&
   someExpr(

@@ -109,7 +109,10 @@ function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
   }
 }
 
-/** Both sides are evaluated; the guard keeps the loads of lanes that would not have asked inside their arrays. */
+/**
+ * Emits a logical operation. Both sides are evaluated; the guard keeps the loads of lanes that would not have asked
+ * inside their arrays.
+ */
 function logical(e: Emitter, x: Expr & { kind: "logical" }, j: number): void {
   vector(e, x.a, j);
   e.withGuard(() => vector(e, x.b, j));

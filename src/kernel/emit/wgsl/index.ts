@@ -22,21 +22,21 @@ export type { ArgumentWord } from "./layout.ts";
 
 export interface WgslOptions {
   /**
-   * For adapters without subgroups: runs of so many items (a power of two) exchange values through workgroup memory.
+   * The items of a run, a power of two, that exchange values through workgroup memory, for adapters without subgroups.
    */
   readonly emulatedSubgroup?: number;
 }
 
 export interface WgslModule {
-  /** What the code was printed from: as given, or with its subgroup operations lowered. */
+  /** The kernel that the code was printed from: as given, or with its subgroup operations lowered. */
   readonly signature: KernelSignature;
   readonly code: string;
   readonly entryPoint: "main";
-  /** What the uniform block at group 0, binding 0 holds, word by word. */
+  /** The contents of the uniform block at group 0, binding 0, word by word. */
   readonly words: readonly ArgumentWord[];
   /** Access of the storage buffer at group 1, binding i. */
   readonly bindings: readonly ("read-only-storage" | "storage")[];
-  /** Whether the device needs the feature "subgroups". */
+  /** True where the device needs the feature "subgroups". */
   readonly subgroups: boolean;
 }
 

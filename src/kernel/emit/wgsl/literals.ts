@@ -1,7 +1,7 @@
 import type { Precision, ScalarType } from "../../ir.ts";
 import { pairOf } from "../../pairs.ts";
 
-/** What the scalar types are called; a `real` of f32x2 is a pair. */
+/** The names of the scalar types; a `real` of f32x2 is a pair. */
 export type TypeNames = Readonly<Record<ScalarType, "f32" | "vec2f" | "i32" | "u32" | "bool">>;
 
 export const typeNamesIn = (precision: Precision): TypeNames => ({

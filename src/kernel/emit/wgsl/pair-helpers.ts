@@ -117,7 +117,7 @@ export const pairHelpers = {
   return fk2_settle(fk2_fast_sum(q, fk_hide(rest / y.x)), q);
 }`,
   },
-  /** With a small dividend lifted, since the residual's terms are of its size: 7 operations more. */
+  /** Divides with a small dividend lifted, since the residual's terms are of its size: 7 operations more. */
   fk2_div: {
     needs: ["fk2_quotient"],
     text: `fn fk2_div(x: vec2f, y: vec2f) -> vec2f {
@@ -141,7 +141,7 @@ export const pairHelpers = {
   return fk2_settle(fk2_fast_sum(s, fk_hide(rest / (2f * s))), s) * select(1f, 2.3283064e-10f, small);
 }`,
   },
-  /** By a power of two above 1: exact, but it may overflow. */
+  /** Scales by a power of two above 1: exact, but it may overflow. */
   fk2_scale: {
     needs: ["fk2_settle"],
     text: "fn fk2_scale(x: vec2f, y: f32) -> vec2f { return fk2_settle(x * y, x.x * y); }",
@@ -280,7 +280,10 @@ export const pairHelpers = {
   return fk2_settle(vec2f(high, fk_ldexp(x.y, n)), high);
 }`,
   },
-  /** Of the sum, so one less than the high word's where that is a power of two and the low word has the other sign. */
+  /**
+   * The exponent of the sum, so one less than the high word's where that is a power of two and the low word has the
+   * other sign.
+   */
   fk2_exponent: {
     needs: ["fk_exponent"],
     text: `fn fk2_exponent(x: vec2f) -> i32 {

@@ -131,13 +131,13 @@ function negated({ text, type, constant }: Operand): Operand {
   return { text: `(-${text})`, type, constant: constant === undefined ? undefined : -Number(constant) };
 }
 
-/** Whether an operand is a constant with nothing in its low word. */
+/** Tells whether an operand is a constant with nothing in its low word. */
 const isShort = ({ constant }: Operand): boolean =>
   constant !== undefined && Number.isFinite(Number(constant)) && Math.fround(Number(constant)) === Number(constant);
 
 const short = ({ constant }: Operand): string => literal("real", Number(constant));
 
-/** Whether scaling by `constant`, or its inverse, is exact. */
+/** Tells whether scaling by `constant`, or its inverse, is exact. */
 function isPowerOfTwo(constant: number | boolean | undefined): constant is number {
   if (typeof constant !== "number" || constant === 0 || !Number.isFinite(constant)) return false;
   const exponent = Math.log2(Math.abs(constant));

@@ -44,7 +44,8 @@ const isKnown = (remainder: Remainder): boolean => typeof remainder === "number"
 interface Facts {
   readonly remainder: (e: Expr) => Remainder;
   /**
-   * What the locals are that are assigned once: the front end keeps an index in one while it computes what is stored.
+   * The definitions of locals that are assigned once: the front end keeps an index in one while it computes what is
+   * stored.
    */
   readonly definitions: ReadonlyMap<number, Expr>;
 }
@@ -112,7 +113,10 @@ function isSame(a: Expr | undefined, b: Expr | undefined): boolean {
   return a.op === b.op && isSame(a.a, b.a) && isSame(a.b, b.b);
 }
 
-/** Of every local, over all of its assignments: from nothing known to have been assigned, until nothing changes. */
+/**
+ * The remainder of every local, over all of its assignments: from nothing known to have been assigned, until nothing
+ * changes.
+ */
 function localRemainders(ir: KernelIR): readonly Remainder[] {
   const found: Remainder[] = ir.locals.map(() => undefined);
   for (let changed = true; changed;) {

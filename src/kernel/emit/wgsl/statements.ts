@@ -43,14 +43,14 @@ export class WgslStatements implements Statements {
     this.#writesBuffers = ir.buffers.some(({ access, atomic }) => access === "write" || atomic);
   }
 
-  /** Whether `condition` has used the workgroup variable `fk_flag`. */
+  /** True where `condition` has used the workgroup variable `fk_flag`. */
   get broadcasts(): boolean {
     return this.#toBroadcast.size > 0;
   }
 
   /**
-   * What goes before everything else: the lanes that shuffles by constant distances read. Found at each shuffle they
-   * were found anew in each round of a time loop, three instructions beside the shuffle's own.
+   * The declarations that go before everything else: the lanes that shuffles by constant distances read. Found at each
+   * shuffle they were found anew in each round of a time loop, three instructions beside the shuffle's own.
    */
   get lanes(): readonly string[] {
     return [...this.#lanes].map(([lane, name]) => `let ${name} = ${lane};`);

@@ -88,7 +88,7 @@ class Analysis {
     this.#visitAll(bodyOf(s), uniformFlow && together);
   }
 
-  /** Whether some items may leave this loop, or an iteration of it, before others. */
+  /** Tells whether some items may leave this loop, or an iteration of it, before others. */
   #diverges(s: Conditional): boolean {
     return s.kind === "loop" && this.#leavesApart(s.body);
   }
@@ -109,5 +109,5 @@ class Analysis {
 
 const containsBarrier = (list: readonly Stmt[]): boolean => someStmt(list, ({ kind }) => kind === "barrier");
 
-/** Whether a break or continue in here belongs to a loop around. */
+/** Tells whether a break or continue in here belongs to a loop around. */
 const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);

@@ -1,7 +1,7 @@
 import type { IndexOp, KernelIR } from "../../ir.ts";
 import { operands, someExpr, someStmt } from "../../visit.ts";
 
-/** Whether the kernel asks for its place in terms of `op`. */
+/** Tells whether the kernel asks for its place in terms of `op`. */
 export function usesIndex(ir: KernelIR, op: IndexOp): boolean {
   return someStmt(ir.body, (s) =>
     operands(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),

@@ -39,7 +39,7 @@ export function basketBounds(sides: Sides, payoff: Basket): BoundsAt {
 
 const POSITIVE = { ...UNBOUNDED, low: 0 };
 
-/** Whether the index is homogeneous, so that bounds of its parts make one of it. */
+/** Tells whether the index is homogeneous, so that bounds of its parts make one of it. */
 const isMean = ({ of, weights }: Basket): boolean =>
   of === "sum"
     ? true
@@ -50,7 +50,7 @@ const isMean = ({ of, weights }: Basket): boolean =>
 const sumOf = (weights: readonly number[], values: readonly number[]): number =>
   weights.reduce((sum, weight, i) => (weight === 0 ? sum : sum + weight * values[i]), 0);
 
-/** What the index at expiry is worth, at least and at most. */
+/** Bounds of today's value of the index that is paid at expiry. */
 function indexRange(
   { of, weights }: Basket,
   most: readonly number[],
@@ -74,7 +74,7 @@ function indexRange(
   }
 }
 
-/** What the positive part of the index is worth at most. */
+/** The most that the positive part of the index is worth. */
 const positiveMost = ({ of, weights }: Basket, positive: readonly number[], most: readonly number[]): number =>
   of === "min" ? Math.min(...weights.map((weight, i) => weight * most[i])) : sumOf(positive, most);
 

@@ -18,10 +18,10 @@ export function restarts(terms: Terms, axis: string, p: Parameters): readonly Co
   return [{ kind: "jump", axis, at: dates.map((time) => p.add(time, "t")), to: axis }];
 }
 
-/** Whether a date is that of expiry. */
+/** Tells whether a date is that of expiry. */
 export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
 
-/** Whether a spot is at or beyond a level. */
+/** The condition, as a formula, that a spot is at or beyond a level. */
 export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
   `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;
 

@@ -5,13 +5,16 @@ import { isLognormal } from "./lognormal.ts";
 /** Two levels below, meshes and time steps are twice as coarse, at an eighth of the cost on two axes. */
 export const LEVELS_BELOW = 2;
 
-/** What the correction by extrapolation counts, and half of the distance to the value two levels below. */
+/**
+ * The weights, in an error estimate, of the correction by extrapolation and of half the distance to the value two
+ * levels below.
+ */
 interface Weights {
   readonly correction: number;
   readonly distance: number;
 }
 
-/** By what is known of the errors; the solutions of European trades without dates are smooth until expiry. */
+/** The weights by what is known of the errors; solutions of European trades without dates are smooth until expiry. */
 const WEIGHTS = {
   lognormal: { smooth: { correction: 0.25, distance: 1 }, rough: { correction: 0.5, distance: 1 } },
   heston: { smooth: { correction: 0.6, distance: 0.9 }, rough: { correction: 1, distance: 0.25 } },

@@ -1,4 +1,4 @@
-/** How many nodes and steps a problem of several factors takes. */
+/** The numbers of nodes and steps that a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
 import type { Range } from "../several/domain.ts";
 import type { Fineness } from "./problem.ts";
@@ -15,7 +15,7 @@ const MAX_STEPS_FACTOR = 8;
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
 
-/** What a problem is solved with: every level has √2 times the intervals and steps of the one before. */
+/** Returns the nodes and steps of a problem at a level: each has √2 times the intervals and steps of the one before. */
 export function finenessOf(terms: Terms, level: number): Fineness {
   const k = factorsOf(terms) - 2;
   const factor = 2 ** (0.5 * level);
@@ -35,7 +35,7 @@ export function finenessOf(terms: Terms, level: number): Fineness {
 
 /** Standard deviations on both sides that the intervals of an axis are for; longer axes have more. */
 const DEVIATIONS = 10;
-/** As `rangeOf` takes it. */
+/** The least standard deviation of an axis, as `rangeOf` in domain.ts bounds it. */
 const MIN_DEVIATION = 0.01;
 /** The power of its share of the largest deviation by which an axis has fewer intervals, on two axes and on three. */
 const SHARE = [0.25, 0.5];

@@ -37,7 +37,7 @@ const MIN_DENSE = 0.05;
 /** Steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
 const STEPS_BETWEEN_DATES = 4;
 
-/** Whether all assets are lognormal, and nothing happens to them before expiry. */
+/** Tells whether all assets are lognormal and nothing happens to them before expiry. */
 export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
   shortRate === undefined &&
   assets.every(

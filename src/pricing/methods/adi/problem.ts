@@ -1,4 +1,4 @@
-/** From the terms of a row to problems for `solve`. */
+/** Problems for `solve` from the terms of a row. */
 import type { Payoff } from "../../../book/index.ts";
 import { type Condition, type EquationProblem, SAME_DATE } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
@@ -19,17 +19,17 @@ import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 import { restarts, SPLITTING, widened } from "./conditions.ts";
 
-/** How fine a problem is solved. */
+/** The resolution at which a problem is solved. */
 export interface Fineness {
-  /** Of each axis. */
+  /** The number of nodes of each axis. */
   readonly nodes: readonly number[];
   readonly steps: number;
 }
 
 /**
- * How often estimates of Heston's model count: corrections in space and in time may cancel, and their order is not two
- * where paths stay near v = 0. Without it 4 % of 150 checks on random trades were beyond, by up to 5.8 times; American
- * ones were so only far from Feller's condition. The factors were chosen on those trades.
+ * The safety factor of error estimates in Heston's model: corrections in space and in time may cancel, and their order
+ * is not two where paths stay near v = 0. Without it 4 % of 150 checks on random trades were beyond, by up to 5.8
+ * times; American ones were so only far from Feller's condition. The factors were chosen on those trades.
  */
 function varianceSafety({ assets, exercise }: Terms): number {
   const feller = assets.flatMap(({ volatility }) =>

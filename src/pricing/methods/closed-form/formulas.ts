@@ -36,7 +36,7 @@ export interface Formula {
   readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
   /** Error estimates of sensitivities; `rounding` is that of the values, relative to the spot. */
   readonly errorsOf: (columns: TradeColumns, trade: number, found: Sensitivities, rounding: number) => Sensitivities;
-  /** Which output is an error estimate; undefined where rounding is all there is. */
+  /** The output that is an error estimate; undefined where rounding is the only error. */
   readonly estimate: number | undefined;
 }
 
@@ -75,8 +75,8 @@ export const BLACK_SCHOLES: Formula = {
 };
 
 /**
- * What rounding leaves of the sensitivities. Logarithm and rates give d₁ and d₂ an absolute error of ε/√w, which each
- * formula takes on by its derivative.
+ * The errors that rounding leaves in the sensitivities. Logarithm and rates give d₁ and d₂ an absolute error of ε/√w,
+ * which each formula takes on by its derivative.
  */
 function blackScholesErrors(
   columns: TradeColumns,

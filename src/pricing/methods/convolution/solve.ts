@@ -14,7 +14,7 @@ const SPACING = { one: 0.0875, two: 0.175, many: 0.35 } as const;
 /** Dates × units beyond which a first value is found on fewer nodes. */
 const MANY = 2_000;
 
-/** From level to level, and to the coarser of two grids. */
+/** The ratio of spacings from level to level, and between the two grids of a value. */
 const RATIO = Math.SQRT2;
 /** Errors are of fourth order. */
 const ORDER = 4;

@@ -21,7 +21,7 @@ import { deterministicValue } from "./path.ts";
 
 const ROUNDING = 1e-13;
 
-/** Whether nothing moves at random in a row, so that the price is a deterministic path's. It may be settled. */
+/** Tells whether nothing moves at random in a row, so that the price is a deterministic path's. It may be settled. */
 export function isDeterministic({ columns, problems }: Batch, row: number): boolean {
   if (columns.settled[row] !== 0 || columns.expiry[row] === 0) return true;
   const sigma = columns.sigmaOf(row);
@@ -66,7 +66,7 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
   results.priced(trade, problem.expiry === 0 ? "payoff" : "deterministic");
 }
 
-/** Between the two values that rho is the difference of. */
+/** The difference of rates between the two values that rho is taken from. */
 const RATE_WIDTH = 2e-6;
 
 /**
@@ -110,7 +110,7 @@ export function readKnownScenarios(problems: ProblemDifference, row: number, res
 function deltaOf(
   problems: ProblemDifference,
   spot: number,
-): { readonly delta: number; /** Between the two spots. */ readonly width: number } {
+): { readonly delta: number; /** The distance between the two spots. */ readonly width: number } {
   const { problem, subtracted } = problems;
   const isHit = (at: number): boolean => knockedOutBy(subtracted ?? problem, at) !== undefined;
   const onSide = (at: number): boolean =>

@@ -71,7 +71,10 @@ function valueOnPath(problem: OneFactorProblem, spot: number): number {
   return Math.max(best, discount(expiry) * (mayExercise ? payoff.exercised(price) : payoff.value(price)));
 }
 
-/** Where the path first comes to a barrier that is monitored from one date to the next; it is monotone in between. */
+/**
+ * Returns the first barrier, monitored from one date to the next, that the path comes to, and when; the path is
+ * monotone in between.
+ */
 function firstHit<Level extends MonitoredLevel>(
   levels: readonly Level[] = [],
   { expiry }: OneFactorProblem,

@@ -1,4 +1,4 @@
-/** What finite differences are expected to take. */
+/** The expected cost of finite differences. */
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 
 /**

@@ -12,7 +12,7 @@ import type { PayoffProfile } from "../../../products/index.ts";
 /** Dividends closer to expiry than this part of the life are paid on that day (`tradeProblem`). */
 const SAME_DAY = 2e-7;
 
-/** Where a dividend leaves nothing is a kink that wants a node from this part of the lowest other kink on. */
+/** The part of the lowest other kink from which on the kink where a dividend leaves nothing needs a node. */
 const NEAR_KINKS = 0.2;
 
 /** The problems of a trade, a dividend on expiry taken into their payoffs: `lessLastDividend`. */

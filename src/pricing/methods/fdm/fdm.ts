@@ -39,7 +39,7 @@ const ACCURACY = 1e-5;
 const FINEST_F32 = 1e-5;
 const MAX_NODES_F32 = 257;
 
-/** What a finer resolution costs, relative to all before it: twice the nodes and twice the steps. */
+/** The cost of a finer resolution, relative to all before it: twice the nodes and twice the steps. */
 const FINER = 4;
 
 /**
@@ -94,7 +94,7 @@ class Session implements MethodSession {
   }
 }
 
-/** Of the exercise schemes that a problem may be solved by, the one that takes most memory. */
+/** The exercise scheme that takes the most memory of those that a problem may be solved by. */
 function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "policy" | "dates" | "none" {
   return american || knockIns !== undefined ? "policy" : exerciseTimes !== undefined ? "dates" : "none";
 }
@@ -122,7 +122,7 @@ class FdmPlan implements Plan {
   readonly #accuracy: number;
   readonly #rounding: number;
   readonly #cases: number;
-  /** Of rows that are not settled; a dividend on expiry is in their payoffs. */
+  /** The problems of rows that are not settled; a dividend on expiry is in their payoffs. */
   readonly #problems: ProblemDifference[] = [];
   /** 1 for a row that needs no solver. */
   readonly #known: Uint8Array;
@@ -266,13 +266,13 @@ class FdmPlan implements Plan {
     else this.#rows.start(base, this.#problems[base], { size, maxNodes, errorModel, reading: "both" });
   }
 
-  /** Whether nothing moves at random in any of the rows of a trade. */
+  /** Tells whether nothing moves at random in any of the rows of a trade. */
   #isDeterministic(first: number): boolean {
     for (let c = 0; c < this.#cases; c++) if (!isDeterministic(this.#batch, first + c)) return false;
     return true;
   }
 
-  /** To be called when all instances of a trade have their values. */
+  /** Continues with a trade all of whose instances have their values. */
   #advance(i: number): void {
     const base = i * this.#cases;
     const rows = this.#rows;

@@ -19,7 +19,7 @@ const ACCURACY = 1e-5;
  */
 const COST = { ofCase: 40, ofSpot: 10 } as const;
 
-/** How many times the change of a sensitivity counts, which may vanish by chance at some spots. */
+/** The safety factor on the change of a sensitivity, which may vanish by chance at some spots. */
 const SENSITIVITY_MARGIN = 3;
 
 /** The rounding of a value on a strike of 1. */

@@ -1,4 +1,4 @@
-/** Which trades can be simulated, and when their payoffs look at the spot. */
+/** The trades that can be simulated, and the times at which their payoffs read the spot. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 
@@ -88,7 +88,7 @@ const EXERCISES_PER_YEAR = 50;
 const MIN_EXERCISES = 25;
 const MAX_EXERCISES = 200;
 
-/** How much the fixings to come weigh, in the unit of those that are known: a number of them, or years. */
+/** The weight of the fixings to come, in the unit of those that are known: a number of them, or years. */
 export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
   return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
 }

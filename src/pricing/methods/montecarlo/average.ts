@@ -10,7 +10,7 @@ export interface LogNormalSpot {
   readonly sigma: PiecewiseConstant;
 }
 
-/** When the spot is looked at, in years, and the weights of its logarithms. */
+/** The times at which the spot is fixed, in years, and the weights of its logarithms. */
 export interface Fixings {
   readonly times: readonly number[];
   readonly weights: readonly number[];

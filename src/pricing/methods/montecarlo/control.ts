@@ -6,7 +6,7 @@ import { type Path, strikeOf } from "./acceptance.ts";
 import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
 import { endsOf } from "./spot-model.ts";
 
-/** What kind of control the paths of an instance have. */
+/** The kind of control variate that the paths of an instance have. */
 export type ControlKind = "geometric" | "underlyings" | "none";
 
 /**
@@ -133,12 +133,12 @@ function geometricMean({ terms, spots, dates }: Path, substeps: number, strike: 
 interface GeometricProxy {
   readonly weights: readonly number[];
   readonly strike: number;
-  /** Of its payoff, discounted. */
+  /** The discounted mean of its payoff. */
   readonly mean: number;
 }
 
 /**
- * With forwards Fᵢ and A₀ = Σ wᵢ·Fᵢ, near the forwards
+ * The geometric proxy of a basket: with forwards Fᵢ and A₀ = Σ wᵢ·Fᵢ, near the forwards
  *
  *   Σ wᵢ·Sᵢ ≈ A₀·Π (Sᵢ/Fᵢ)^aᵢ,   aᵢ = wᵢ·Fᵢ/A₀
  *

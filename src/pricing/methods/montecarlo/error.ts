@@ -1,10 +1,10 @@
-/** How far a sampled value may be off. */
+/** Error estimates of sampled values. */
 import { integrate, integratedVariance } from "../../../market/index.ts";
 import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 
-/** What was sampled of an instance, in its currency. */
+/** The statistics sampled for an instance, in its currency. */
 export interface Sample {
   readonly value: number;
   readonly standardError: number;
@@ -13,9 +13,9 @@ export interface Sample {
   readonly paths: number;
   /** Samples that the value rests on, see `MonteCarloResult`. */
   readonly effective: number;
-  /** Whether paths are shifted to where they pay. */
+  /** True where paths are shifted to where they pay. */
   readonly isShifted: boolean;
-  /** Whether the underlyings are its control. */
+  /** True where the underlyings are its control variate. */
   readonly isControlled: boolean;
 }
 
@@ -51,7 +51,7 @@ function unseen({ terms, spots }: Path, { value, paths, effective, isControlled 
   return Math.max(3 * each, byControl);
 }
 
-/** What a payoff is of the order of, discounted. */
+/** The order of magnitude of a discounted payoff. */
 function unitOf({ payoff, rates, expiry }: Terms, spots: readonly number[]): number {
   const discount = Math.exp(-integrate(rates, expiry));
   if (payoff.kind === "digital") return discount * payoff.cash;

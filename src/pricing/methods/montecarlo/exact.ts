@@ -11,8 +11,8 @@ import type { Estimate } from "./simulate.ts";
 export const ROUNDING = 1e-13;
 
 /**
- * At expiry the payoff; averages of which every fixing is known; geometric averages and baskets under deterministic
- * volatilities, which are log-normal (Kemna & Vorst 1990). Undefined of all others.
+ * Returns values known without paths: the payoff at expiry; averages of which every fixing is known; geometric averages
+ * and baskets under deterministic volatilities, which are log-normal (Kemna & Vorst 1990). Undefined for all others.
  */
 export function exactly(terms: Terms, spots: readonly number[]): Estimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
@@ -55,7 +55,7 @@ export function exactly(terms: Terms, spots: readonly number[]): Estimate | unde
   return known(discount * logNormalOption(right, strike, both, share * share * variance), "black-scholes");
 }
 
-/** Whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is log-normal. */
+/** Tells whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is log-normal. */
 export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms): boolean =>
   payoff.kind === "basket" &&
   payoff.of === "product" &&
@@ -99,7 +99,9 @@ function pastLookback(terms: Terms, spot: number): Estimate | undefined {
   return known(Math.exp(-integrate(rates, expiry)) * paid, "payoff");
 }
 
-/** By Simpson's rule, as the forward curve is smooth but for the dates of its rates. */
+/**
+ * The mean of a function over time by Simpson's rule, as the forward curve is smooth but for the dates of its rates.
+ */
 function meanOverTime(f: (t: number) => number, expiry: number): number {
   const steps = 256;
   const sum = Array.from({ length: steps }, (_, k) => {

@@ -1,4 +1,4 @@
-/** What an instance pays, as a product of the path engine with a column for each number. */
+/** Payoffs of instances as a product of the path engine, with a column for each number. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { fn } from "../../../kernel/index.ts";
@@ -27,7 +27,7 @@ export function stepsOf({ payoff, expiry }: Terms): number {
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
 }
 
-/** What is the same for all instances that one kernel simulates. */
+/** The key of a product: the part of it that is the same for all instances that one kernel simulates. */
 export function productKey({ payoff, barriers }: Terms): string {
   const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);
   const { kind } = payoff;
@@ -130,7 +130,7 @@ const NO_MINIMUM = 1e30;
 
 const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
 
-/** What the product's value is to be multiplied by: past fixings, and the time from the last date to expiry. */
+/** The factor on the product's value for past fixings and for the time from the last date to expiry. */
 export function scaleOf(path: Path): number {
   const { rates, expiry } = path.terms;
   const { dates } = path;

@@ -7,7 +7,7 @@ import type { Path } from "./acceptance.ts";
 
 export type Pair = readonly [number, number];
 
-/** What of a trade is moved. */
+/** The move of a trade's inputs, from which a sensitivity is taken. */
 type Move =
   | { readonly kind: "spot"; readonly asset: number | "all"; readonly by: number }
   /** Two spots to the same side, each by its own. */
@@ -38,7 +38,7 @@ const SPOT = { min: 1e-3, max: 0.1, unknown: 0.01 } as const;
 const VOLATILITY = { max: 0.01, relative: 0.1 } as const;
 const RATE = 1e-3;
 const CORRELATION = 0.02;
-/** In years, of theta. */
+/** The step of theta's difference in years. */
 export const DAY = 1 / 365;
 
 export const pairsOf = (count: number): readonly Pair[] =>
@@ -47,7 +47,7 @@ export const pairsOf = (count: number): readonly Pair[] =>
   ).flat();
 
 /**
- * What a difference leaves out, relative to the sensitivity, about: squares of widths over deviations of central ones,
+ * The bias of a difference relative to the sensitivity, about: squares of widths over deviations of central ones,
  * widths of one-sided ones.
  */
 export function biasOf(name: string, { terms: { expiry, correlations } }: Path): number {

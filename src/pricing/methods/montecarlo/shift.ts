@@ -10,7 +10,7 @@ const RARE = 1;
 const HEAVY = 1;
 
 /**
- * What is added to the normal numbers of each step of a path, [steps][normals]; undefined where nothing is to be added.
+ * The shift added to the normal numbers of each step of a path, [steps][normals]; undefined where none is to be added.
  *
  * A payoff depends on B, about exp(Σ g·z) with the normal numbers z. Paths are shifted by θ·g, which moves ln B by θ·v,
  * v = Σ g²: to the strike where that is far (P. Glasserman, P. Heidelberger and P. Shahabuddin, Mathematical Finance 9
@@ -44,7 +44,7 @@ function tiltOf(path: Path, v: number): number {
   return sign > 0 || isFloating ? Math.max(rare, heavy) : -rare;
 }
 
-/** Whether the extreme so far pays. */
+/** Tells whether the extreme so far pays. */
 function isInTheMoney({ terms: { payoff } }: Path): boolean {
   if (payoff.kind !== "lookback" || payoff.extremum === undefined) return false;
   return payoff.right === "call" ? payoff.extremum > payoff.strike : payoff.extremum < payoff.strike;

@@ -28,11 +28,11 @@ export interface Measured {
   readonly error: number;
 }
 
-/** What is known of an instance. */
+/** The estimates of an instance. */
 export interface Estimate extends Measured {
   /** Paths it took. */
   readonly paths: number;
-  /** Whether there would have to be more paths than there may be. */
+  /** True where the accuracy would take more paths than there may be. */
   readonly isLimited: boolean;
   readonly method: ResultMethod;
   /** Sensitivities by the names of their measures; none where none were asked for. */
@@ -69,7 +69,7 @@ const SCRAMBLINGS = 16;
 const MAX_DIMENSIONS = 2 ** 14;
 const POINTS = { sampling: "sobol", scramblings: SCRAMBLINGS } as const;
 
-/** Of early exercise: paths of the rule, and of the price. */
+/** The paths from which the rule of early exercise is estimated, and below them those of the price. */
 const RULE_PATHS = 2 ** 14;
 const PRICE_PATHS = 2 ** 14;
 
@@ -123,7 +123,7 @@ function groupsOf(instances: readonly Instance[]): Iterable<readonly Job[]> {
   return groups.values();
 }
 
-/** What both engines take of a group. */
+/** The settings of a group that both engines take. */
 function settingsOf(group: readonly Job[], { precision, seed, signal }: Common) {
   const [{ substeps, control }] = group;
   const paths = group.map(({ instance }) => instance);
@@ -137,7 +137,9 @@ function settingsOf(group: readonly Job[], { precision, seed, signal }: Common) 
   };
 }
 
-/** Without a control that is not given: none is recognised. */
+/**
+ * The model, product, control variate and dates of paths. A control that is not given is left out: none is recognised.
+ */
 type PathSettings = Pick<Variant, "model" | "product" | "control"> & { readonly dates: readonly Float64Array[] };
 
 const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): PathSettings => {
@@ -150,7 +152,7 @@ const pathsOf = (paths: readonly Path[], substeps: number, kind: ControlKind): P
   };
 };
 
-/** What copies whose value is known add to a measure, and the settings of those that are not. */
+/** The sums that copies of known value add to each measure, and the variants that are left to simulate. */
 interface Copies {
   readonly variants: readonly Variant[];
   readonly measures: Readonly<Record<string, readonly Float64Array[]>>;
@@ -313,6 +315,6 @@ const basisOf = ({ terms: { payoff } }: Instance): Basis => {
   return { kind: "auto", order: isOrdered ? "descending" : "as-given" };
 };
 
-/** Whether it may be exercised today. */
+/** Tells whether a trade may be exercised today. */
 const isExercisable = ({ exercise }: Terms): boolean =>
   exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));

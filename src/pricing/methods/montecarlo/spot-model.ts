@@ -21,7 +21,7 @@ import type { Path } from "./acceptance.ts";
 /** Steps a year of models whose scheme is not exact. */
 const STEPS_PER_YEAR = { heston: 24, local: 100 } as const;
 
-/** What is the same for all instances that one kernel simulates. */
+/** The key of a model: the part of it that is the same for all instances that one kernel simulates. */
 export function modelKey({ assets }: Terms): string {
   const { volatility } = assets[0];
   return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? volatility.expression : ""}`;

@@ -1,4 +1,4 @@
-/** Which random numbers a trade has. */
+/** The stream of random numbers that a trade has. */
 import type { Trade } from "../../../book/index.ts";
 import { assetsOf } from "../../terms.ts";
 
@@ -13,7 +13,7 @@ export function streamOf(trade: Trade): number {
   return finish(hashed(0x9e3779b9, [names, payoff, expiry, exercise, barriers]));
 }
 
-/** Where a formula is in the book says nothing of what it is. */
+/** The properties that a stream ignores: the place of a formula in the book says nothing of what it is. */
 const PLACES: readonly string[] = ["place"];
 
 const bits = new DataView(new ArrayBuffer(8));

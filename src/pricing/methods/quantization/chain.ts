@@ -17,8 +17,9 @@ const MIN_SHARE = 1e-7;
 const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
 
 /**
- * Of gaussianFactors the factors at the times; of a volatility of time Brownian motion by the variance so far, relative
- * to that of the last time. Undefined where nothing is random up to then.
+ * Returns the Markov chain of the factors at the times: of gaussianFactors the factors themselves; of a volatility of
+ * time Brownian motion by the variance so far, relative to that of the last time. Undefined where nothing is random up
+ * to then.
  * @param times increasing from 0, two at least.
  * @param minShare of the variance, between two times.
  */

@@ -13,9 +13,9 @@ export interface ExactValue {
 }
 
 /**
- * At expiry the payoff. Swings whose dates are all to be taken are a strip of forwards, and those with a right for each
- * date and no obligation a strip of options (Black 1976, with the variance of the factors). Without volatility the best
- * dates are known today.
+ * Returns values known without a tree: the payoff at expiry; swings whose dates are all to be taken, a strip of
+ * forwards; those with a right for each date and no obligation, a strip of options (Black 1976, with the variance of
+ * the factors). Without volatility the best dates are known today.
  */
 export function exactValue(terms: Terms, spot: number): ExactValue | undefined {
   const { payoff, rates, expiry, assets, exercise } = terms;

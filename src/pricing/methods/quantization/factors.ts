@@ -39,7 +39,7 @@ const MIN_EXERCISES = 24;
 const MAX_EXERCISES = 200;
 const SAME = 1e-9;
 
-/** When something is decided, in years; of American exercise on every second date, if so. */
+/** The times of decisions in years; of American exercise every second one if `isHalf`. */
 export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): readonly number[] {
   if (payoff.kind === "swing") return payoff.times;
   if (exercise.kind === "bermudan")
@@ -64,7 +64,7 @@ export function varianceAt(volatility: Volatility, t: number): number {
 /** ∫₀ᵗ e^(−a·s) ds. */
 const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
 
-/** Without factors that do not move, and with those of one mean reversion as one. */
+/** Returns the model without factors that do not move, and with those of one mean reversion as one. */
 export function reduced(model: GaussianFactors): {
   readonly alpha: number[];
   readonly sigma: number[];

@@ -9,14 +9,14 @@ import { unitsOf } from "./factors.ts";
 import { type Moves, movesOf, sensitivitiesOf } from "./sensitivities.ts";
 import type { Instance } from "./solve.ts";
 
-/** What instances of a batch have in common. */
+/** The settings that instances of a batch have in common. */
 export interface Common {
   readonly precision: Precision;
   readonly seed: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** How a method values instances. */
+/** The interface through which a method values instances. */
 export interface Valuer {
   /** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */
   readonly accuracy: number;
@@ -24,7 +24,7 @@ export interface Valuer {
   readonly maxLevel: (instance: Instance) => number;
   /** Set where values of less memory (`Estimate.memory`) deserve a warning. */
   readonly minMemory: number;
-  /** What a result is warned of that is less accurate than it should be. */
+  /** The warning of a result that is less accurate than it should be. */
   readonly limited: number;
   /** Finds the estimates that are missing. @throws the signal's reason; what the device throws when it is lost */
   readonly solve: (instances: readonly Instance[], common: Common) => Promise<void>;
@@ -96,7 +96,7 @@ export class RightsPlan implements Plan {
     }
   }
 
-  /** Whether a value is to be found on a finer level, which it then has. */
+  /** Tells whether a value is to be found on a finer level, and moves it there. */
   #isRefined(job: Job, one: Instance): boolean {
     if (one.level >= this.#valuer.maxLevel(one) || !this.#isBeyond(one)) return false;
     const { columns, budget } = this.#batch;
@@ -107,7 +107,7 @@ export class RightsPlan implements Plan {
     return !job.isOutOfTime;
   }
 
-  /** Whether the error is larger than it should be. */
+  /** Tells whether the error is larger than it should be. */
   #isBeyond({ terms, spot, estimate }: Instance): boolean {
     return estimate !== undefined && estimate.error > this.#accuracy * spot * Math.max(unitsOf(terms).max, 1);
   }

@@ -12,10 +12,10 @@ const COST = 3e5;
 /** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */
 const ACCURACY = 1e-3;
 
-/** Of two factors: what trees have to remember for their errors to fall with the number of points. */
+/** The memory that trees of two factors need for their errors to fall with the number of points. */
 const MIN_MEMORY = 0.75;
 
-/** How often points are doubled for it. */
+/** The number of times that points may be doubled for accuracy. */
 const MAX_LEVEL = 2;
 
 /**

@@ -14,19 +14,19 @@ const DAY = 1 / 365;
 interface Pair {
   readonly up: Instance;
   readonly down: Instance;
-  /** From the one to the other. */
+  /** The distance from the one to the other. */
   readonly distance: number;
 }
 
 /** A trade after what is decided today, and the same some time later. */
 interface Passing {
-  /** What today's decision pays. */
+  /** The amount that today's decision pays. */
   readonly paid: number;
   readonly now: Instance;
   readonly later: Instance;
 }
 
-/** What sensitivities are differences of. */
+/** The instances that sensitivities are differences of. */
 export interface Moves {
   readonly instances: readonly Instance[];
   readonly spot: Pair;
@@ -139,7 +139,7 @@ const valueOf = ({ estimate }: Instance): number => estimate?.value ?? Number.Na
 const slope = (pair: Pair | undefined): number =>
   pair === undefined ? Number.NaN : (valueOf(pair.up) - valueOf(pair.down)) / pair.distance;
 
-/** Of a base whose moves have their values. */
+/** Returns the sensitivities of a base from the values of its moves. */
 export function sensitivitiesOf(base: Instance, moves: Moves): Sensitivities {
   const { wide, passings, years } = moves;
   const half = 0.5 * wide.distance;

@@ -17,7 +17,7 @@ import { datesOf, unitsOf } from "./factors.ts";
 import type { Common } from "./plan.ts";
 import type { Trees } from "./trees.ts";
 
-/** What is known of an instance. */
+/** The estimates of an instance. */
 export interface Estimate {
   readonly value: number;
   /** The size of the corrections, so that it is on the safe side. */
@@ -25,7 +25,7 @@ export interface Estimate {
   readonly method: ResultMethod;
   /** Points of the finer tree; 0 without one. */
   readonly size: number;
-  /** Whether the tree's probabilities are frequencies of paths. */
+  /** True where the tree's probabilities are frequencies of paths. */
   readonly isSampled: boolean;
   /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
   readonly memory: number;
@@ -36,7 +36,7 @@ export interface Instance {
   readonly terms: Terms;
   readonly spot: number;
   level: number;
-  /** Whether only differences with others of the level matter: the error is then not estimated in full. */
+  /** True where only differences with others of the level matter: the error is then not estimated in full. */
   readonly isBump: boolean;
   estimate: Estimate | undefined;
   failure: unknown;
@@ -76,9 +76,9 @@ interface Task extends Dated {
 interface Tasks {
   readonly fine: Task;
   readonly coarse: Task;
-  /** With other paths; undefined where there are none. */
+  /** The task with other paths; undefined where there are none. */
   readonly resampled: Task | undefined;
-  /** With half of the dates of American exercise. */
+  /** The task with half of the dates of American exercise. */
   readonly half: Task | undefined;
 }
 
@@ -170,12 +170,12 @@ function estimateOf({ terms, spot }: Instance, tasks: Tasks, { precision }: Comm
   };
 }
 
-/** Whether an option may be exercised today. Swings have today among their dates. */
+/** Tells whether an option may be exercised today. Swings have today among their dates. */
 const isExercisable = ({ payoff, exercise }: Terms): boolean =>
   payoff.kind !== "swing" &&
   (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
 
-/** Of one unit, or on exercise. */
+/** The payoff of one unit of a swing, or on exercise of an option. */
 function payoffOf({ payoff }: Terms, spot: number): number {
   if (payoff.kind !== "swing" && payoff.kind !== "vanilla") throw new Error(`no tree of ${payoff.kind}`);
   const gain = payoff.right === "call" ? spot - payoff.strike : payoff.strike - spot;
@@ -210,7 +210,7 @@ const keyOf = ({ factors, size, paths, seed }: TreeSpec): string => `${size} ${p
 
 const isSwing = ({ instance }: Task): boolean => instance.terms.payoff.kind === "swing";
 
-/** Whether a unit may be taken today. */
+/** Tells whether a unit may be taken today. */
 export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
 
 /** exp(Σ σᵢ·xᵢ) at a point of a tree. */

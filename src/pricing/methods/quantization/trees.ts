@@ -11,7 +11,7 @@ interface Entry {
   users: number;
 }
 
-/** By device, for all sessions that are open on it. */
+/** The trees by device, for all sessions that are open on it. */
 const opened = new WeakMap<Device, Trees>();
 
 /** The trees of a device, by their keys; those longest unused go first. */
@@ -24,7 +24,7 @@ export class Trees {
     this.#device = device;
   }
 
-  /** To be closed as often as it is opened. */
+  /** Returns the trees of a device. They are to be closed as often as they are opened. */
   static open(device: Device): Trees {
     let trees = opened.get(device);
     if (trees === undefined) opened.set(device, (trees = new Trees(device)));
@@ -83,7 +83,7 @@ export class Trees {
 const bytesOf = ({ made }: Entry): number =>
   made === undefined ? 0 : 12 * made.rows.rows * made.rows.slots + made.points.byteLength;
 
-/** At once, or by the last who uses it. */
+/** Disposes a tree at once where nobody uses it; otherwise the last user does. */
 function dispose(entry: Entry): void {
   if (entry.users === 0) entry.made?.[Symbol.dispose]();
 }

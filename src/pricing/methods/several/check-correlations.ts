@@ -5,8 +5,8 @@ import { BookError } from "../../../errors.ts";
 const ROUNDED = 1e-9;
 
 /**
- * What is wrong with correlations that no random variables have, and the nearest that some have (Higham 2002).
- * Undefined where they are right.
+ * Returns the error of correlations that no random variables have, with the nearest that some have (Higham 2002);
+ * undefined where they are valid.
  */
 export async function problemOf({ names, matrix }: DriverCorrelations): Promise<BookError | undefined> {
   // Linear algebra is loaded where there are correlations.
@@ -23,5 +23,5 @@ export async function problemOf({ names, matrix }: DriverCorrelations): Promise<
   );
 }
 
-/** To four digits towards zero, so that the matrix stays positive semi-definite. */
+/** Rounds to four digits towards zero, so that the matrix stays positive semi-definite. */
 const rounded = (value: number): number => Math.trunc(value * 1e4) / 1e4;

@@ -15,11 +15,11 @@ import { combined, sigmaOf } from "./in-time.ts";
 export interface Coordinates {
   readonly A: Matrix;
   readonly inverse: Matrix;
-  /** By axis: the asset whose own axis it is; undefined of a component. */
+  /** The asset whose own axis each axis is; undefined for a component. */
   readonly owner: readonly (number | undefined)[];
   /** Standard deviations of y at expiry. */
   readonly deviations: readonly number[];
-  /** By axis and asset: the covariance of y and x at expiry, by which y moves on average in the asset's own measure. */
+  /** The covariance of y and x at expiry, by axis and asset: y moves by it on average in the asset's own measure. */
   readonly covariances: Matrix;
 }
 
@@ -69,7 +69,7 @@ export function coordinatesOf(terms: Terms, own: readonly number[]): Coordinates
   };
 }
 
-/** What those with an axis of their own explain of the others, by Gram and Schmidt's orthogonalisation. */
+/** The regression of the other assets on those with an axis of their own, by Gram and Schmidt's orthogonalisation. */
 function regression(C: Matrix, own: readonly number[], rest: readonly number[]): Matrix {
   // Of the own axes, as combinations of their logarithms, those that are uncorrelated with the ones before.
   const directions: { readonly by: readonly number[]; readonly variance: number }[] = [];

@@ -1,4 +1,4 @@
-/** Where the axes of a problem end, and where their nodes are dense. */
+/** The ends of a problem's axes, and the places where their nodes are dense. */
 import { SpecError } from "../../../errors.ts";
 import { formula } from "../../../kernel/index.ts";
 import {
@@ -18,18 +18,18 @@ import { power } from "../../../elementary.ts";
 export interface Range {
   readonly from: number;
   readonly to: number;
-  /** Where nodes are dense, today's value unless given. */
+  /** The coordinate where nodes are dense, today's value unless given. */
   readonly dense?: number;
-  /** Of the dense part, in units of the coordinate. */
+  /** The width of the dense part, in units of the coordinate. */
   readonly width: number;
   readonly coordinate: "linear" | "log";
-  /** Where the first node is: above `from` by this part of the first interval; 0 unless given. */
+  /** The part of the first interval by which the first node lies above `from`; 0 unless given. */
   readonly firstNode?: number;
 }
 
 /** Standard deviations to each side of where a factor is, or is expected. */
 const DEVIATIONS = 4.5;
-/** Of a variance, below and above: its upper tail is exponential. */
+/** The standard deviations that the axis of a variance extends below and above: its upper tail is exponential. */
 const VARIANCE_BELOW = 4;
 const VARIANCE_ABOVE = 6;
 /** The narrowest range of ln S: without volatility there would be none. */
@@ -109,7 +109,7 @@ export function assetRange(asset: Asset, terms: Terms, spots: readonly number[])
   return { from: low, to, width: DENSE * deviation, coordinate: "log" };
 }
 
-/** Whether the diffusion takes the spot to zero. */
+/** Tells whether the diffusion takes the spot to zero. */
 function isAbsorbed(volatility: Volatility): boolean {
   switch (volatility.kind) {
     case "cev":
@@ -122,7 +122,7 @@ function isAbsorbed(volatility: Volatility): boolean {
   }
 }
 
-/** About the variance of ln S up to a time. */
+/** An approximation of the variance of ln S up to a time. */
 export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
   switch (volatility.kind) {
     case "deterministic":

@@ -1,4 +1,4 @@
-/** What solves the equations of several factors. */
+/** The interface of the solvers for equations of several factors. */
 import type { Device } from "../../../device/index.ts";
 import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
@@ -11,7 +11,7 @@ export interface Built {
   readonly key: string;
   readonly problem: object;
   readonly parameters: Parameters;
-  /** About how many there are in memory. */
+  /** The approximate number of nodes in memory. */
   readonly nodes: number;
   /** Value, derivatives by the factors' names, and error estimate at some spots. */
   readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
@@ -22,7 +22,7 @@ export interface EntryReading {
   at(point: Readonly<Record<string, number>>): AxesPoint;
 }
 
-/** How the equations of several factors are solved. */
+/** The interface of a solver for the equations of several factors. */
 export interface Engine {
   readonly name: "adi" | "sparse-grid";
   /** The error of a value to aim at where nothing is said, relative to the largest spot. */
@@ -34,16 +34,16 @@ export interface Engine {
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
-  /** How many times as long as a solution at one level another one takes at a finer level, about. */
+  /** The approximate ratio of the time of a solution at a finer level to that at another. */
   growth(terms: Terms, from: number, to: number): number;
-  /** How many levels below a solution another one is made for its error estimate; undefined: none. */
+  /** The number of levels by which a second solution is coarser, for the error estimate; undefined: there is none. */
   levelsBelow(terms: Terms): number | undefined;
   /**
    * The error estimate of a value: from the correction by its extrapolation, and the distance to the value some levels
    * below.
    */
   estimate(terms: Terms, correction: number, distance: number, levels: number): number;
-  /** Whether sensitivities that delta and gamma imply are taken from those. */
+  /** True where sensitivities that delta and gamma imply are taken from those. */
   readonly usesGamma: boolean;
   /** The level of bumps of a value: errors of two values on one mesh cancel in their difference. */
   bumpLevel(terms: Terms, level: number): number;

@@ -23,7 +23,7 @@ interface Factor {
 
 /** The axes of a problem before its barriers, and the coefficients of its equation by name. */
 export interface FactorEquation {
-  /** Of the assets, then of their volatilities, then of the short rate. */
+  /** The factors: those of the assets, then of their volatilities, then of the short rate. */
   readonly factors: readonly Factor[];
   readonly coefficients: Readonly<Record<string, string>>;
 }
@@ -97,7 +97,7 @@ function coefficientsOf(
   return coefficients;
 }
 
-/** Of the Brownian motions of two factors, as a formula; undefined where it is 0 by the model. */
+/** The correlation of the Brownian motions of two factors, as a formula; undefined where it is 0 by the model. */
 function correlationOf(
   one: Factor,
   other: Factor,

@@ -11,7 +11,7 @@ export interface LognormalEquation {
   /** The names of the axes' variables: S itself on an asset's own axis, y on the others. */
   readonly names: readonly string[];
   readonly coefficients: Readonly<Record<string, string>>;
-  /** By asset, at expiry and at t. */
+  /** The spots by asset: at expiry, and at time t. */
   readonly atExpiry: readonly string[];
   readonly atTime: readonly string[];
 }
@@ -96,7 +96,7 @@ function diffusions(
   return all;
 }
 
-/** Where the axes' variables are at some spots today. */
+/** Returns the axes' variables at some spots today. */
 export const variablesAt = (
   { inverse, owner }: Coordinates,
   today: readonly number[],

@@ -1,4 +1,4 @@
-/** What a trade with barriers is the sum of, and what is known of it without a solution. */
+/** The parts that a trade with barriers is the sum of, and the values known without a solution. */
 import type { Barrier } from "../../../book/index.ts";
 import { BookError } from "../../../errors.ts";
 import { type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../../fdm/index.ts";
@@ -19,7 +19,7 @@ export interface Level extends MonitoredLevel {
 export interface Known {
   readonly value: number;
   readonly method: "payoff" | "knocked-out";
-  /** Whether it is paid at expiry. */
+  /** True where it is paid at expiry. */
   readonly discounted: boolean;
 }
 
@@ -27,11 +27,11 @@ export interface Known {
 export interface Part {
   readonly sign: 1 | -1;
   readonly knockOuts: readonly Level[];
-  /** What is taken off the payoff, the rebate of knock-ins. */
+  /** The amount taken off the payoff: the rebate of knock-ins. */
   readonly less: number;
 }
 
-/** What a trade is worth at some spots of today if that needs no solution: it is knocked out, or expires. */
+/** Returns the value of a trade at some spots of today if it needs no solution: it is knocked out, or expires. */
 export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
   const { barriers, expiry } = terms;
   const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
@@ -45,7 +45,7 @@ export function knownAt(terms: Terms, spots: readonly number[]): Known | undefin
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
-/** Whether one of a part's knock-outs is hit by spots of today. */
+/** Tells whether one of a part's knock-outs is hit by spots of today. */
 export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
@@ -56,7 +56,8 @@ export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
- * What a trade is the sum of, for some spots of today: European knock-ins by parity, as `withBarriers` of one factor.
+ * Returns the parts that a trade is the sum of, for some spots of today: European knock-ins by parity, as
+ * `withBarriers` of one factor.
  * @throws BookError knock-ins with several rebates
  */
 export function partsOf(
@@ -84,7 +85,7 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** What a barrier pays, as worth at t. Rates are deterministic where there is a rebate. */
+/** The value at t of what a barrier pays, as a formula. Rates are deterministic where there is a rebate. */
 export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms, p: Parameters): string {
   const paid = p.add(rebate, "rebate");
   return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
@@ -134,7 +135,7 @@ export interface AxisBarriers {
   readonly range: Range;
   readonly low: Level | undefined;
   readonly high: Level | undefined;
-  /** Those on dates or in a window, inside the axis. */
+  /** The barriers on dates or in a window, inside the axis. */
   readonly inner: readonly Level[];
 }
 
@@ -149,14 +150,14 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   return { range: { ...range, from, to }, low, high, inner };
 }
 
-/** Whether a barrier is monitored continuously over the whole life. */
+/** Tells whether a barrier is monitored continuously over the whole life. */
 export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
   times === undefined && from <= SAME_DATE * expiry && to >= expiry * (1 - SAME_DATE);
 
 /** A jump of a rate or a volatility that a step must not go across. */
 const JUMP = 2e-3;
 
-/** Where the short rate or a volatility jumps, so that the time grid needs a date. */
+/** The dates at which the short rate or a volatility jumps, so that the time grid needs them. */
 export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] {
   const curves = [
     rates,

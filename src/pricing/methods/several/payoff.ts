@@ -17,7 +17,7 @@ export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p:
   );
 }
 
-/** What is paid on exercise, as a formula of the spots, each of which is a formula. */
+/** The payoff on exercise, as a formula of the spots, each of which is a formula. */
 export function payoffText(payoff: Payoff, spots: readonly string[], p: Parameters): string {
   if (payoff.kind === "expression") {
     if (spots.length === 1) return `(${renamed(payoff.expression, "S", spots[0])})`;
@@ -42,7 +42,7 @@ function indexText(
   return of === "sum" ? `(${weighted.join(" + ")})` : `${of}(${weighted.join(", ")})`;
 }
 
-/** What exercise pays at some spots, in numbers. */
+/** The payoff on exercise at some spots, in numbers. */
 export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
   const p = new Parameters();
   const names = assets.map((_, i) => assetName(assets.length, i));

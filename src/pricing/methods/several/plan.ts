@@ -44,7 +44,7 @@ const ACCURACY_F32 = 1e-4;
 /** One of the batch's trades. */
 interface Job {
   readonly trade: number;
-  /** By case; undefined where the trade is settled. */
+  /** The rows by case; undefined where the trade is settled. */
   readonly rows: (Row | undefined)[];
   readonly bumps: { readonly bump: Bump; readonly row: Row }[];
   failure: unknown;
@@ -53,9 +53,12 @@ interface Job {
 
 /** Entries of one call of `solve` have at most this many nodes together: their results stand in memory at once. */
 const MAX_NODES = 1.6e7;
-/** On a GPU each shape is a kernel, which takes seconds to compile: while one is compiled others are, or run. */
+/**
+ * The number of solutions at once on a GPU, where each shape is a kernel that takes seconds to compile: others are
+ * compiled, or run, in the meantime.
+ */
 const AT_ONCE_ON_GPUS = 4;
-/** How often a value is solved again, finer. */
+/** The number of times that a value is solved again on a finer level. */
 const MAX_ROUNDS = 6;
 
 export class SeveralPlan implements Plan {
@@ -142,7 +145,7 @@ export class SeveralPlan implements Plan {
     }
   }
 
-  /** Whether a row is to be solved on a finer level, which it then has. */
+  /** Tells whether a row is to be solved on a finer level, and moves it there. */
   #isRefined(job: Job, row: Row): boolean {
     if (row.failure !== undefined || this.#engine.isFinest(row.mesh, row.level)) return false;
     const ratio = row.error / this.#targetOf(row);
@@ -156,7 +159,7 @@ export class SeveralPlan implements Plan {
     return true;
   }
 
-  /** Whether a trade's time is enough for its value on a level, and for its bumps and scenarios after that. */
+  /** Tells whether a trade's time is enough for its value on a level, and for its bumps and scenarios after that. */
   #hasTimeFor({ trade, terms, mesh, level: now }: Row, level: number): boolean {
     const { columns, budget } = this.#batch;
     const bumps = this.#isBumped(terms) ? bumpsOf(terms).length : 0;
@@ -201,7 +204,7 @@ export class SeveralPlan implements Plan {
     });
   }
 
-  /** Whether sensitivities of a trade are differences of values. */
+  /** Tells whether sensitivities of a trade are differences of values. */
   #isBumped(terms: Terms): boolean {
     return this.#batch.settings.greeks === "all" && !this.#fromGamma(terms);
   }
@@ -337,7 +340,7 @@ export class SeveralPlan implements Plan {
     results.priced(trade, known[0]?.method ?? this.#engine.name);
   }
 
-  /** Undefined where the engine has no corrections. */
+  /** Returns the error estimates of a trade's sensitivities; undefined where the engine has no corrections. */
   #errorsOf({ rows, bumps }: Job, names: readonly string[], found: Found): SensitivityErrors | undefined {
     const { terms, spots, known, points, coarser, error, level } = rows[0]!;
     if (known[0] !== undefined) return noErrors(found);

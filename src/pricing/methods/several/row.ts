@@ -12,15 +12,15 @@ export interface Row {
   readonly terms: Terms;
   /** Whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
-  /** What it is read at, spots of all assets each: today's, then those of the scenarios. */
+  /** The spots of all assets at which a row is read: today's, then those of the scenarios. */
   readonly spots: readonly (readonly number[])[];
-  /** By spots: what needs no solution. */
+  /** The values that need no solution, by spots. */
   readonly known: readonly (Known | undefined)[];
   readonly parts: readonly Part[];
   level: number;
-  /** By spots: the sum over the parts. */
+  /** The sums over the parts, by spots. */
   points: AxesPoint[];
-  /** What extrapolation has added to the values, at most. */
+  /** The most that extrapolation has added to the values. */
   correction: number;
   /** The solution of a lower level, if estimates need one. */
   coarser: { readonly level: number; readonly points: readonly AxesPoint[] } | undefined;

@@ -67,8 +67,9 @@ export function pairsOf(count: number): readonly (readonly [number, number])[] {
 }
 
 /**
- * Whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is then
- * normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
+ * Tells whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is
+ * then normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup
+ * 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
@@ -121,7 +122,7 @@ export function slopesOf(values: readonly { readonly bump: Bump; readonly value:
   });
 }
 
-/** What is found of a trade. */
+/** The values and sensitivities found for a trade. */
 export interface Found {
   readonly value: number;
   readonly delta: number;
@@ -205,7 +206,7 @@ function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives, slopes
 const slope = (slopes: readonly Slope[], matches: (bump: Bump) => boolean): number =>
   slopes.find(({ bump }) => matches(bump))?.slope ?? Number.NaN;
 
-/** From the equation at the point itself. */
+/** Theta from the equation at the point itself. */
 function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
   const p = new Parameters();
   const { factors, coefficients } = factorEquation(
@@ -221,7 +222,7 @@ function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots:
   }, 0);
 }
 
-/** Of a trade that is exercised at once: it moves as its payoff does. */
+/** The sensitivities of a trade that is exercised at once: it moves as its payoff does. */
 function exercised(terms: Terms, names: readonly string[], spots: readonly number[], value: number): Found {
   const at = (moved: readonly number[]): number => payoffAt(terms, moved);
   const delta = spots.map((spot, i) => {
@@ -245,7 +246,10 @@ function exercised(terms: Terms, names: readonly string[], spots: readonly numbe
   };
 }
 
-/** Of a trade whose value is known: at expiry it moves as its payoff, after a knock-out with the rates at most. */
+/**
+ * Returns the sensitivities of a trade whose value is known: at expiry it moves as its payoff, after a knock-out with
+ * the rates at most.
+ */
 export function knownSensitivities(
   terms: Terms,
   names: readonly string[],

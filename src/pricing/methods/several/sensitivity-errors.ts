@@ -5,13 +5,15 @@ import type { Terms } from "../../terms.ts";
 import { totalVariance } from "./domain.ts";
 import { type Found, fromGrid, pairsOf, type Slope } from "./sensitivities.ts";
 
-/** What an error estimate is made from. */
+/** The inputs of an error estimate. */
 export interface Signs {
-  /** What the extrapolations in space and time, and the way from a coarser level, have moved derivatives by. */
+  /**
+   * The amounts by which extrapolations in space and time, and the way from a coarser level, have moved derivatives.
+   */
   readonly moved: readonly AxesDerivatives[];
   /** The slopes of those moves. */
   readonly slopes: readonly (readonly Slope[])[];
-  /** Whether a coarser level is among the moves. */
+  /** True where a coarser level is among the moves. */
   readonly isCompared: boolean;
   /** The error estimate of the value. */
   readonly error: number;
@@ -46,15 +48,15 @@ export function noErrors({ several }: Found): SensitivityErrors {
 
 /** The share of a standard deviation over which the error of a value changes as much as it is large. */
 const SHARE = 0.5;
-/** How often corrections count that no coarser level is compared with: each passes through zero somewhere. */
+/** The safety factor on corrections with no coarser level to compare with: each passes through zero somewhere. */
 const ALONE = 1.5;
 /** The part of a slope by a correlation that the difference over its move leaves out. */
 const OF_CORRELATION = 0.01;
 
 /**
- * What extrapolation and the way from a coarser level moved each sensitivity by, and the value's own estimate over the
- * width in which the value changes much: half a standard deviation of the spot, and what of volatilities and rates is
- * one.
+ * Estimates the error of each sensitivity: the amount by which extrapolation and the way from a coarser level moved it,
+ * and the value's own estimate over the width in which the value changes much: half a standard deviation of the spot,
+ * and the corresponding width of volatilities and rates.
  */
 export function errorsOf(
   terms: Terms,

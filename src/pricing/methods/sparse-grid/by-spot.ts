@@ -16,7 +16,7 @@ import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
 import { type Fineness, isAtExpiry, nodesOf, OF_BARRIER, OF_DATES, restarts, widened } from "./fineness.ts";
 
-/** Of the dense part of an axis that `assetRange` has: one standard deviation. */
+/** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
 
 /** The problem of a part on the axes Sᵢ; correlations are mixed derivatives. */

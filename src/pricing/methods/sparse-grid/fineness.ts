@@ -1,11 +1,11 @@
-/** How many grids and steps a problem takes. */
+/** The numbers of grids and steps that a problem takes. */
 import { type AxesPoint, type Condition, SAME_DATE } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../several/parts.ts";
 import type { Parameters } from "../several/text.ts";
 
-/** What a problem is solved with. */
+/** The resolution at which a problem is solved. */
 export interface Fineness {
   /** Refinements above the initial levels. */
   readonly level: number;
@@ -51,7 +51,7 @@ export const nodesOf = ({ level, initial }: Fineness): number =>
     0,
   );
 
-/** Where rates or volatilities jump the time grid has a date, at which nothing is knocked out. */
+/** Conditions that put dates where rates or volatilities jump into the time grid; nothing is knocked out there. */
 export function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
   const dates = restartsOf(terms);
   if (dates.length === 0) return [];
@@ -61,15 +61,15 @@ export function restarts(terms: Terms, axis: string, p: Parameters): readonly Co
 const NOWHERE = 1e30;
 
 /**
- * What dates on which nodes are exercised or knocked out make of an error estimate. Between two nodes they leave a kink
- * or a jump that no mean over cells has seen, so that errors fall irregularly: differences of levels were up to 1.7
- * times too small with exercise, and 3.7 times with knock-outs (against quadrature, two and three underlyings).
+ * Factors on an error estimate for dates on which nodes are exercised or knocked out. Between two nodes they leave a
+ * kink or a jump that no mean over cells has seen, so that errors fall irregularly: differences of levels were up to
+ * 1.7 times too small with exercise, and 3.7 times with knock-outs (against quadrature, two and three underlyings).
  */
 export const OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
 
 /**
- * What a barrier over the whole life makes of an error estimate: differences of levels were up to 2.4 times too small
- * (against alternating directions, which agreed with themselves on finer grids; two underlyings, scenarios).
+ * The factor on an error estimate for a barrier over the whole life: differences of levels were up to 2.4 times too
+ * small (against alternating directions, which agreed with themselves on finer grids; two underlyings, scenarios).
  */
 export const OF_BARRIER = 2.5;
 
@@ -79,5 +79,5 @@ export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
   errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
 });
 
-/** Whether a date is that of expiry. */
+/** Tells whether a date is that of expiry. */
 export const isAtExpiry = (time: number, { expiry }: Terms): boolean => time >= expiry * (1 - SAME_DATE);

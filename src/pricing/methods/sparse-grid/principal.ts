@@ -20,11 +20,11 @@ const MIN_DEVIATION = 0.01;
 /** Orthonormal directions in the space of logarithms; Q[i][j] is what component j has of asset i. */
 interface Basis {
   readonly Q: readonly (readonly number[])[];
-  /** Of the components at expiry, largest first. */
+  /** The standard deviations of the components at expiry, largest first. */
   readonly deviations: readonly number[];
 }
 
-/** Of the covariances up to expiry. */
+/** Returns the principal components of the covariances up to expiry. */
 export function basisOf(terms: Terms): Basis {
   const { assets, expiry } = terms;
   const n = assets.length;

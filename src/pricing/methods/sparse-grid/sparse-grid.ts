@@ -59,7 +59,7 @@ function accepts(batch: Batch, trade: number): Acceptance {
   return costOf(terms, batch) * columns.cases.count;
 }
 
-/** What a sensitivity by differences takes of a value. */
+/** The cost of a sensitivity by differences, relative to that of a value. */
 const BUMP = 0.2;
 
 /** The expected cost of a value and its sensitivities, in microseconds. */

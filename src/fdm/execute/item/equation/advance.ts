@@ -10,7 +10,7 @@ import { FAULT, STATUS } from "../../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
 import { atRow } from "./records.ts";
 
-/** What exercise pays at the end of a stage, where it is another amount than before. */
+/** Sets the amount that exercise pays at the end of a stage, where it is another than before. */
 function setObstacle(variant: EquationVariant) {
   return fn({
     name: "setObstacle",

@@ -6,7 +6,7 @@ import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { atRow } from "./records.ts";
 
-/** What a condition does on its date: a jump, exercise, a knock-out. */
+/** Applies a condition on its date: a jump, exercise, a knock-out. */
 export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump, jumpAxis }: EquationVariant) {
   const early = exercise !== "none";
   return fn({

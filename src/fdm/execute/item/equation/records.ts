@@ -2,7 +2,7 @@ import { bool, i32, read, real, record, write } from "../../../../kernel/index.t
 import { Column } from "../../../operator/column.ts";
 import { Stage } from "../../../operator/right-hand-side.ts";
 
-/** What every executor of equations is launched with; the layouts are `equationKernel`'s. */
+/** The parameters of every executor of equations; the layouts are `equationKernel`'s. */
 export const equationParams = {
   instances: i32,
   pitch: i32,
@@ -47,7 +47,7 @@ export const Memory = record({
   /** h·d, of the matrix. */
   source: write(real),
   obstacle: write(real),
-  /** Of the penalty method: the right-hand side, 1 where penalised, a/pivot with the penalty. */
+  /** Arrays of the penalty method: the right-hand side, 1 where penalised, a/pivot with the penalty. */
   right: write(real),
   active: write(real),
   factor: write(real),
@@ -60,8 +60,10 @@ export const Memory = record({
 /** The first fault that was found, its node, and its row of the time program; 0: none. */
 export const Fault = record({ fault: i32, node: i32, row: i32 });
 
-/** What changes from row to row; `isNew`: u has been set since the last stage; `record`: where the next value of the
- * exercise boundary goes. */
+/**
+ * The numbers that change from row to row; `isNew`: u has been set since the last stage; `record`: where the next value
+ * of the exercise boundary goes.
+ */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32 });
 
 /** A row of the time program: a stage, or an event, condition `condition` at `date`. */

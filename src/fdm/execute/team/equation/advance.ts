@@ -15,7 +15,8 @@ import { atRow } from "./records.ts";
 import { projectRuns } from "./step.ts";
 
 /**
- * What exercise pays at the end of a stage, where it is another amount than before; nobody exercises beyond the end.
+ * Sets the amount that exercise pays at the end of a stage, where it is another than before; nobody exercises beyond
+ * the end.
  */
 function setObstacle({ team, rows, variant }: EquationPlan) {
   return fn({

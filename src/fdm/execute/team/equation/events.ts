@@ -6,7 +6,7 @@ import type { EquationPlan } from "./plan.ts";
 import { atRow } from "./records.ts";
 
 /**
- * What a condition does on its date: a jump, exercise, a knock-out. The solution goes through workgroup memory, where
+ * Applies a condition on its date: a jump, exercise, a knock-out. The solution goes through workgroup memory, where
  * items work on it node by node.
  */
 export function applyEvents(plan: EquationPlan) {

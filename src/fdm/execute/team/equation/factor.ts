@@ -11,8 +11,8 @@ import type { EquationPlan } from "./plan.ts";
 import { atRow, Shared } from "./records.ts";
 
 /**
- * What is counted over the items at once: cut rows, items that found a negative diffusion, items that found growth,
- * or entries that are too large.
+ * The units of a word in which several counts over the items are made at once: cut rows, items that found a negative
+ * diffusion, items that found growth, or entries that are too large.
  */
 const NEGATIVE = 1 << 12;
 const GROWTH = 1 << 20;
@@ -20,7 +20,7 @@ const GROWTH = 1 << 20;
 /** Products of larger entries over a run might overflow. */
 const MAX_ENTRY = 1e15;
 
-/** What an item has found about the rows that it has evaluated; cut rows are `cuts` between two nodes. */
+/** An item's findings about the rows that it has evaluated; cut rows are `cuts` between two nodes. */
 const Findings = record({
   found: Fault,
   lowest: real,

@@ -2,18 +2,18 @@ import type { Precision } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
 
-/** What the code of a kernel follows from: who solves which equation. */
+/** The plan that a kernel's code follows from: who solves which equation. */
 export interface EquationPlan {
   readonly team: Team;
   readonly variant: EquationVariant;
   /** Rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
-  /** Whether exercise is possible at all times; by which of the methods. */
+  /** True where exercise is possible at all times; by which of the methods. */
   readonly early: boolean;
   readonly penalty: boolean;
   readonly splitting: boolean;
-  /** Whether nodes may have values of their own. */
+  /** True where nodes may have values of their own. */
   readonly pins: boolean;
 }
 

@@ -7,7 +7,7 @@ import { copyState } from "./state.ts";
 
 const Pair = record({ one: Fault, other: Fault });
 
-/** When a fault is found within a row of the time program. */
+/** The order of faults within a row of the time program. */
 const placeInRow = fn({
   name: "placeInRow",
   params: [i32],
@@ -25,8 +25,8 @@ const placeInRow = fn({
 });
 
 /**
- * Whether the item executor finds fault `one` before the `other`: by the row of the time program, the place in it,
- * the node. Values that are not finite at the end come last. Of slopes, and of the lowest diffusion where several
+ * Tells whether the item executor finds fault `one` before the `other`: by the row of the time program, the place in
+ * it, the node. Values that are not finite at the end come last. Of slopes, and of the lowest diffusion where several
  * nodes have it, the highest node counts, for the rows of a matrix are made from the last to the first.
  */
 const isBefore = fn({

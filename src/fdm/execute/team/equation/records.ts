@@ -33,7 +33,7 @@ export const Shared = record({
 });
 
 /**
- * What a run's nodes have, as in the item executor's memory; 0 beyond the last node. The arrays that a variant does
+ * The arrays of a run's nodes, as in the item executor's memory; 0 beyond the last node. The arrays that a variant does
  * without have one element.
  */
 export const State = record({
@@ -45,7 +45,7 @@ export const State = record({
   lambda: write(real),
 });
 
-/** Of the penalty method: the rows' 1 + hc, the right-hand side, 1 where penalised. */
+/** The arrays of the penalty method: the rows' 1 + hc, the right-hand side, 1 where penalised. */
 export const Penalty = record({ decays: write(real), right: write(real), active: write(real) });
 
 /** The arrays that the time loop works on. */
@@ -61,8 +61,8 @@ export const Memory = record({
 });
 
 /**
- * What changes from row to row: as for the item executor, of this item's nodes; how far scans reach; the most cut rows
- * of a matrix so far.
+ * The numbers that change from row to row: as for the item executor, of this item's nodes; how far scans reach; the
+ * most cut rows of a matrix so far.
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
 

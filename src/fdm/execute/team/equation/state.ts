@@ -61,7 +61,8 @@ export function copyState({ rows, variant, early, penalty, splitting }: Equation
 }
 
 /**
- * What scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns `reachOf`.
+ * Restores what scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns
+ * `reachOf`.
  */
 export function scansOf({ team, rows }: EquationPlan) {
   return fn({

@@ -18,7 +18,9 @@ export const memoryHelpers = {
   fetch_4: fetch(4),
   fetch_8: fetch(8),
   fetch_16: fetch(16),
-  /** What was fetched since the last time is a group; waits until at most the newest n are under way. */
+  /**
+   * Waits until at most the newest n groups of fetches are under way; what was fetched since the last time is a group.
+   */
   await_fetches: {
     needs: [],
     text: [

@@ -1,7 +1,7 @@
 import type { Precision } from "../../../ir.ts";
 import { definition, type HelperTexts } from "./inline.ts";
 
-/** How a precision stands in memory, and what CUDA calls its functions. */
+/** The format of a precision in memory, and the names of its functions in CUDA. */
 interface Format {
   readonly real: "double" | "float";
   readonly word: "unsigned long long" | "unsigned";
@@ -134,8 +134,8 @@ function arithmetic() {
 }
 
 /**
- * Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a comparison and a
- * selection, by which it is the number, and +0 is more than −0; not with FK_EXACT.
+ * Prints min or max. Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a
+ * comparison and a selection, by which it is the number, and +0 is more than −0; not with FK_EXACT.
  */
 function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string {
   const chosen = `return a ${less} b ? a : b;`;
@@ -147,9 +147,9 @@ function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string
 }
 
 /**
- * In f64 a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e + e²) leaves e³. As the
- * division does, but for its branch into the code for numbers that are not normal, past which the compiler moves
- * nothing. With FK_EXACT the division, for other compilers too.
+ * Prints the reciprocal. In f64 it is a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e
+ * + e²) leaves e³. As the division does, but for its branch into the code for numbers that are not normal, past which
+ * the compiler moves nothing. With FK_EXACT the division, for other compilers too.
  */
 function reciprocal({ real }: Format): string {
   const seed =
@@ -168,7 +168,10 @@ function reciprocal({ real }: Format): string {
   ).replaceAll("  #", "#");
 }
 
-/** In f64 the sign is in the high word: what is left of a negative number without that word is below 2⁻¹⁰²². */
+/**
+ * Prints the positive part. In f64 the sign is in the high word: what is left of a negative number without that word is
+ * below 2⁻¹⁰²².
+ */
 function positivePart({ real }: Format): string {
   const fast =
     real === "double"

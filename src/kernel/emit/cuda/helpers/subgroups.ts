@@ -4,7 +4,7 @@ import { definition, type HelperText, type HelperTexts } from "./inline.ts";
 const generic = "template <class T> ";
 const templated = (signature: string, ...body: readonly string[]): string => generic + definition(signature, ...body);
 
-/** Whether every warp of a workgroup has all of its 32 lanes. */
+/** Tells whether every warp of a workgroup has all of its 32 lanes. */
 export const hasFullWarps = ({ groupSize }: KernelIR): boolean => groupSize % 32 === 0;
 
 /**
@@ -52,7 +52,8 @@ function withInstruction(name: "min" | "max", general: Reduction): HelperText {
 }
 
 /**
- * In a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0, which then tells all.
+ * Prints a reduction in a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0,
+ * which then tells all.
  */
 function reduction(name: string, combined: string): Reduction {
   const full = [

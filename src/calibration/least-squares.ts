@@ -1,0 +1,342 @@
+/**
+ * Nonlinear least squares within bounds, min ½‖r(x)‖², lower ≤ x ≤ upper, by the method of Levenberg and Marquardt.
+ *
+ * A step solves (JᵀJ + λD)·δ = −Jᵀr over the parameters that are free, with D the largest diagonal of JᵀJ so far (Moré,
+ * *The Levenberg–Marquardt algorithm: implementation and theory*, 1978), and ends at the bounds. A parameter at a
+ * bound is held there while the gradient points outwards. λ follows Nielsen, *Damping parameter in Marquardt's method*,
+ * IMM-REP-1999-05. Many starts advance together, so that one launch evaluates all of them.
+ *
+ * Verified: test/calibration/least-squares, on problems of Moré, Garbow & Hillstrom (1981) and on bounds.
+ */
+import { SpecError } from "../errors.ts";
+
+/** Residuals and their derivatives at one point. */
+export interface Linearisation {
+  readonly residuals: Float64Array;
+  /** ∂rᵢ/∂xⱼ, row by row: [residual][parameter]. */
+  readonly jacobian: Float64Array;
+}
+
+/** What is minimised, without the residuals themselves. */
+export interface LeastSquaresSpec {
+  readonly lower: ArrayLike<number>;
+  readonly upper: ArrayLike<number>;
+  /** The most evaluations of each start; 100 unless given. */
+  readonly maxEvaluations?: number;
+  /** The relative size of a step, and of the decrease of ½‖r‖², below which the search ends; 1e-12 unless given. */
+  readonly tolerance?: number;
+  /** ‖r‖ below which nothing better is sought; 0 unless given. */
+  readonly smallest?: number;
+}
+
+/** Where a search has ended. */
+export interface LeastSquaresFit {
+  /** "failed" where the residuals at the start are not finite. */
+  readonly status: "converged" | "not converged" | "failed";
+  readonly point: Float64Array;
+  readonly residuals: Float64Array;
+  /** ‖r‖². */
+  readonly sum: number;
+  readonly evaluations: number;
+  /** See `standardErrorsOf`; NaN at a bound. */
+  readonly standardErrors: Float64Array;
+}
+
+/** The search from one start: evaluate at `trial`, and `tell` it what that gave, until it `isDone`. */
+export class LevenbergMarquardt {
+  readonly trial: Float64Array;
+  isDone = false;
+  readonly #lower: ArrayLike<number>;
+  readonly #upper: ArrayLike<number>;
+  readonly #most: number;
+  readonly #tolerance: number;
+  readonly #smallest: number;
+  readonly #point: Float64Array;
+  readonly #scale: Float64Array;
+  readonly #gradient: Float64Array;
+  readonly #normal: Float64Array;
+  readonly #step: Float64Array;
+  #best: Linearisation | undefined;
+  #sum = Number.POSITIVE_INFINITY;
+  #damping = 1e-3;
+  #increase = 2;
+  #evaluations = 0;
+  #hasConverged = false;
+
+  /** @throws SpecError where the bounds are no intervals, or the start is not a number */
+  constructor(start: ArrayLike<number>, spec: LeastSquaresSpec) {
+    const n = start.length;
+    for (let j = 0; j < n; j++) {
+      if (!(spec.lower[j] <= spec.upper[j]))
+        throw new SpecError(`bounds[${j}]: got ${spec.lower[j]} to ${spec.upper[j]}, expected an interval`);
+      if (Number.isNaN(start[j])) throw new SpecError(`start[${j}]: got NaN, expected a number`);
+    }
+    this.#lower = spec.lower;
+    this.#upper = spec.upper;
+    this.#most = spec.maxEvaluations ?? 100;
+    this.#tolerance = spec.tolerance ?? 1e-12;
+    this.#smallest = spec.smallest ?? 0;
+    this.trial = Float64Array.from(start, (x, j) => Math.min(Math.max(x, spec.lower[j]), spec.upper[j]));
+    this.#point = this.trial.slice();
+    this.#scale = new Float64Array(n);
+    this.#gradient = new Float64Array(n);
+    this.#normal = new Float64Array(n * n);
+    this.#step = new Float64Array(n);
+  }
+
+  /** Takes the residuals and derivatives at `trial`, which the search keeps, and moves `trial` on. */
+  tell(at: Linearisation): void {
+    this.#evaluations++;
+    const sum = squares(at.residuals);
+    if (this.#best === undefined) {
+      if (!Number.isFinite(sum)) {
+        this.isDone = true;
+        return;
+      }
+      this.#accept(at, sum);
+    } else {
+      const predicted = this.#predicted();
+      const gain = (0.5 * (this.#sum - sum)) / predicted;
+      // Rounding alone remains where the decrease that the model expects is in the last places of the sum.
+      const isFlat = predicted <= this.#tolerance * 0.5 * this.#sum;
+      if (sum <= this.#sum && Number.isFinite(sum)) {
+        const isSmall = this.#isSmallStep();
+        this.#accept(at, sum);
+        this.#damping *= Math.max(1 / 3, 1 - (2 * gain - 1) ** 3);
+        this.#increase = 2;
+        if (isFlat || isSmall) this.#end(true);
+      } else {
+        this.#damping *= this.#increase;
+        this.#increase *= 2;
+        if (isFlat || this.#isSmallStep()) this.#end(true);
+      }
+    }
+    if (Math.sqrt(this.#sum) <= this.#smallest) this.#end(true);
+    while (!this.isDone && !this.#propose()) {
+      this.#damping = Math.max(this.#damping, 1e-12) * 10;
+      if (this.#damping > 1e12) this.#end(false);
+    }
+    if (this.#evaluations >= this.#most) this.#end(this.#hasConverged);
+  }
+
+  get fit(): LeastSquaresFit {
+    const nothing = { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
+    const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);
+    return {
+      status: this.#best === undefined ? "failed" : this.#hasConverged ? "converged" : "not converged",
+      point: this.#point,
+      residuals: (this.#best ?? nothing).residuals,
+      sum: this.#sum,
+      evaluations: this.#evaluations,
+      standardErrors: standardErrorsOf(this.#best ?? nothing, isFree),
+    };
+  }
+
+  #end(hasConverged: boolean): void {
+    this.isDone = true;
+    this.#hasConverged = hasConverged;
+  }
+
+  #accept(at: Linearisation, sum: number): void {
+    this.#best = at;
+    this.#sum = sum;
+    this.#point.set(this.trial);
+    const n = this.trial.length;
+    const { residuals, jacobian } = at;
+    this.#normal.fill(0);
+    this.#gradient.fill(0);
+    for (let i = 0; i < residuals.length; i++) {
+      for (let j = 0; j < n; j++) {
+        const slope = jacobian[i * n + j];
+        if (slope === 0) continue;
+        this.#gradient[j] += slope * residuals[i];
+        for (let k = 0; k <= j; k++) this.#normal[j * n + k] += slope * jacobian[i * n + k];
+      }
+    }
+    for (let j = 0; j < n; j++) this.#scale[j] = Math.max(this.#scale[j], this.#normal[j * n + j]);
+  }
+
+  /** Whether x may move in the direction of −gradient. */
+  #isFree(j: number): boolean {
+    const x = this.#point[j];
+    const slope = this.#gradient[j];
+    return this.#scale[j] > 0 && !(x <= this.#lower[j] && slope >= 0) && !(x >= this.#upper[j] && slope <= 0);
+  }
+
+  /**
+   * The next trial, or false where the damped matrix is not positive definite. A parameter whose step would leave the
+   * bounds goes to its bound, and the step of the others is solved for again with that given.
+   */
+  #propose(): boolean {
+    const n = this.trial.length;
+    const free = Array.from({ length: n }, (_, j) => j).filter((j) => this.#isFree(j));
+    if (free.length === 0) {
+      this.#end(true);
+      return true;
+    }
+    this.#step.fill(0);
+    for (let open = free; open.length > 0;) {
+      const matrix = this.#freeNormal(open, this.#damping);
+      if (!cholesky(matrix, open.length)) return false;
+      const right = Float64Array.from(open, (j) => this.#steepest(j, open));
+      solveCholesky(matrix, open.length, right);
+      const kept = open.filter((j, row) => {
+        const step = Math.min(Math.max(right[row], this.#lower[j] - this.#point[j]), this.#upper[j] - this.#point[j]);
+        this.#step[j] = step;
+        return step === right[row];
+      });
+      if (kept.length === open.length) break;
+      for (const j of kept) this.#step[j] = 0;
+      open = kept;
+    }
+    for (let j = 0; j < n; j++)
+      this.trial[j] = Math.min(Math.max(this.#point[j] + this.#step[j], this.#lower[j]), this.#upper[j]);
+    return true;
+  }
+
+  /** −∂/∂xⱼ of ½‖r‖² where the parameters outside of `open` have taken their steps. */
+  #steepest(j: number, open: readonly number[]): number {
+    const n = this.trial.length;
+    let slope = this.#gradient[j];
+    for (let k = 0; k < n; k++)
+      if (!open.includes(k)) slope += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
+    return -slope;
+  }
+
+  #freeNormal(free: readonly number[], damping: number): Float64Array {
+    const n = this.trial.length;
+    const size = free.length;
+    const matrix = new Float64Array(size * size);
+    for (let a = 0; a < size; a++) {
+      for (let b = 0; b <= a; b++) matrix[a * size + b] = this.#normal[free[a] * n + free[b]];
+      matrix[a * size + a] += damping * this.#scale[free[a]];
+    }
+    return matrix;
+  }
+
+  /** The decrease of ½‖r‖² that the linearised residuals promise for the step. */
+  #predicted(): number {
+    const n = this.trial.length;
+    let decrease = 0;
+    for (let j = 0; j < n; j++) {
+      let row = 0;
+      for (let k = 0; k < n; k++) row += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
+      decrease -= this.#step[j] * (this.#gradient[j] + 0.5 * row);
+    }
+    return Math.max(decrease, Number.MIN_VALUE);
+  }
+
+  #isSmallStep(): boolean {
+    return this.#step.every((step, j) => Math.abs(step) <= this.#tolerance * (Math.abs(this.#point[j]) + 1e-9));
+  }
+}
+
+/**
+ * The standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the parameters that are free; NaN for the others, and for all where
+ * m ≤ n or JᵀJ is singular.
+ */
+export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree: readonly boolean[]): Float64Array {
+  const n = isFree.length;
+  const errors = new Float64Array(n).fill(Number.NaN);
+  const free = Array.from({ length: n }, (_, j) => j).filter((j) => isFree[j]);
+  const size = free.length;
+  const freedom = residuals.length - n;
+  const matrix = new Float64Array(size * size);
+  for (let i = 0; i < residuals.length; i++)
+    for (let a = 0; a < size; a++)
+      for (let b = 0; b <= a; b++) matrix[a * size + b] += jacobian[i * n + free[a]] * jacobian[i * n + free[b]];
+  if (freedom <= 0 || !cholesky(matrix, size)) return errors;
+  const variance = squares(residuals) / freedom;
+  free.forEach((j, row) => {
+    const unit = new Float64Array(size);
+    unit[row] = 1;
+    solveCholesky(matrix, size, unit);
+    errors[j] = Math.sqrt(unit[row] * variance);
+  });
+  return errors;
+}
+
+/** The fit from one start, with residuals that the calling thread evaluates. */
+export function leastSquares(
+  start: ArrayLike<number>,
+  spec: LeastSquaresSpec,
+  evaluate: (point: Float64Array) => Linearisation,
+): LeastSquaresFit {
+  const search = new LevenbergMarquardt(start, spec);
+  while (!search.isDone) search.tell(evaluate(search.trial));
+  return search.fit;
+}
+
+/** The fits from many starts, with residuals that are evaluated together, for instance by one launch on a device. */
+export async function leastSquaresBatch(
+  starts: readonly ArrayLike<number>[],
+  spec: LeastSquaresSpec,
+  evaluate: (points: readonly Float64Array[]) => Promise<readonly Linearisation[]>,
+): Promise<LeastSquaresFit[]> {
+  const searches = starts.map((start) => new LevenbergMarquardt(start, spec));
+  for (;;) {
+    const open = searches.filter(({ isDone }) => !isDone);
+    if (open.length === 0) return searches.map(({ fit }) => fit);
+    const found = await evaluate(open.map(({ trial }) => trial));
+    open.forEach((search, i) => search.tell(found[i]));
+  }
+}
+
+/** Derivatives by central differences inside the bounds, for residuals without a formula of their own. */
+export function withDifferences(
+  residualsAt: (point: Float64Array) => Float64Array,
+  { lower, upper }: LeastSquaresSpec,
+): (point: Float64Array) => Linearisation {
+  return (point) => {
+    const n = point.length;
+    const residuals = residualsAt(point);
+    const jacobian = new Float64Array(residuals.length * n);
+    const moved = point.slice();
+    for (let j = 0; j < n; j++) {
+      const width = 1e-6 * Math.max(Math.abs(point[j]), 1e-3);
+      const above = Math.min(point[j] + width, upper[j]);
+      const below = Math.max(point[j] - width, lower[j]);
+      if (!(above > below)) continue;
+      moved[j] = above;
+      const high = residualsAt(moved);
+      moved[j] = below;
+      const low = residualsAt(moved);
+      moved[j] = point[j];
+      for (let i = 0; i < residuals.length; i++) jacobian[i * n + j] = (high[i] - low[i]) / (above - below);
+    }
+    return { residuals, jacobian };
+  };
+}
+
+function squares(residuals: Float64Array): number {
+  let sum = 0;
+  for (const residual of residuals) sum += residual * residual;
+  return sum;
+}
+
+/** L in place of the lower triangle of A, or false where A is not positive definite to rounding. */
+function cholesky(a: Float64Array, size: number): boolean {
+  for (let j = 0; j < size; j++) {
+    const before = a[j * size + j];
+    for (let i = j; i < size; i++) {
+      let sum = a[i * size + j];
+      for (let k = 0; k < j; k++) sum -= a[i * size + k] * a[j * size + k];
+      if (i > j) a[i * size + j] = sum / a[j * size + j];
+      else if (sum > 1e-15 * before) a[j * size + j] = Math.sqrt(sum);
+      else return false;
+    }
+  }
+  return true;
+}
+
+/** x in place of b, with L·Lᵀ·x = b. */
+function solveCholesky(l: Float64Array, size: number, b: Float64Array): void {
+  for (let i = 0; i < size; i++) {
+    for (let k = 0; k < i; k++) b[i] -= l[i * size + k] * b[k];
+    b[i] /= l[i * size + i];
+  }
+  for (let i = size - 1; i >= 0; i--) {
+    for (let k = i + 1; k < size; k++) b[i] -= l[k * size + i] * b[k];
+    b[i] /= l[i * size + i];
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * SVI by the quasi-explicit method of De Marco & Martini, *Quasi-explicit calibration of Gatheral's SVI model*, Zeliade
+ * Systems 2009. For given m and σ the variance is linear in three numbers,
+ *
+ *   w = a + d·y + c·√(y² + 1),   y = (k − m)/σ,   c = bσ,   d = ρbσ,
+ *
+ * so that the best of them within |d| ≤ c and c + |d| ≤ 2σ (Lee's bound on the wings) are found directly, and only m
+ * and σ are searched for: here on a grid, whose best points Levenberg and Marquardt's method refines in all five
+ * parameters and in volatility.
+ */
+import type { LeastSquaresFit, Linearisation } from "./least-squares.ts";
+import { leastSquares, standardErrorsOf } from "./least-squares.ts";
+import type { ExpiryQuotes } from "./fit.ts";
+import type { SviParameters } from "./svi.ts";
+
+export interface SviFit {
+  readonly status: "converged" | "not converged" | "failed";
+  readonly parameters: SviParameters;
+  readonly standardErrors: SviParameters;
+  /** √(Σ weight·error²) of volatilities. */
+  readonly residual: number;
+}
+
+/** Points of the grid in m and in σ, and how many of the best are refined. */
+const GRID = { m: 9, sigma: 8, refined: 3 };
+
+/** The largest slope of a wing: Lee, *The moment formula for implied volatility at extreme strikes*, 2004. */
+const STEEPEST = 2;
+
+/** The smallest σ, in units of the range of the quotes. */
+const SHARPEST = 1e-3;
+
+/** The raw SVI slice that is nearest to the quotes of one expiry in implied volatility. */
+export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
+  const { logMoneyness: k, weights } = quotes;
+  const width = Math.max(k[k.length - 1] - k[0], 0.05 * Math.sqrt(quotes.time));
+  const centre = 0.5 * (k[0] + k[k.length - 1]);
+  const starts: (SviParameters & { readonly cost: number })[] = [];
+  for (let i = 0; i < GRID.m; i++) {
+    for (let j = 0; j < GRID.sigma; j++) {
+      const m = centre + (i / (GRID.m - 1) - 0.5) * 1.2 * width;
+      const sigma = width * 0.01 * 100 ** (j / (GRID.sigma - 1));
+      starts.push(linearFit(quotes, m, sigma));
+    }
+  }
+  starts.sort((a, b) => a.cost - b.cost);
+  const wing = Math.sqrt(STEEPEST);
+  const spec = {
+    lower: [0, 0, 0, centre - 2 * width, SHARPEST * width],
+    upper: [Number.POSITIVE_INFINITY, wing, wing, centre + 2 * width, 10 * width],
+    tolerance: 1e-14,
+    maxEvaluations: 200,
+  };
+  const evaluate = (point: Float64Array): Linearisation => evaluateWings(quotes, point);
+  let best: LeastSquaresFit | undefined;
+  for (const start of starts.slice(0, GRID.refined)) {
+    const fit = leastSquares(wingsOf(start), spec, evaluate);
+    if (best === undefined || fit.sum < best.sum) best = fit;
+    if (best.sum < 1e-24 * weights.length) break;
+  }
+  const parameters = rawFromWings(best!.point);
+  const isFree = Array.from(best!.standardErrors, (error) => error >= 0);
+  const [a, b, rho, m, sigma] = standardErrorsOf(evaluateRaw(quotes, parameters), isFree);
+  return {
+    status: best!.status,
+    parameters,
+    standardErrors: { a, b, rho, m, sigma },
+    residual: Math.sqrt(best!.sum),
+  };
+}
+
+/** The smallest variance, the roots of the slopes of both wings, m and σ: what bounds hold for. */
+function wingsOf({ a, b, rho, m, sigma }: SviParameters): Float64Array {
+  const [right, left] = [Math.sqrt(b * (1 + rho)), Math.sqrt(b * (1 - rho))];
+  return Float64Array.of(a + right * left * sigma, right, left, m, sigma);
+}
+
+function rawFromWings([smallest, right, left, m, sigma]: Float64Array): SviParameters {
+  const [up, down] = [right * right, left * left];
+  const b = 0.5 * (up + down);
+  return { a: smallest - right * left * sigma, b, rho: b > 0 ? (up - down) / (up + down) : 0, m, sigma };
+}
+
+/** A variance that the root of an implied volatility is taken of, where a trial has hardly any. */
+const TINY = 1e-14;
+
+function evaluateWings(
+  { time, logMoneyness, implied, weights }: ExpiryQuotes,
+  [smallest, right, left, m, sigma]: Float64Array,
+): Linearisation {
+  const count = logMoneyness.length;
+  const residuals = new Float64Array(count);
+  const jacobian = new Float64Array(5 * count);
+  for (let i = 0; i < count; i++) {
+    const x = logMoneyness[i] - m;
+    const root = Math.sqrt(x * x + sigma * sigma);
+    const [above, below] = [0.5 * (root + x), 0.5 * (root - x)];
+    const variance = Math.max(smallest + right * right * above + left * left * below - right * left * sigma, TINY);
+    const volatility = Math.sqrt(variance / time);
+    const weight = Math.sqrt(weights[i]);
+    const factor = (0.5 * weight) / (volatility * time);
+    residuals[i] = weight * (volatility - implied[i]);
+    const b = 0.5 * (right * right + left * left);
+    const tilt = 0.5 * (right * right - left * left);
+    jacobian.set(
+      [
+        factor,
+        factor * (2 * right * above - left * sigma),
+        factor * (2 * left * below - right * sigma),
+        factor * (-tilt - (b * x) / root),
+        factor * ((b * sigma) / root - right * left),
+      ],
+      5 * i,
+    );
+  }
+  return { residuals, jacobian };
+}
+
+/** The same residuals, with derivatives by a, b, ρ, m and σ. */
+function evaluateRaw(quotes: ExpiryQuotes, parameters: SviParameters): Linearisation {
+  const { b, rho, m, sigma } = parameters;
+  const { time, logMoneyness, implied, weights } = quotes;
+  const { residuals } = evaluateWings(quotes, wingsOf(parameters));
+  const jacobian = new Float64Array(5 * logMoneyness.length);
+  logMoneyness.forEach((k, i) => {
+    const x = k - m;
+    const root = Math.sqrt(x * x + sigma * sigma);
+    const factor = weights[i] > 0 ? 0.5 * weights[i] : 0;
+    const volatility = weights[i] > 0 ? implied[i] + residuals[i] / Math.sqrt(weights[i]) : 1;
+    const scale = factor / (Math.sqrt(weights[i] || 1) * volatility * time);
+    const slopes = [1, rho * x + root, b * x, -b * (rho + x / root), (b * sigma) / root];
+    jacobian.set(
+      slopes.map((slope) => scale * slope),
+      5 * i,
+    );
+  });
+  return { residuals, jacobian };
+}
+
+/** The sums of the normal equations in a, d and c, and the sum of squares of the right side. */
+type Moments = readonly [readonly (readonly number[])[], readonly number[], number];
+
+/** The best a, b and ρ for m and σ, in variance with weights that make its errors those of volatility. */
+function linearFit(
+  { time, logMoneyness, implied, weights }: ExpiryQuotes,
+  m: number,
+  sigma: number,
+): SviParameters & { readonly cost: number } {
+  const normal = [new Float64Array(3), new Float64Array(3), new Float64Array(3)];
+  const right = new Float64Array(3);
+  let square = 0;
+  for (let i = 0; i < logMoneyness.length; i++) {
+    const y = (logMoneyness[i] - m) / sigma;
+    const scale = weights[i] / (2 * implied[i] * time) ** 2;
+    const variance = implied[i] * implied[i] * time;
+    const row = [1, y, Math.sqrt(y * y + 1)];
+    for (let p = 0; p < 3; p++) {
+      right[p] += scale * row[p] * variance;
+      for (let q = 0; q < 3; q++) normal[p][q] += scale * row[p] * row[q];
+    }
+    square += scale * variance * variance;
+  }
+  const moments: Moments = [normal.map((row) => Array.from(row)), Array.from(right), square];
+  const most = STEEPEST * sigma;
+  let best: { readonly at: readonly number[]; readonly cost: number } | undefined;
+  for (const { origin, directions } of faces(most)) {
+    const found = bestOn(moments, origin, directions);
+    const [, d, c] = found.at;
+    const slack = 1e-12 * most;
+    if (c < -slack || Math.abs(d) > c + slack || c + Math.abs(d) > most + slack) continue;
+    if (best === undefined || found.cost < best.cost) best = found;
+    // The first face is the interior: where its best point is inside, none is better.
+    if (directions.length === 3) break;
+  }
+  const [a, d, c] = best!.at;
+  const rho = c > 0 ? Math.min(Math.max(d / c, -1), 1) : 0;
+  // A minimum below 0 is lifted: the refinement begins from a variance.
+  const smallest = Math.max(a + Math.sqrt(Math.max(c * c - d * d, 0)), TINY);
+  return {
+    a: smallest - Math.sqrt(Math.max(c * c - d * d, 0)),
+    b: Math.max(c, 0) / sigma,
+    rho,
+    m,
+    sigma,
+    cost: best!.cost,
+  };
+}
+
+/** The interior, edges and corners of |d| ≤ c, c + |d| ≤ most as (a, d, c) = origin + Σ directions. */
+function faces(most: number): { readonly origin: number[]; readonly directions: number[][] }[] {
+  const a = [1, 0, 0];
+  const half = 0.5 * most;
+  const edges = [
+    { origin: [0, 0, 0], directions: [a, [0, 1, 1]] },
+    { origin: [0, 0, 0], directions: [a, [0, -1, 1]] },
+    { origin: [0, 0, most], directions: [a, [0, 1, -1]] },
+    { origin: [0, 0, most], directions: [a, [0, -1, -1]] },
+  ];
+  const corners = [
+    [0, 0, 0],
+    [0, half, half],
+    [0, -half, half],
+    [0, 0, most],
+  ].map((origin) => ({ origin, directions: [a] }));
+  return [{ origin: [0, 0, 0], directions: [a, [0, 1, 0], [0, 0, 1]] }, ...edges, ...corners];
+}
+
+/** The least squares on a face, by Gauss's elimination of its normal equations. */
+function bestOn(
+  [normal, right, square]: Moments,
+  origin: readonly number[],
+  directions: readonly (readonly number[])[],
+): { readonly at: readonly number[]; readonly cost: number } {
+  const by = (u: readonly number[], v: readonly number[]): number =>
+    u.reduce((sum, x, p) => sum + x * v.reduce((row, z, q) => row + normal[p][q] * z, 0), 0);
+  const dot = (u: readonly number[]): number => u.reduce((sum, x, p) => sum + x * right[p], 0);
+  const size = directions.length;
+  const rows = directions.map((u) => [...directions.map((v) => by(u, v)), dot(u) - by(u, origin)]);
+  for (let c = 0; c < size; c++) {
+    // A quote that says nothing of a direction leaves it at 0.
+    const pivot = rows[c][c] > 1e-14 * by(directions[c], directions[c]) ? rows[c][c] : Number.POSITIVE_INFINITY;
+    for (let r = 0; r < size; r++) {
+      if (r === c) continue;
+      const factor = rows[r][c] / pivot;
+      for (let q = c; q <= size; q++) rows[r][q] -= factor * rows[c][q];
+    }
+    rows[c][c] = pivot;
+  }
+  const at = origin.map((x, p) => directions.reduce((sum, u, c) => sum + (rows[c][size] / rows[c][c]) * u[p], x));
+  return { at, cost: square - 2 * dot(at) + by(at, at) };
+}

@@ -1,0 +1,49 @@
+/** The fit of an underlying's quotes by an SVI slice for each expiry. */
+import type { Slice } from "./arbitrage.ts";
+import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { fitSviSlice } from "./svi-fit.ts";
+import { type SviParameters, sviVariance } from "./svi.ts";
+import { describeSlices } from "./variance-surface.ts";
+
+const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
+
+/** The slice of an expiry by its parameters. */
+export function sviSlice(parameters: SviParameters, { time, forward, range }: Omit<Slice, "at">): Slice {
+  return { time, forward, range, at: (k) => sviVariance({ parameters, k }) };
+}
+
+/**
+ * SVI by expiry, without conditions on arbitrage: `butterfly` and `calendar` say whether there is any, and where. Its
+ * local volatility is Dupire's.
+ * @throws SpecError for quotes that nothing can be fitted to
+ */
+export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
+  const { spot, expiries } = checkedQuotes(quotes);
+  const fits = expiries.map(fitSviSlice);
+  const slices = expiries.map(({ time, forward, logMoneyness }, i) =>
+    sviSlice(fits[i].parameters, { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] }),
+  );
+  const { limited, ...described } = describeSlices(slices, spot);
+  const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
+    Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
+  const few = expiries.filter(({ weights }) => weights.filter((weight) => weight > 0).length < NAMES.length).length;
+  const messages = [
+    ...(few > 0 ? [`${few} expiries have fewer quotes than SVI has parameters: their wings are not determined`] : []),
+    ...limitedMessage(limited),
+  ];
+  return {
+    status: fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
+    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
+    model: "svi",
+    parameters: columns(fits.map(({ parameters }) => parameters)),
+    standardErrors: columns(fits.map(({ standardErrors }) => standardErrors)),
+    ...described,
+  };
+}
+
+/** The message on nodes of the local volatility that were set to a limit. */
+export function limitedMessage(limited: number): string[] {
+  return limited > 0
+    ? [`${limited} nodes of the local volatility lie at a limit: the surface has arbitrage there`]
+    : [];
+}

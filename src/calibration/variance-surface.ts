@@ -1,0 +1,112 @@
+/**
+ * A surface of total variance from the slices of its expiries, and its local volatility.
+ *
+ * Between two expiries w is linear in t at constant k = ln(K/F), which keeps free of arbitrage what is free of it at
+ * both; before the first w is proportional to t, and after the last it grows as the last slice has grown on average.
+ * Dupire's formula in total variance, at constant k, is
+ *
+ *   σ²(K, t) = (∂w/∂t)/g(k),   g of `butterflyFunction`.
+ *
+ * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/svi, by prices of the
+ * local volatility.
+ */
+import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
+import type { SurfaceFit } from "./fit.ts";
+
+/** w with its derivatives. */
+export interface VarianceAt extends Variance {
+  readonly byTime: number;
+}
+
+/** w and its derivatives at k and t > 0. */
+export function varianceAt(slices: readonly Slice[], k: number, t: number): VarianceAt {
+  const last = slices[slices.length - 1];
+  const [first] = slices;
+  if (t <= first.time || t > last.time) {
+    const { time, at } = t <= first.time ? first : last;
+    const share = t / time;
+    const { variance, slope, curvature } = at(k);
+    return { variance: share * variance, slope: share * slope, curvature: share * curvature, byTime: variance / time };
+  }
+  const next = slices.findIndex(({ time }) => time >= t);
+  const [early, late] = [slices[next - 1], slices[next]];
+  const share = (t - early.time) / (late.time - early.time);
+  const [a, b] = [early.at(k), late.at(k)];
+  const mean = (name: keyof Variance): number => (1 - share) * a[name] + share * b[name];
+  return {
+    variance: mean("variance"),
+    slope: mean("slope"),
+    curvature: mean("curvature"),
+    byTime: (b.variance - a.variance) / (late.time - early.time),
+  };
+}
+
+/** The forward to t years, with a drift that is constant between expiries. */
+function forwardAt(slices: readonly Slice[], spot: number, t: number): number {
+  const next = slices.findIndex(({ time }) => time >= t);
+  const late = slices[next < 0 ? slices.length - 1 : next];
+  const before = next < 0 ? slices.length - 2 : next - 1;
+  const early = before >= 0 ? slices[before] : { time: 0, forward: spot };
+  const drift = Math.log(late.forward / early.forward) / (late.time - early.time);
+  return early.forward * Math.exp(drift * (t - early.time));
+}
+
+/** What a node of the local volatility is kept within, relative to the implied volatility at its place. */
+const LIMITS = [0.2, 5] as const;
+
+/** Spots of a surface, and times between two expiries: errors of its interpolation are then below those of a quote. */
+const SPOTS = 81;
+const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
+
+/** A local volatility in the book's form, and how many of its nodes lie at a limit. */
+export interface LocalVolatility {
+  readonly times: readonly number[];
+  readonly spots: readonly number[];
+  readonly volatility: readonly (readonly number[])[];
+  readonly limited: number;
+}
+
+/**
+ * Dupire's local volatility on a grid of times and spots. A node where the formula gives no number, or one that is far
+ * from the implied volatility there, is set to the nearest limit and counted.
+ */
+export function dupireSurface(slices: readonly Slice[], spot: number): LocalVolatility {
+  const lowest = Math.min(...slices.map(({ forward, range }) => forward * Math.exp(range[0])));
+  const highest = Math.max(...slices.map(({ forward, range }) => forward * Math.exp(range[1])));
+  const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
+  const spots = Array.from({ length: SPOTS }, (_, i) => Math.exp(from + ((to - from) * i) / (SPOTS - 1)));
+  const times = slices.flatMap(({ time }, i) => {
+    const before = i > 0 ? slices[i - 1].time : 0;
+    return TIMES.map((share) => before + share * (time - before));
+  });
+  let limited = 0;
+  const volatility = times.map((t) => {
+    const forward = forwardAt(slices, spot, t);
+    return spots.map((s) => {
+      const k = Math.log(s / forward);
+      const { byTime, ...at } = varianceAt(slices, k, t);
+      const implied = Math.sqrt(Math.max(at.variance, 1e-12) / t);
+      const g = butterflyFunction({ k, ...at });
+      const local = byTime > 0 && g > 0 ? Math.sqrt(byTime / g) : byTime > 0 ? Number.POSITIVE_INFINITY : 0;
+      const kept = Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied);
+      if (kept !== local) limited++;
+      return kept;
+    });
+  });
+  return { times, spots, volatility, limited };
+}
+
+/** What every fit by slices says of its surface. */
+export function describeSlices(
+  slices: readonly Slice[],
+  spot: number,
+): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
+  const { limited, ...surface } = dupireSurface(slices, spot);
+  return {
+    impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t).variance, 0) / t),
+    butterfly: butterflyCheck(slices),
+    calendar: calendarCheck(slices),
+    volatility: { kind: "surface", surface },
+    limited,
+  };
+}
