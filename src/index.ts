@@ -7,6 +7,7 @@
 export * from "./errors.ts";
 export { parseBook, readBook, readHeader, readTrades, Totals } from "./book/index.ts";
 export type {
+  AnyTrade,
   Barrier,
   Book,
   BookContext,
@@ -22,6 +23,7 @@ export type {
   ParsedTrade,
   Payoff,
   PricedTrade,
+  RatesTrade,
   Scenarios,
   ScenariosInput,
   ScenarioErrorEstimates,

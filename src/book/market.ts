@@ -1,24 +1,15 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
 import { BookError } from "../errors.ts";
-import {
-  type Correlation,
-  type Dividends,
-  dividendSchedule,
-  flatCurve,
-  type ForwardCurve,
-  type HullWhite,
-  noDividends,
-  type Underlying,
-  zeroCurve,
-} from "../market/index.ts";
+import { type Correlation, type Dividends, dividendSchedule, noDividends, type Underlying } from "../market/index.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
-import type { MarketSpec, RateSpec, UnderlyingSpec } from "./schema/index.ts";
+import { type ResolvedRates, resolveRates } from "./rates.ts";
+import type { MarketSpec, UnderlyingSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
-import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
+import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** An underlying, and what keeps trades from using it or its volatility, if anything does. */
 export interface UnderlyingEntry {
@@ -35,11 +26,11 @@ export interface ResolvedMarket extends Market {
 /** @throws BookError where numbers contradict each other: dates out of order, total variance that falls */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): ResolvedMarket {
   const rates = new Map(
-    [...spec.rates].map(([currency, rate]) => [currency, resolveRate(rate, asOf, inside(place, "rates", currency))]),
+    [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),
   );
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
-  for (const [name, underlying] of spec.underlyings) {
+  for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
@@ -49,36 +40,15 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     entries,
     underlyings,
     correlations,
+    rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
   };
-}
-
-/** A currency's forward curve, and how it moves if it does. */
-interface ResolvedRate {
-  readonly curve: ForwardCurve;
-  readonly shortRate?: HullWhite;
-}
-
-function resolveRate(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRate {
-  if (spec.kind === "flat") return { curve: flatCurve(spec.rate) };
-  if (spec.kind === "hullWhite") {
-    const { curve } = resolveRate(spec.curve, asOf, inside(place, "hullWhite", "curve"));
-    const { meanReversion, volatility } = spec;
-    // A rate that does not move at random is its curve.
-    return volatility === 0 ? { curve } : { curve, shortRate: { meanReversion, volatility } };
-  }
-  const times = increasingYears(
-    spec.nodes.map(({ date }) => date),
-    asOf,
-    (i) => place(i, "date"),
-  );
-  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))) };
 }
 
 function resolveUnderlying(
   name: string,
   spec: UnderlyingSpec,
-  rates: ReadonlyMap<string, ResolvedRate>,
+  rates: ReadonlyMap<string, ResolvedRates>,
   asOf: AsOf,
   place: Place,
 ): UnderlyingEntry {
@@ -98,6 +68,12 @@ function resolveUnderlying(
       problem: `${quote(name)} is in ${quote(spec.currency)}, which market.rates does not have${known}`,
       volatilityProblem,
     };
+  }
+  if (rate.curve === undefined) {
+    const problem =
+      `${quote(name)} is in ${quote(spec.currency)}, whose rates are a model that only trades on rates take in this ` +
+      "version; write a rate, zero rates, or hullWhite with one volatility";
+    return { underlying: undefined, problem, volatilityProblem };
   }
   const own = volatility === "quotes" ? undefined : volatility;
   const underlying: Underlying = {
@@ -126,10 +102,10 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
 function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
   return (spec.correlations ?? []).map(([first, second, value], i) => {
     for (const [position, name] of [first, second].entries()) {
-      if (spec.underlyings.has(name) || spec.rates.has(name)) continue;
+      if (spec.underlyings?.has(name) === true || spec.rates.has(name)) continue;
       throw new BookError(
         place("correlations", i, position),
-        `unknown underlying ${quote(name)}${didYouMean(name, [...spec.underlyings.keys(), ...spec.rates.keys()])}`,
+        `unknown underlying ${quote(name)}${didYouMean(name, [...(spec.underlyings?.keys() ?? []), ...spec.rates.keys()])}`,
       );
     }
     return { first, second, value };

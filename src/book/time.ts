@@ -102,12 +102,16 @@ function parseTenor(text: string): TimeSpec | undefined {
  * shorter: one month after 31 January is 28 or 29 February, and one month after 28 February is 28 March.
  */
 function tenorMidnight(asOf: AsOf, months: number, days: number): number {
-  const start = new Date(asOf.instant - asOf.timeOfDay);
+  return monthsAfter(asOf.instant - asOf.timeOfDay, months) + days * MS_PER_DAY;
+}
+
+function monthsAfter(midnight: number, months: number): number {
+  const start = new Date(midnight);
   const end = new Date(0);
   // Day 0 of a month is the last one of the month before it.
   end.setUTCFullYear(start.getUTCFullYear(), start.getUTCMonth() + months + 1, 0);
   end.setUTCDate(Math.min(start.getUTCDate(), end.getUTCDate()));
-  return end.getTime() + days * MS_PER_DAY;
+  return end.getTime();
 }
 
 /**
@@ -123,10 +127,25 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
     case "day":
       return (time.midnight + asOf.timeOfDay - asOf.instant) / MS_PER_YEAR;
     case "tenor":
-      return yearsFrom(asOf, { kind: "day", midnight: tenorMidnight(asOf, time.months, time.days) });
+      return yearsFrom(asOf, dayOf(asOf, time));
     default:
       return time satisfies never;
   }
+}
+
+/** A date, an instant or a tenor, less so many calendar months. The last day of a month stands for those it lacks. */
+export function monthsBefore(asOf: AsOf, time: Exclude<TimeSpec, { kind: "years" }>, months: number): TimeSpec {
+  if (time.kind === "tenor") return monthsBefore(asOf, dayOf(asOf, time), months);
+  const moment = time.kind === "day" ? time.midnight : time.instant;
+  const midnight = Math.floor(moment / MS_PER_DAY) * MS_PER_DAY;
+  const earlier = monthsAfter(midnight, -months);
+  return time.kind === "day"
+    ? { kind: "day", midnight: earlier }
+    : { kind: "instant", instant: earlier + moment - midnight };
+}
+
+function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }>): Extract<TimeSpec, { kind: "day" }> {
+  return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
 /** Years, for a message. */

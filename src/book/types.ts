@@ -5,9 +5,10 @@
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
+import type { RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
 /** The payoff of a trade that is exercised or expires, per unit of quantity. */
@@ -129,8 +130,10 @@ export interface DriverCorrelations {
 /** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
 export type Tags = Readonly<Record<string, string | number>>;
 
-/** One trade, complete and valid: everything that its price depends on can be reached from here. */
+/** A trade on underlyings, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
+  /** Absent: other trades have a `kind`. */
+  readonly kind?: undefined;
   readonly id: string;
   /** Shared by reference among the trades of one underlying. */
   readonly underlying: Underlying;
@@ -151,12 +154,15 @@ export interface Trade {
   readonly tags?: Tags;
 }
 
+/** Any trade of a book, told apart by its `kind`, which trades on underlyings have none of. */
+export type AnyTrade = Trade | RatesTrade;
+
 /**
  * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
  * may be left out: their index is then their place in the run.
  */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
+  | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number }
   | {
       readonly ok: false;
       readonly id: string | undefined;
@@ -180,8 +186,9 @@ export interface Scenarios {
 /** A relative move of all spots, or of some underlyings by their names. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
-/** Underlyings by name, with resolved curves, dividends and volatilities, and correlations. */
+/** Underlyings by name, with resolved curves, dividends and volatilities; correlations; rates by currency. */
 export interface Market {
+  readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
 }
@@ -227,7 +234,7 @@ export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null
 
 /** The names of a trade and of what it is on, as its result says them. */
 export interface TradeLabels {
-  /** Its name; of several, their names with " + " between them. */
+  /** Its name; of several, their names with " + " between them; of a trade on rates, its currency. */
   readonly underlying: string;
   readonly currency: string;
   /** The quantity of the book; the result's numbers are per unit. */
@@ -253,7 +260,8 @@ export interface PricedTrade extends TradeLabels {
   readonly errorEstimate: number;
   /**
    * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution",
+   * "deterministic", "payoff" (at expiry) or
    * "knocked-out".
    */
   readonly method: string;
@@ -262,6 +270,19 @@ export interface PricedTrade extends TradeLabels {
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
+  /** The price of a bond without accrued interest, and that interest. */
+  readonly clean?: number;
+  readonly accrued?: number;
+  /** The yield of a bond to maturity, continuously compounded, with its duration −V′/V and its convexity V″/V. */
+  readonly yield?: number;
+  readonly duration?: number;
+  readonly convexity?: number;
+  /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
+  readonly optionAdjustedSpread?: number;
+  /** The sensitivities of a trade on rates to key rates. */
+  readonly keyRates?: readonly KeyRate[];
+  /** The sensitivities of a trade on rates to the parameters of their model, as the book names them, per 1.00. */
+  readonly parameters?: Readonly<Record<string, number>>;
   /**
    * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
    * them.
@@ -293,6 +314,9 @@ export interface AssetSensitivities {
   readonly gamma: number | null;
   readonly vega: number | null;
 }
+
+/** The time of a key rate, in years, and ∂V/∂z of its zero rate, per 1.00. */
+export type KeyRate = readonly [time: number, value: number];
 
 /** Two names and what belongs to the pair. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];

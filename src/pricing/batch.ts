@@ -1,17 +1,18 @@
 import { allOf } from "../all-of.ts";
-import { unreadResult, type ParsedTrade, type Scenarios, type TradeResult } from "../book/index.ts";
+import { unreadResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../book/index.ts";
 import { Turns } from "../turns.ts";
-import type { Engine } from "./backend.ts";
+import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
 import { methodFor, nextMethodFor } from "./methods/choose.ts";
-import type { Batch, MethodSession, Plan, PricingMethod } from "./methods/method.ts";
+import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
-import { type OutputRows, resultOf } from "./output-row.ts";
+import { resultOf } from "./output-row.ts";
 import { TimeBudget } from "./time-budget.ts";
+import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
 /** What a batch is priced with. */
@@ -44,10 +45,15 @@ export function priceBatch(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
+    const rates = await priceRates(trades, firstIndex, { settings: setting, cases, engine, sessionOf, signal });
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     await priceBy(chosen, run);
     await guardResults(chosen, run);
-    return outputRows({ trades, firstIndex, results, cases, settings: setting, engine });
+    const rows = { trades, firstIndex, results, cases, settings: setting, engine };
+    return trades.map((parsed, i) => {
+      if (!parsed.ok) return unreadResult(parsed);
+      return rates.get(i) ?? resultOf(rows, parsed.trade as Trade, i);
+    });
   });
 }
 
@@ -55,7 +61,7 @@ export function priceBatch(
 interface Run {
   readonly batch: Batch;
   readonly results: ResultColumns;
-  readonly sessionOf: (method: PricingMethod) => MethodSession;
+  readonly sessionOf: SessionOf;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -152,7 +158,7 @@ async function choose(
   const chosen = new Map<PricingMethod, number[]>();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
-    if (!parsed.ok) continue;
+    if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     if (turns.due) await turns.take();
     try {
       batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
@@ -165,8 +171,4 @@ async function choose(
     }
   }
   return chosen;
-}
-
-function outputRows(rows: OutputRows): TradeResult[] {
-  return rows.trades.map((parsed, i) => (parsed.ok ? resultOf(rows, parsed.trade, i) : unreadResult(parsed)));
 }

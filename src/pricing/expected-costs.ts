@@ -24,6 +24,9 @@ export interface ExpectedCost {
   readonly host: number;
 }
 
+/** What a trade on rates costs by closed forms, which are launched where all other trades are. */
+const RATES = { method: "closed-form", seconds: 2e-5 } as const;
+
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
 /**
@@ -40,6 +43,7 @@ export function expectedCosts(trades: readonly ParsedTrade[], context: BookConte
   const batch = { columns, problems: new RowProblems(columns), settings, precision, budget };
   return trades.map((parsed, i) => {
     if (!parsed.ok) return NOTHING;
+    if (parsed.trade.kind === "rates") return { ...RATES, host };
     try {
       columns.add(i, parsed.trade, parsed.index ?? i);
       const method = methodFor(batch, i);

@@ -32,5 +32,13 @@ export {
   tradeSchema,
   type TradeSpec,
 } from "./trade.ts";
+export {
+  type BondSpec,
+  isRatesEntry,
+  type LegSpec,
+  type RatesTradeSpec,
+  ratesTradeSchema,
+  type RedemptionSpec,
+} from "./rates.ts";
 export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";

@@ -4,20 +4,50 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
+import type { RatesTradeInput } from "./rates-input.ts";
 
 /** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
 export type TimeInput = string | number;
 
-/** A continuously compounded rate per year, zero rates by date, or Hull's and White's short rate around either. */
+/** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
 export type RateInput =
   | CurveInput
   | {
       readonly hullWhite: {
         readonly meanReversion: number;
+        /** One, or by the date up to which it holds. */
+        readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
+        readonly curve: CurveInput;
+      };
+    }
+  | { readonly vasicek: AffineInput }
+  | { readonly cir: AffineInput }
+  | {
+      readonly g2: {
+        readonly a: number;
+        readonly sigma: number;
+        readonly b: number;
+        readonly eta: number;
+        readonly rho: number;
+        readonly curve: CurveInput;
+      };
+    }
+  | {
+      readonly blackKarasinski: {
+        readonly meanReversion: number;
         readonly volatility: number;
         readonly curve: CurveInput;
       };
-    };
+    }
+  /** Of 1, 2, … years, yields annually compounded. */
+  | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
+
+interface AffineInput {
+  readonly r0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+}
 
 type CurveInput = number | readonly { readonly date: TimeInput; readonly zero: number }[];
 
@@ -93,7 +123,7 @@ export interface UnderlyingInput {
 /** The market of a book, as written: rates by currency, underlyings and correlations by name. */
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };
-  readonly underlyings: { readonly [name: string]: UnderlyingInput };
+  readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
@@ -214,7 +244,8 @@ export type TradeInput =
   | DigitalInput
   | ExpressionTradeInput
   | BasketTradeInput
-  | BasketExpressionInput;
+  | BasketExpressionInput
+  | RatesTradeInput;
 
 /** The scenarios of a book, as written: their full product is priced. */
 export interface ScenariosInput {

@@ -27,35 +27,81 @@ export interface ZeroNodeSpec {
 }
 
 /** One rate, or zero rates by date. */
-export type RateSpec =
+export type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
-  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
+  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] };
+
+type Affine = { readonly r0: number; readonly kappa: number; readonly theta: number; readonly sigma: number };
+
+/** A curve, or a model of the short rate. */
+export type RateSpec =
+  | CurveSpec
   | {
       readonly kind: "hullWhite";
-      readonly curve: RateSpec;
+      readonly curve: CurveSpec;
+      readonly meanReversion: number;
+      readonly volatility: number | readonly { readonly date: TimeSpec; readonly volatility: number }[];
+    }
+  | ({ readonly kind: "vasicek" | "cir" } & Affine)
+  | {
+      readonly kind: "g2";
+      readonly curve: CurveSpec;
+      readonly a: number;
+      readonly sigma: number;
+      readonly b: number;
+      readonly eta: number;
+      readonly rho: number;
+    }
+  | {
+      readonly kind: "blackKarasinski";
+      readonly curve: CurveSpec;
       readonly meanReversion: number;
       readonly volatility: number;
-    };
+    }
+  | { readonly kind: "bdt"; readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] };
 
 const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
 
-const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
-const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
+const flatRate = rate.transform((flat): CurveSpec => ({ kind: "flat", rate: flat }));
+const zeroRates = zeroNodes.transform((nodes): CurveSpec => ({ kind: "zeros", nodes }));
 
-const curveSchema = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
-const hullWhite = object({
+const curve = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
+const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
+const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
+
+const rateForms = {
   hullWhite: object({
-    meanReversion: numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 }),
-    volatility: numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 }),
-    curve: curveSchema,
-  }),
-}).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite }));
+    hullWhite: object({
+      meanReversion,
+      volatility: choose('a volatility of the rate or a list of { "date", "volatility" }', {
+        number: normal,
+        list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
+      }),
+      curve,
+    }),
+  }).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite })),
+  vasicek: object({ vasicek: affine }).transform(({ vasicek }): RateSpec => ({ kind: "vasicek", ...vasicek })),
+  cir: object({ cir: affine }).transform(({ cir }): RateSpec => ({ kind: "cir", ...cir })),
+  g2: object({
+    g2: object({ a: meanReversion, sigma: normal, b: meanReversion, eta: normal, rho: correlation, curve }),
+  }).transform(({ g2 }): RateSpec => ({ kind: "g2", ...g2 })),
+  blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
+    ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
+  ),
+  bdt: object({
+    bdt: object({
+      annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
+      yieldVolatilities: list(volatility, "a list of yield volatilities, one for each annual yield", 1),
+    }),
+  }).transform(({ bdt }): RateSpec => ({ kind: "bdt", ...bdt })),
+};
 
-const rateSchema = choose('a rate, a list of { "date", "zero" } or { "hullWhite" }', {
-  number: flatRate,
-  list: zeroRates,
-  marked: { hullWhite },
-});
+const rateSchema = choose(
+  'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
+    '{ "blackKarasinski" } or { "bdt" }',
+  { number: flatRate, list: zeroRates, marked: rateForms },
+);
 
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
@@ -171,7 +217,7 @@ export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
-  underlyings: mapOf(underlyingSchema, "an object of underlyings by name"),
+  underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
   correlations: list(
     z.tuple([name, name, correlation]).readonly(),
     'a list of ["FIRST", "SECOND", correlation]',

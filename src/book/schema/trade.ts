@@ -50,7 +50,7 @@ export interface SwingSpec {
   readonly max?: number | undefined;
 }
 
-const right = word(["call", "put"]);
+export const right = word(["call", "put"]);
 /** What to write instead of names of products, which are not words of the format. */
 const PRODUCTS = {
   digital: 'write { "digital": "call", "cash": 10 }',
@@ -127,7 +127,7 @@ const exerciseDates = list(time, "a list of dates, at least one", 1).transform((
   times,
 }));
 
-const exerciseSchema = choose('"european", "american" or a list of dates', {
+export const exerciseSchema = choose('"european", "american" or a list of dates', {
   string: exerciseWord,
   list: exerciseDates,
 });
@@ -223,9 +223,4 @@ export const basketTradeSchema = object({
   payoff: basketSchema,
   strike: finite.optional(),
   ...terms,
-});
-
-/** Either, as the book's schema has them. */
-export const anyTradeSchema = choose("a trade (an object)", {
-  marked: { underlyings: basketTradeSchema, id: tradeSchema },
 });

@@ -66,6 +66,13 @@ export const wholeNumber: Schema<number> = checked(
   { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
+/** Counts between bounds. */
+export const wholeNumberFrom = (minimum: number, maximum: number, what: string): Schema<number> =>
+  checked(
+    what,
+    { type: "integer", minimum, maximum },
+    (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
+  );
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 

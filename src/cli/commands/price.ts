@@ -1,4 +1,4 @@
-import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
+import type { AnyTrade, MethodName, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
@@ -209,7 +209,7 @@ async function run(given: Run): Promise<number> {
 /** Hands trades on, and remembers those whose results are still to come: results arrive in the trades' order. */
 class Pairing implements AsyncIterable<ParsedTrade> {
   readonly #trades: AsyncIterable<ParsedTrade>;
-  #waiting: (Trade | undefined)[] = [];
+  #waiting: (AnyTrade | undefined)[] = [];
 
   constructor(trades: AsyncIterable<ParsedTrade>) {
     this.#trades = trades;

@@ -20,6 +20,7 @@ export const RESULT_METHODS = [
   "montecarlo",
   "quantization",
   "convolution",
+  "closed-form",
 ] as const;
 
 /** Sensitivities by underlying and by pair, or the estimates of their errors. */

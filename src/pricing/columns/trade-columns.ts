@@ -139,7 +139,7 @@ export class TradeColumns {
   tradeOf(trade: number): Trade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
-    return this.#replaced.get(trade) ?? parsed.trade;
+    return this.#replaced.get(trade) ?? (parsed.trade as Trade);
   }
 
   /** A variance that is 0 and stays 0 is no factor: its equation has kinks that nothing smooths. */
@@ -296,6 +296,7 @@ class ShiftedCurves {
 /** A trade that is not as it should be is reported when it is added. */
 function barriersOf(batch: readonly ParsedTrade[]): number {
   let count = 0;
-  for (const parsed of batch) if (parsed.ok) count += parsed.trade.barriers?.length ?? 0;
+  for (const parsed of batch)
+    if (parsed.ok && parsed.trade.kind === undefined) count += parsed.trade.barriers?.length ?? 0;
   return count;
 }

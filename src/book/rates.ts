@@ -1,0 +1,119 @@
+/** From a currency's rates as written to a model of them. */
+import { BookError } from "../errors.ts";
+import {
+  constant,
+  flatCurve,
+  type ForwardCurve,
+  type HullWhite,
+  type PiecewiseConstant,
+  type RatesModel,
+  zeroCurve,
+} from "../market/index.ts";
+import { show } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { RateSpec } from "./schema/index.ts";
+import type { AsOf } from "./time.ts";
+import { increasingYears } from "./volatility.ts";
+
+type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" }>;
+
+/** A currency's rates: their model, and what underlyings in that currency take of it. */
+export interface ResolvedRates {
+  readonly model: RatesModel;
+  /** Undefined where the model has no curve that underlyings could use. */
+  readonly curve: ForwardCurve | undefined;
+  readonly shortRate: HullWhite | undefined;
+}
+
+/** @throws BookError dates out of order, lists of different lengths, rates that the model cannot have */
+export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
+  switch (spec.kind) {
+    case "flat":
+    case "zeros": {
+      const curve = resolveCurve(spec, asOf, place);
+      return { model: { kind: "curve", curve }, curve, shortRate: undefined };
+    }
+    case "hullWhite": {
+      const curve = resolveCurve(spec.curve, asOf, inside(place, "hullWhite", "curve"));
+      const { meanReversion } = spec;
+      const volatility = resolveSigma(spec.volatility, asOf, inside(place, "hullWhite", "volatility"));
+      const isZero = volatility.values.every((sigma) => sigma === 0);
+      // A rate that does not move at random is its curve.
+      const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility };
+      if (isZero) return { model, curve, shortRate: undefined };
+      const isConstant = volatility.times.length === 0;
+      return isConstant
+        ? { model, curve, shortRate: { meanReversion, volatility: volatility.values[0] } }
+        : { model, curve: undefined, shortRate: undefined };
+    }
+    case "vasicek":
+      return modelOnly(spec);
+    case "cir": {
+      const negative = (["r0", "theta"] as const).find((name) => spec[name] < 0);
+      if (negative !== undefined)
+        throw new BookError(place("cir", negative), `expected a rate ≥ 0, got ${spec[negative]}; ${NEVER_NEGATIVE}`);
+      return modelOnly(spec);
+    }
+    case "g2":
+      return modelOnly({ ...spec, curve: resolveCurve(spec.curve, asOf, inside(place, "g2", "curve")) });
+    case "blackKarasinski": {
+      const curve = resolveCurve(spec.curve, asOf, inside(place, "blackKarasinski", "curve"));
+      const lowest = Math.min(...curve.values);
+      if (!(lowest > 0))
+        throw new BookError(
+          place("blackKarasinski", "curve"),
+          `expected forward rates above 0, got ${show(lowest)}; ${NEVER_NEGATIVE}`,
+        );
+      return modelOnly({ ...spec, curve });
+    }
+    case "bdt":
+      return modelOnly(checkedBdt(spec, inside(place, "bdt")));
+    default:
+      return spec satisfies never;
+  }
+}
+
+const NEVER_NEGATIVE = "this model's short rate is never negative: write hullWhite, vasicek or g2";
+
+const modelOnly = (model: RatesModel): ResolvedRates => ({ model, curve: undefined, shortRate: undefined });
+
+function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ForwardCurve {
+  if (spec.kind === "flat") return flatCurve(spec.rate);
+  const times = increasingYears(
+    spec.nodes.map(({ date }) => date),
+    asOf,
+    (i) => place(i, "date"),
+  );
+  return zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero })));
+}
+
+/** A volatility holds up to its date, the last one for ever. */
+function resolveSigma(
+  spec: Extract<RateSpec, { readonly kind: "hullWhite" }>["volatility"],
+  asOf: AsOf,
+  place: Place,
+): PiecewiseConstant {
+  if (typeof spec === "number") return constant(spec);
+  const times = increasingYears(
+    spec.map(({ date }) => date),
+    asOf,
+    (i) => place(i, "date"),
+  );
+  return { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
+}
+
+function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, place: Place): RatesModel {
+  const { annualYields: yields, yieldVolatilities: volatilities } = spec;
+  if (volatilities.length !== yields.length)
+    throw new BookError(
+      place("yieldVolatilities"),
+      `expected ${yields.length} volatilities, one for each annual yield, got ${volatilities.length}`,
+    );
+  const negative = yields.findIndex((y) => !(y > 0));
+  if (negative >= 0)
+    throw new BookError(
+      place("annualYields", negative),
+      `expected a yield above 0, got ${yields[negative]}; ${NEVER_NEGATIVE}`,
+    );
+  return spec;
+}
