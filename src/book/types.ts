@@ -2,12 +2,14 @@
  * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
  * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
+import type { Credit } from "../convertible/index.ts";
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
+import type { ConvertibleTrade } from "./convertible-types.ts";
 import type { RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
@@ -155,7 +157,7 @@ export interface Trade {
 }
 
 /** Any trade of a book, told apart by its `kind`, which trades on underlyings have none of. */
-export type AnyTrade = Trade | RatesTrade;
+export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
 
 /**
  * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
@@ -191,6 +193,8 @@ export interface Market {
   readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
+  /** Credit by underlying. */
+  readonly credit: ReadonlyMap<string, Credit>;
 }
 
 /** The context that all trades of a book share. */
@@ -277,6 +281,11 @@ export interface PricedTrade extends TradeLabels {
   readonly yield?: number;
   readonly duration?: number;
   readonly convexity?: number;
+  /** The value of conversion now, and the value of the bond without conversion, calls and puts, of a convertible. */
+  readonly parity?: number;
+  readonly bondFloor?: number;
+  /** ∂V per 1.00 of the issuer's spread or hazard rate, of a convertible. */
+  readonly creditSensitivity?: number | null;
   /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
   readonly optionAdjustedSpread?: number;
   /** The sensitivities of a trade on rates to key rates. */

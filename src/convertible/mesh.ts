@@ -78,8 +78,7 @@ export function meshOf(
   for (let k = 1; k < knots.length; k++) {
     const [from, to] = [knots[k - 1], knots[k]];
     const count = (to.at - from.at) * parts;
-    for (let i = 0; i <= count; i++)
-      nodes[from.at * parts + i] = spotAt(from.xi + ((to.xi - from.xi) * i) / count);
+    for (let i = 0; i <= count; i++) nodes[from.at * parts + i] = spotAt(from.xi + ((to.xi - from.xi) * i) / count);
   }
   for (const trigger of triggers) {
     const knot = knots.find((one) => one.xi === xi(trigger));

@@ -112,8 +112,7 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   const keep = 1 - (dividend?.proportional ?? 0);
   const cash = (dividend?.cash ?? 0) / notional;
   const earlier = t <= SAME_TIME ? NO_RIGHTS : continuousTerms(contract, before, t, t);
-  if (t < maturity - SAME_TIME)
-    return [keep, cash, coupon / notional, ...datedTerms(contract, t), ...earlier];
+  if (t < maturity - SAME_TIME) return [keep, cash, coupon / notional, ...datedTerms(contract, t), ...earlier];
   const [call, trigger, put] = earlier;
   return [1, 0, 1 + coupon / notional, ...NO_RIGHTS, call, trigger, put, ratioAtMaturity(contract)];
 }

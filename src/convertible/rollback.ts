@@ -10,6 +10,8 @@ export interface Instance {
   readonly market: ConvertibleMarket;
   /** Where it will be read. */
   readonly spots: readonly number[];
+  /** The market that the mesh is made for, where it is not this one. */
+  readonly meshOf?: ConvertibleMarket;
 }
 
 /** V and B at the nodes, in units of the notional; a node's spot is too. */
@@ -44,7 +46,7 @@ function prepare(instance: Instance, index: number, { intervals, steps, level }:
   return {
     index,
     instance,
-    nodes: meshOf(contract, market, spots, intervals, level),
+    nodes: meshOf(contract, instance.meshOf ?? market, spots, intervals, level),
     steps: timeSteps(contract, market, steps, level),
     shape: {
       split: credit.kind === "spread" && credit.spread.values.some((value) => value !== 0),

@@ -161,9 +161,9 @@ export const stepValue = (shape: Shape) =>
           const low = env.floorAt({ s: s[i], terms });
           const high = env.capAt({ s: s[i], terms });
           const now = status[i];
-        // Where holding and exercise are worth the same, rounding would change sides for ever.
-        const isTied = (now === 2 ? Math.abs(y - high) : Math.abs(y - low)) < env.TIE * (1 + low);
-        const next = high <= low ? 2.0 : isTied && high > low ? now : y > high ? 2.0 : y < low ? 1.0 : 0.0;
+          // Where holding and exercise are worth the same, rounding would change sides for ever.
+          const isTied = (now === 2 ? Math.abs(y - high) : Math.abs(y - low)) < env.TIE * (1 + low);
+          const next = high <= low ? 2.0 : isTied && high > low ? now : y > high ? 2.0 : y < low ? 1.0 : 0.0;
           if (next !== status[i]) changes++;
           status[i] = next;
         }
