@@ -19,3 +19,13 @@ export interface ConvertibleTrade {
   readonly quantity: number;
   readonly tags?: Tags;
 }
+
+/** The figures of a convertible bond beside those that every result has. */
+export interface ConvertibleFigures {
+  /** The value of conversion now, as if it were allowed. */
+  readonly parity?: number;
+  /** The value of the bond without conversion, calls and puts. */
+  readonly bondFloor?: number;
+  /** The sensitivity to the issuer's spread or hazard rate, per 1.00; null where it was not asked for. */
+  readonly creditSensitivity?: number | null;
+}

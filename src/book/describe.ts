@@ -9,7 +9,7 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
   min: "worst-of",
 };
 
-/** "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
+/** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
 export function describeTrade(trade: AnyTrade): string {
   if (trade.kind === "rates") return describeRates(trade);
   if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;

@@ -39,4 +39,4 @@ export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
 export type * from "./rates-types.ts";
 export type * from "./types.ts";
-export type { ConvertibleTrade } from "./convertible-types.ts";
+export type * from "./convertible-types.ts";

@@ -2,12 +2,12 @@
 
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** Times beyond this are mistakes, and would overflow what is made of them. */
+/** The largest time in years: times beyond it are mistakes, and would overflow what is made of them. */
 export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {
-  /** Milliseconds since 1970, UTC. */
+  /** The milliseconds since 1970, UTC. */
   readonly instant: number;
   /**
    * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
@@ -19,7 +19,7 @@ export interface AsOf {
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** Midnight UTC of the day; the time of day is asOf's. */
+  /** A day, as its midnight UTC; the time of day is asOf's. */
   | { readonly kind: "day"; readonly midnight: number }
   /** A tenor: so many calendar months after asOf's day, and then so many days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
@@ -115,8 +115,8 @@ function monthsAfter(midnight: number, months: number): number {
 }
 
 /**
- * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number
- * of days away, whatever the hour the book was made at.
+ * The time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a
+ * whole number of days away, whatever the hour the book was made at.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -148,7 +148,7 @@ function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }
   return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
-/** Years, for a message. */
+/** Writes years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;

@@ -20,7 +20,7 @@ export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolu
 
 /** The device and the pace at which an equation is solved. */
 export interface SolveOptions extends PaceOptions {
-  /** Borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
+  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
 }
 

@@ -73,7 +73,8 @@ export const cirLogFactor = fn({
 });
 
 /**
- * ln P(0, t) in Cox, Ingersoll and Ross' model, dr = κ(θ − r) dt + σ√r dW. Source: Cox, Ingersoll & Ross (1985), eq. 23.
+ * ln P(0, t) in Cox, Ingersoll and Ross' model, dr = κ(θ − r) dt + σ√r dW. Source: Cox, Ingersoll & Ross (1985),
+ * eq. 23.
  */
 export const cirBond = fn({
   name: "cirBond",

@@ -16,7 +16,7 @@ import { TimeBudget } from "./time-budget.ts";
 import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** What a batch is priced with. */
+/** The settings that a batch is priced with. */
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
@@ -100,7 +100,7 @@ function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = 
   return (settings.accuracy ?? own) * spot * units;
 }
 
-/** How many times finer a method tries again, and the finest that there is. */
+/** The factor by which a method that tries again is finer, and the finest accuracy that there is. */
 const FINER = 8;
 const FINEST = 1e-8;
 

@@ -8,10 +8,10 @@ export type Work = ReadonlyMap<"host" | MethodName, number>;
 
 /** A method's work on a GPU, for each second that it takes one core. */
 interface OnGpu {
-  /** Seconds of one thread of the host, which several threads share where `isShared`. */
+  /** The time in seconds of one thread of the host, which several threads share where `isShared`. */
   readonly host: number;
   readonly isShared: boolean;
-  /** Seconds of the GPU that was measured. */
+  /** The time in seconds of the GPU that was measured. */
   readonly gpu: number;
 }
 
@@ -53,8 +53,8 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
 }
 
 /**
- * Seconds of one core for trades that threads of the host price side by side, which each its own; 0 where others are
- * more work, whose paths or solutions serve several trades.
+ * The time in seconds of one core for trades that threads of the host price side by side, which each its own; 0 where
+ * others are more work, whose paths or solutions serve several trades.
  */
 export function separateSeconds(work: Work): number {
   let separate = 0;
@@ -65,7 +65,7 @@ export function separateSeconds(work: Work): number {
   return separate > others ? separate : 0;
 }
 
-/** Seconds on the CPU with so many threads. */
+/** The time in seconds on the CPU with so many threads. */
 export function cpuSeconds(work: Work, threads: number): number {
   let sum = 0;
   for (const seconds of work.values()) sum += seconds;

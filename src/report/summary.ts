@@ -24,7 +24,7 @@ export interface Group {
   withoutVega: number;
 }
 
-/** Trades named in each list, and groups that are told apart. */
+/** The number of trades named in each list, and groups that are told apart. */
 const NAMED = 12;
 const MAX_GROUPS = 2000;
 

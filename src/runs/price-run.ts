@@ -23,7 +23,7 @@ export interface Pricer {
 
 /** The progress of a run. */
 export interface RunProgress {
-  /** Trades that this process has priced. */
+  /** The number of trades that this process has priced. */
   readonly done: number;
   /** The part of the expected work, of all that was to be done here, 0 … 1. */
   readonly fraction: number;

@@ -16,7 +16,7 @@ export const layers: readonly (readonly string[])[] = [
   ["book"],
   ["sparsegrid", "convertible"],
   ["calibration"],
-  ["fdm", "integral", "quantization", "montecarlo"],
+  ["fdm", "integral", "quantization", "montecarlo", "rates"],
   ["models", "products", "market"],
   ["random"],
   ["linalg"],

@@ -19,7 +19,7 @@ const anyTradeSchema = choose("a trade (an object)", {
 });
 
 export const bookSchema = object({
-  /** Where an editor finds the format's JSON Schema. */
+  /** The place at which an editor finds the format's JSON Schema. */
   $schema: z.string().optional(),
   asOf,
   market: marketSchema,

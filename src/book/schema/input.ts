@@ -71,7 +71,7 @@ export type VolatilityInput =
       readonly surface: {
         readonly times: readonly TimeInput[];
         readonly spots: readonly number[];
-        /** By time, then by spot. */
+        /** The volatilities by time, then by spot. */
         readonly volatility: readonly (readonly number[])[];
       };
     }
@@ -97,7 +97,7 @@ export type VolatilityInput =
       readonly quotes: {
         readonly expiries: readonly TimeInput[];
         readonly strikes: readonly number[];
-        /** By expiry, then by strike. */
+        /** The volatilities by expiry, then by strike. */
         readonly implied: readonly (readonly number[])[];
       };
     };
@@ -135,7 +135,7 @@ type MonitoringInput = "continuous" | readonly TimeInput[];
 
 /** A barrier of a trade, as written. */
 export interface BarrierInput {
-  /** Of a trade on several underlyings: which of them; all of them by default. */
+  /** The underlying that is monitored, of a trade on several; all of them by default. */
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
   readonly level: number;
@@ -146,13 +146,13 @@ export interface BarrierInput {
   readonly to?: TimeInput | undefined;
 }
 
-/** What every trade has, as written. */
+/** The terms that every trade has, as written. */
 export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;
-  /** "european" by default. */
+  /** The exercise, "european" by default. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
-  /** 1 by default. */
+  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly barriers?: readonly BarrierInput[] | undefined;
   readonly tags?: Tags | undefined;

@@ -26,11 +26,11 @@ export type PayoffSpec =
       readonly kind: "basket";
       readonly right: "call" | "put";
       readonly of: BasketIndex;
-      /** As written; undefined where the form has none. */
+      /** The weights as written; undefined where the form has none. */
       readonly weights: readonly number[] | undefined;
     };
 
-/** What makes a payoff depend on the path; as written, beside "call" or "put". */
+/** The average that makes a payoff depend on the path; as written, beside "call" or "put". */
 export interface AverageSpec {
   readonly kind: "arithmetic" | "geometric";
   readonly dates: "continuous" | readonly TimeSpec[];
@@ -51,7 +51,7 @@ export interface SwingSpec {
 }
 
 export const right = word(["call", "put"]);
-/** What to write instead of names of products, which are not words of the format. */
+/** The remedies for names of products, which are not words of the format. */
 const PRODUCTS = {
   digital: 'write { "digital": "call", "cash": 10 }',
   binary: 'write { "digital": "call", "cash": 10 }',

@@ -28,7 +28,7 @@ const SIZES = [
   { size: 500, printed: 0.63 },
 ] as const;
 const DAYS = 365;
-/** Seconds of one core of a Core i7, N = 100. */
+/** The time in seconds of one core of a Core i7, N = 100. */
 const CORE_I7 = 30;
 
 /** The model of section 3, with parameters of a gas price that are not the paper's. */

@@ -1,6 +1,6 @@
 import { i32, real, record, write } from "../../kernel/index.ts";
 
-/** Words of the head, of a time step and of an event in an instance's program (`program.ts` writes them, `rollback.ts` reads). */
+/** Words of the head, of a time step and of an event in an instance's program, which `program.ts` writes. */
 export const HEAD_WORDS = 6;
 export const STEP_WORDS = 11;
 export const EVENT_WORDS = 11;

@@ -134,9 +134,9 @@ const applyEvent = fn({
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
- *   program   steps of the instance, share of the called price that is cash, η, R, k(1 − η), 1 if a step's σ² is the
- *             local table's; the event at maturity; then the steps: Δt, its ratio to the step before (0 at a start), σ²,
- *             r − q, r, s or p, call, trigger, put and ratio at its end, and 1 if an event follows, whose words are:
+ *   program   the number of steps, the share of the call price that is cash, η, R, k(1 − η), 0; the event at maturity;
+ *             then the steps: Δt, its ratio to the step before (0 at a start), σ² (1 with a local volatility), r − q,
+ *              r, s or p, call, trigger, put and ratio at its end, and 1 if an event follows, whose words are:
  *             keep, cash of a dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just
  *             before
  *   local     of each step σ² at the nodes, with a local volatility

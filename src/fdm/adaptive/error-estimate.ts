@@ -8,7 +8,7 @@ import { power } from "../../elementary.ts";
  * (`Observed`).
  */
 export class Assessments {
-  /** Slots a row: today's spot, and those after it. */
+  /** The number of slots of a row: today's spot, and those after it. */
   readonly spots: number;
 
   // One entry a row.
@@ -119,8 +119,8 @@ const FLOOR = 5e-9;
 const FIRST_FLOOR = 2e-7;
 
 /**
- * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference
- * cases.
+ * The rounding error, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the
+ * reference cases.
  */
 export function roundingError(precision: Precision, spot: number, value: number): number {
   return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));

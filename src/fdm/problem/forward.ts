@@ -19,7 +19,7 @@ export interface Forward {
    * K/G(T).
    */
   readonly flat: OneFactorProblem;
-  /** e^{−qT}. */
+  /** The weight e^{−qT}. */
   readonly weight: number;
 }
 
@@ -87,7 +87,7 @@ function sigmaOf(diffusion: Diffusion): PiecewiseConstant {
   return diffusion.sigma;
 }
 
-/** x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
+/** Returns x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
 export function certainForward(problem: OneFactorProblem): number | undefined {
   const price = certainExercise(problem);
   if (price === undefined) return undefined;

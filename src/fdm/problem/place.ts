@@ -13,7 +13,10 @@ export function placed(error: unknown, called: Error): unknown {
   return new KernelError(`${titleOf(error.place, called)}: ${error.place.what}`, error.place, { cause: error });
 }
 
-/** "terminal at /home/me/model.mjs:12:13", or "terminal, line 1, column 9 (solve called at …)". */
+/**
+ * Returns the title of a place: "terminal at /home/me/model.mjs:12:13", or "terminal, line 1, column 9 (solve called at
+ * …)".
+ */
 export function titleOf({ name, source, line, column }: SourcePlace, called: Error): string {
   const call = callSite(called.stack);
   const exact = call === undefined || source === undefined ? undefined : inFile(call.file, source, line, column);

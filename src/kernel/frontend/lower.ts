@@ -72,8 +72,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /**
- * Returns the kind of result that a function of scalars gives, called by itself. @throws KernelError with a place in
- * the function's own text
+ * Returns the kind of result that a function of scalars gives, called by itself.
+ * @throws KernelError with a place in the function's own text
  */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);

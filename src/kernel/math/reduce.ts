@@ -207,7 +207,7 @@ const payneHanek64 = fn({
   },
 });
 
-/** x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32 and f32x2). */
+/** Splits x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32 and f32x2). */
 export const reduceHalfPi = fn({
   name: "reduceHalfPi",
   params: [real],

@@ -21,7 +21,7 @@ export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly values: ArrayLike<number>;
 };
 
-/** Indexes on devices are of 32 bits. */
+/** The largest index: indexes on devices are of 32 bits. */
 export const MAX_INDEX = 2 ** 31 - 1;
 
 /**
@@ -156,7 +156,7 @@ export function toCoordinates({ rows, columns, starts, column, values }: CsrMatr
   return { kind: "coo", rows, columns, row, column, values };
 }
 
-/** @throws SpecError */
+/** Checks the shape of a matrix. @throws SpecError */
 export function checkShape(who: string, rows: number, columns: number): void {
   for (const [name, value] of [
     ["rows", rows],

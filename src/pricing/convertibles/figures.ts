@@ -7,7 +7,7 @@ import {
   covers,
 } from "../../convertible/index.ts";
 import { forwardRate, valueAt } from "../../market/index.ts";
-import type { ConvertibleFigures } from "./result.ts";
+import type { ConvertibleNumbers } from "./result.ts";
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
 const SPOT_STEP = 1e-3;
@@ -71,7 +71,7 @@ export function thetaAt(
 }
 
 /** Figures without the sensitivities that take moved markets. */
-export function figuresOf(point: ConvertiblePoint, theta: number): ConvertibleFigures {
+export function figuresOf(point: ConvertiblePoint, theta: number): ConvertibleNumbers {
   const { value, errorEstimate, delta, gamma } = point;
   return { value, errorEstimate, delta, gamma, theta, vega: Number.NaN, rho: Number.NaN, credit: Number.NaN };
 }

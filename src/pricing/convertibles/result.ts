@@ -4,7 +4,7 @@ import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
 
 /** The numbers of a convertible today. Sensitivities are NaN where they were not asked for. */
-export interface ConvertibleFigures {
+export interface ConvertibleNumbers {
   readonly value: number;
   readonly errorEstimate: number;
   readonly delta: number;
@@ -18,7 +18,7 @@ export interface ConvertibleFigures {
 interface Priced {
   readonly trade: ConvertibleTrade;
   readonly market: ConvertibleMarket;
-  readonly figures: ConvertibleFigures;
+  readonly figures: ConvertibleNumbers;
   readonly method: "closed-form" | "fdm";
   readonly settings: Settings;
   readonly engine: Engine;

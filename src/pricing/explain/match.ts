@@ -19,7 +19,7 @@ export type Match =
       readonly error: unknown;
     };
 
-/** Trades by id: the earlier book's in its order, then those that only the later one has. */
+/** Matches trades by id: the earlier book's in its order, then those that only the later one has. */
 export function matchTrades(before: Book, after: Book, years: number): Match[] {
   const later = new Map<string, ParsedTrade>();
   for (const parsed of after.trades) if (parsed.ok) later.set(parsed.trade.id, parsed);

@@ -83,7 +83,7 @@ function delivered({ rates }: Terms, { underlying: { dividends } }: Asset, until
   return { kept: kept * growth, cash: cash * growth };
 }
 
-/** Black and Scholes' value of a vanilla; `asset` is what the asset at expiry is worth today. */
+/** Returns Black and Scholes' value of a vanilla; `asset` is what the asset at expiry is worth today. */
 export function vanillaValue(sign: number, asset: number, strike: number, discount: number, variance: number): number {
   if (!(asset > 0)) return Math.max(-sign * strike * discount, 0);
   const mean = Math.log(asset / discount) - 0.5 * variance;

@@ -58,7 +58,7 @@ export function axesKernel(variant: AxesVariant): Kernel {
   );
 }
 
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedAxesKernel = sharing(axesKernel);
 
 /** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */

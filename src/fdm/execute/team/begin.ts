@@ -62,7 +62,7 @@ const expireTable = ({ rows, early, held, summed }: Plan) =>
     },
   });
 
-/** Nodes, values at expiry, what is knocked out at expiry, and the first words of the time program. */
+/** Sets the nodes, the values at expiry, what is knocked out at expiry, and the first words of the time program. */
 export function begin(plan: Plan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;

@@ -6,8 +6,8 @@ import { type Level, restartsOf } from "../several/parts.ts";
 import type { Parameters } from "../several/text.ts";
 
 /**
- * Operator splitting is of first order in time, of which an extrapolation of second order leaves two thirds: the error
- * is up to twice the correction.
+ * A safety factor. Operator splitting is of first order in time, of which an extrapolation of second order leaves two
+ * thirds: the error is up to twice the correction.
  */
 export const SPLITTING = 2;
 

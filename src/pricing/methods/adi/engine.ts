@@ -5,7 +5,9 @@ import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
 import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
 
-/** Levels that a trade may rise at once. Estimates of lognormal ones fall faster than their order tells. */
+/**
+ * The number of levels that a trade may rise at once. Estimates of lognormal ones fall faster than their order tells.
+ */
 const MAX_RISE = 4;
 
 /** Alternating directions as a solver of trades in several factors. */

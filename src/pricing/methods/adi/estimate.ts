@@ -2,7 +2,10 @@
 import type { Terms } from "../../terms.ts";
 import { isLognormal } from "./lognormal.ts";
 
-/** Two levels below, meshes and time steps are twice as coarse, at an eighth of the cost on two axes. */
+/**
+ * The number of levels below for error estimates: two levels below, meshes and time steps are twice as coarse, at an
+ * eighth of the cost on two axes.
+ */
 export const LEVELS_BELOW = 2;
 
 /**

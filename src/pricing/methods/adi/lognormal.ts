@@ -34,7 +34,7 @@ const DENSE = 2.5;
  */
 const DENSE_BETWEEN_DATES = 2;
 const MIN_DENSE = 0.05;
-/** Steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
+/** The number of steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
 const STEPS_BETWEEN_DATES = 4;
 
 /** Tells whether all assets are lognormal and nothing happens to them before expiry. */
@@ -153,7 +153,7 @@ function denseWidth(levels: readonly Level[], deviation: number): number {
   return between * Math.max(deviation, MIN_DEVIATION);
 }
 
-/** Steps of the life for those between dates, which are as the root of their share of the life. */
+/** The number of steps of the life for those between dates, which are as the root of their share of the life. */
 const minSteps = (levels: readonly Level[]): number =>
   2 * Math.ceil(0.5 * STEPS_BETWEEN_DATES * Math.sqrt(dateCountOf(levels)));
 

@@ -7,13 +7,13 @@ import type { Parameters } from "./text.ts";
 
 /** A problem whose numbers stand beside it. */
 export interface Built {
-  /** Problems with the same key differ in their parameters alone. */
+  /** The key of a problem: those with the same key differ in their parameters alone. */
   readonly key: string;
   readonly problem: object;
   readonly parameters: Parameters;
   /** The approximate number of nodes in memory. */
   readonly nodes: number;
-  /** Value, derivatives by the factors' names, and error estimate at some spots. */
+  /** Returns the value, derivatives by the factors' names, and error estimate at some spots. */
   readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
 }
 

@@ -91,11 +91,11 @@ export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: T
   return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
 }
 
-/** Parts of in–out parity have the rebate taken off. */
+/** The payoff of a part as a formula: parts of in–out parity have the rebate taken off. */
 export const lessText = (payoff: string, less: number, p: Parameters): string =>
   less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
 
-/** Early exercise before expiry. */
+/** The conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,

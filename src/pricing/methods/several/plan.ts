@@ -51,7 +51,9 @@ interface Job {
   isOutOfTime: boolean;
 }
 
-/** Entries of one call of `solve` have at most this many nodes together: their results stand in memory at once. */
+/**
+ * The largest number of nodes that entries of one call of `solve` have together: their results stand in memory at once.
+ */
 const MAX_NODES = 1.6e7;
 /**
  * The number of solutions at once on a GPU, where each shape is a kernel that takes seconds to compile: others are

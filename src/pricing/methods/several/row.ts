@@ -10,7 +10,7 @@ export interface Row {
   /** Its place in the batch. */
   readonly trade: number;
   readonly terms: Terms;
-  /** Whose mesh it has: its own, or those of what it is a bump of. */
+  /** The terms whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
   /** The spots of all assets at which a row is read: today's, then those of the scenarios. */
   readonly spots: readonly (readonly number[])[];
@@ -106,7 +106,7 @@ export function addTo({ row, part, points }: Task): void {
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** to + sign·from. */
+/** Returns to + sign·from. */
 export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, sign: number): AxesDerivatives => ({
   value: to.value + sign * from.value,
   first: added(to.first, from.first, sign),
