@@ -29,6 +29,9 @@ export interface ExpectedCost {
 /** What a trade on rates costs by closed forms, which are launched where all other trades are. */
 const RATES = { method: "closed-form", seconds: 2e-5 } as const;
 
+/** What a convertible costs one core by finite differences, with its sensitivities, about. */
+const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
+
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
 /**
@@ -46,6 +49,7 @@ export function expectedCosts(trades: readonly ParsedTrade[], context: BookConte
   return trades.map((parsed, i) => {
     if (!parsed.ok) return NOTHING;
     if (parsed.trade.kind === "rates") return { ...RATES, host };
+    if (parsed.trade.kind === "convertible") return { ...CONVERTIBLE, host };
     try {
       columns.add(i, parsed.trade, parsed.index ?? i);
       const method = methodFor(batch, i);
