@@ -3,12 +3,12 @@
  * Engines differ in the last bits of `**`, of `Math.sin` and of `Math.cos`.
  */
 
-/** xʸ for x ≥ 0, as e^(y·ln x): the relative error is some |y·ln x| units in the last place. */
+/** Returns xʸ for x ≥ 0, as e^(y·ln x): the relative error is some |y·ln x| units in the last place. */
 export function power(x: number, y: number): number {
   return y === 0 ? 1 : Math.exp(y * Math.log(x));
 }
 
-/** cos(πx) by Taylor's series after reduction to |x| ≤ ¼, within a few units in the last place. */
+/** Returns cos(πx) by Taylor's series after reduction to |x| ≤ ¼, within a few units in the last place. */
 export function cosPi(x: number): number {
   const r = Math.abs(x - 2 * Math.round(0.5 * x)); // cos is even, with period 2: 0 ≤ r ≤ 1
   if (r > 0.75) return -cosine(1 - r);

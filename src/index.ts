@@ -7,12 +7,14 @@
 export * from "./errors.ts";
 export { parseBook, readBook, readHeader, readTrades, Totals } from "./book/index.ts";
 export type {
+  AnyTrade,
   Barrier,
   Book,
   BookContext,
   BookHeader,
   BookInput,
   BookReport,
+  ConvertibleTrade,
   CurrencyTotals,
   Exercise,
   FailedTrade,
@@ -22,6 +24,7 @@ export type {
   ParsedTrade,
   Payoff,
   PricedTrade,
+  RatesTrade,
   Scenarios,
   ScenariosInput,
   ScenarioErrorEstimates,

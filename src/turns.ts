@@ -15,7 +15,7 @@ function pause(): Promise<void> {
   });
 }
 
-/** Milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
+/** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
 const TURN = 3;
 
 /** Lets the event loop turn every so often during long work on the host. */

@@ -18,7 +18,7 @@ export class Clock {
     this.#remember(0);
   }
 
-  /** Years from `asOf`. */
+  /** The time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
     const second = Math.round(years / INSTANT);

@@ -9,7 +9,7 @@ export type Row =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly cells: undefined; readonly problem: string };
 
-/** Rows, one a line. Blank lines are passed over. */
+/** Reads rows, one a line. Blank lines are passed over. */
 export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row, undefined> {
   for await (const line of lines) if (!isBlank(line)) yield readCells(line);
 }

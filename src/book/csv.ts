@@ -9,8 +9,8 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * Trades from CSV. The first row names the columns (see `columns.ts`); an empty cell is a field left out. A row that is
- * no trade becomes that trade's error, named by its line. Memory is bounded by the longest row allowed, 1 Mi
+ * Reads trades from CSV. The first row names the columns (see `columns.ts`); an empty cell is a field left out. A row
+ * that is no trade becomes that trade's error, named by its line. Memory is bounded by the longest row allowed, 1 Mi
  * characters.
  * @throws BookError an empty table, an unknown column; here, before any trade is read
  */

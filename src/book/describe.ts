@@ -1,5 +1,6 @@
 /** A trade in words, as a person would say it in a list. */
-import type { Barrier, BasketIndex, Exercise, Payoff, Trade } from "./types.ts";
+import type { RatesExercise, RatesTrade } from "./rates-types.ts";
+import type { AnyTrade, Barrier, BasketIndex, Exercise, Payoff } from "./types.ts";
 
 const INDEX: Readonly<Record<BasketIndex, string>> = {
   sum: "basket",
@@ -8,9 +9,35 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
   min: "worst-of",
 };
 
-/** "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
-export function describeTrade({ payoff, exercise, barriers }: Trade): string {
+/** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
+export function describeTrade(trade: AnyTrade): string {
+  if (trade.kind === "rates") return describeRates(trade);
+  if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;
+  const { payoff, exercise, barriers } = trade;
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
+}
+
+/** "Callable bond to 10 years", "Bermudan payer swaption 0.035", "Cap 0.03". */
+function describeRates({ product, expiry }: RatesTrade): string {
+  switch (product.kind) {
+    case "bond": {
+      const rights = [product.calls.length > 0 ? "callable " : "", product.puts.length > 0 ? "puttable " : ""].join("");
+      return `${rights}bond, ${number(expiry)} years`;
+    }
+    case "bondOption":
+      return `${exerciseName(product.exercise)} bond ${product.right} ${number(product.strike)}`;
+    case "capFloor":
+      return `${product.right} ${number(product.strike)}, ${number(expiry)} years`;
+    case "swaption":
+      return `${exerciseName(product.exercise)} ${product.right} swaption ${number(product.strike)}`;
+    default:
+      return product satisfies never;
+  }
+}
+
+function exerciseName(exercise: RatesExercise): string {
+  if (exercise.kind === "american") return "American";
+  return exercise.times.length === 1 ? "European" : "Bermudan";
 }
 
 function exerciseWord({ kind }: Exercise, payoff: Payoff): string {
@@ -55,7 +82,10 @@ function number(value: number): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 7 });
 }
 
-/** The underlyings of a trade, in its order. */
-export function underlyingsOf({ underlying, assets }: Trade): readonly string[] {
+/** The underlyings of a trade, in its order; the currency of a trade on rates. */
+export function underlyingsOf(trade: AnyTrade): readonly string[] {
+  if (trade.kind === "rates") return [trade.currency];
+  if (trade.kind === "convertible") return [trade.underlying.name];
+  const { underlying, assets } = trade;
   return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
 }

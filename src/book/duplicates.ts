@@ -8,7 +8,7 @@ const MAX_IDS = 1 << 22;
 export class SeenIds {
   #count = 0;
 
-  /** Ids remembered. */
+  /** The number of ids remembered. */
   get count(): number {
     return this.#count;
   }
@@ -65,8 +65,8 @@ export class SeenIds {
 }
 
 /**
- * Two multiplicative hashes over the UTF-16 units, mixed at the end so that low bits depend on all; the second is never
- * 0.
+ * Returns two multiplicative hashes of an id over the UTF-16 units, mixed at the end so that low bits depend on all;
+ * the second is never 0.
  */
 export function hashOfId(text: string): [number, number] {
   let a = 0x811c9dc5;

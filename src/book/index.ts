@@ -33,13 +33,17 @@ export { tagsOf } from "./tags.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export {
   type BookInput,
+  type ConvertibleInput,
+  type CreditInput,
   bookJsonSchema,
   type MarketInput,
   type ScenariosInput,
   type TradeInput,
 } from "./schema/index.ts";
-export { failedResult, labelsOf, unreadResult } from "./results.ts";
+export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
+export type * from "./rates-types.ts";
 export type * from "./types.ts";
+export type * from "./convertible-types.ts";

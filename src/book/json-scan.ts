@@ -113,8 +113,8 @@ function skip(pattern: RegExp, text: string, offset: number): number {
 }
 
 /**
- * Names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops from quote
- * to quote.
+ * Counts the names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops
+ * from quote to quote.
  */
 export function countNames(text: string): number {
   let names = 0;

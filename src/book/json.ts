@@ -4,8 +4,8 @@ import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * JSON text as plain data; a byte order mark before it is let pass. Of a name that an object has twice, `JSON.parse`
- * takes the last value without a word: here it is an error.
+ * Parses JSON text to plain data; a byte order mark before it is let pass. Of a name that an object has twice,
+ * `JSON.parse` takes the last value without a word: here it is an error.
  * @param where what the text is, for the message: `line 17`, or nothing for a whole book
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */

@@ -3,7 +3,7 @@ export async function* flatten<T>(batches: AsyncIterable<readonly T[]>): AsyncGe
   for await (const batch of batches) yield* batch;
 }
 
-/** Nothing but white space. */
+/** Tells whether a line is nothing but white space. */
 export function isBlank({ text }: Line): boolean {
   return text !== undefined && text.trim() === "";
 }
@@ -11,16 +11,18 @@ export function isBlank({ text }: Line): boolean {
 /** One line of a text, counted from 1, without its line break. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  /** Longer than the limit: passed over, never held in memory. */
+  /** A line longer than the limit: passed over, never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
-/** Longest line that holds a trade, and longest first line, which may hold a whole market. Characters. */
+/**
+ * The length of the longest line that holds a trade, and longest first line, which may hold a whole market. Characters.
+ */
 export const MAX_LINE = 1 << 20;
 export const MAX_FIRST_LINE = 1 << 26;
 
 /**
- * Text as lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines end with
- * LF or CRLF.
+ * Splits text into lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines
+ * end with LF or CRLF.
  */
 export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter();

@@ -1,20 +1,16 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
+import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
 import {
   type Correlation,
   type Dividends,
   dividendSchedule,
-  flatCurve,
-  type ForwardCurve,
-  type HullWhite,
   localSurface,
   noDividends,
   type Underlying,
   type Volatility,
-  zeroCurve,
 } from "../market/index.ts";
 import {
-  calibrateCurve,
   type Carry,
   calibrateVolatility,
   type CurveCalibration,
@@ -25,7 +21,8 @@ import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
-import type { FittedSpec, MarketSpec, RateSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
+import { type ResolvedRates, resolveRates } from "./rates.ts";
+import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
@@ -46,63 +43,42 @@ export interface ResolvedMarket extends Market {
   readonly calibration: MarketCalibration;
 }
 
-/** @throws BookError where numbers contradict each other: dates out of order, total variance that falls */
+/**
+ * Resolves a market as written to market data.
+ * @throws BookError where numbers contradict each other: dates out of order, total variance that falls
+ */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): ResolvedMarket {
   const rates = new Map(
-    [...spec.rates].map(([currency, rate]) => [currency, resolveRate(rate, asOf, inside(place, "rates", currency))]),
+    [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),
   );
   const curves: Record<string, CurveCalibration> = {};
   for (const [currency, { report }] of rates) if (report !== undefined) curves[currency] = report;
   const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
-  for (const [name, underlying] of spec.underlyings) {
+  for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
+  const credit = resolveCredit(spec, underlyings, asOf, place);
   return {
     entries,
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
+    credit,
+    rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
   };
-}
-
-/** A currency's forward curve, and how it moves if it does. */
-interface ResolvedRate {
-  readonly curve: ForwardCurve;
-  readonly shortRate?: HullWhite;
-  readonly report?: CurveCalibration;
-}
-
-function resolveRate(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRate {
-  if (spec.kind === "flat") return { curve: flatCurve(spec.rate) };
-  if (spec.kind === "hullWhite") {
-    const resolved = resolveRate(spec.curve, asOf, inside(place, "hullWhite", "curve"));
-    const { meanReversion, volatility } = spec;
-    // A rate that does not move at random is its curve.
-    return volatility === 0 ? resolved : { ...resolved, shortRate: { meanReversion, volatility } };
-  }
-  if (spec.kind === "instruments") {
-    const { fit, report } = calibrateCurve(spec, asOf, place);
-    return { curve: zeroCurve(fit.nodes), report };
-  }
-  const times = increasingYears(
-    spec.nodes.map(({ date }) => date),
-    asOf,
-    (i) => place(i, "date"),
-  );
-  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))) };
 }
 
 function resolveUnderlying(
   name: string,
   spec: UnderlyingSpec,
-  rates: ReadonlyMap<string, ResolvedRate>,
+  rates: ReadonlyMap<string, ResolvedRates>,
   asOf: AsOf,
   place: Place,
 ): UnderlyingEntry {
@@ -112,7 +88,7 @@ function resolveUnderlying(
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
   const fittedSpec = written === "quotes" ? fittedOf(spec.volatility) : undefined;
   const found =
-    rate === undefined || fittedSpec === undefined
+    rate?.curve === undefined || fittedSpec === undefined
       ? undefined
       : fittedVolatility(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends }, asOf, at);
   const volatility = written === "quotes" ? found?.volatility : written;
@@ -129,6 +105,12 @@ function resolveUnderlying(
       problem: `${quote(name)} is in ${quote(spec.currency)}, which market.rates does not have${known}`,
       volatilityProblem,
     };
+  }
+  if (rate.curve === undefined) {
+    const problem =
+      `${quote(name)} is in ${quote(spec.currency)}, whose rates are a model that only trades on rates take in this ` +
+      "version; write a rate, zero rates, or hullWhite with one volatility";
+    return { underlying: undefined, problem, volatilityProblem };
   }
   const underlying: Underlying = {
     name,
@@ -192,12 +174,38 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
 function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
   return (spec.correlations ?? []).map(([first, second, value], i) => {
     for (const [position, name] of [first, second].entries()) {
-      if (spec.underlyings.has(name) || spec.rates.has(name)) continue;
+      if (spec.underlyings?.has(name) === true || spec.rates.has(name)) continue;
       throw new BookError(
         place("correlations", i, position),
-        `unknown underlying ${quote(name)}${didYouMean(name, [...spec.underlyings.keys(), ...spec.rates.keys()])}`,
+        `unknown underlying ${quote(name)}${didYouMean(name, [...(spec.underlyings?.keys() ?? []), ...spec.rates.keys()])}`,
       );
     }
     return { first, second, value };
   });
+}
+
+/** @throws BookError credit of an underlying that there is none of; dates out of order */
+function resolveCredit(
+  spec: MarketSpec,
+  underlyings: ReadonlyMap<string, Underlying>,
+  asOf: AsOf,
+  place: Place,
+): Map<string, Credit> {
+  const credit = new Map<string, Credit>();
+  for (const [name, one] of spec.credit ?? []) {
+    const at = inside(place, "credit", name);
+    if (spec.underlyings?.has(name) !== true) {
+      const known = didYouMean(name, spec.underlyings?.keys() ?? []);
+      throw new BookError(at(), `unknown underlying ${quote(name)}${known}`);
+    }
+    const { dates, values } = one.kind === "spread" ? one.spread : one.hazard;
+    const times = increasingYears(dates, asOf, (i) => at(one.kind, i, "date"));
+    const byTime = { times: times.slice(0, -1), values };
+    if (one.kind === "spread") credit.set(name, { kind: "spread", spread: byTime });
+    else {
+      const { recovery, jump, exponent = 0, reference = underlyings.get(name)?.spot ?? 1 } = one;
+      credit.set(name, { kind: "hazard", hazard: byTime, recovery, jump, exponent, reference });
+    }
+  }
+  return credit;
 }

@@ -11,7 +11,7 @@ export function show(value: unknown): string {
     : `a ${typeof value}`;
 }
 
-/** Quoted and escaped as in JSON, cut after 40 characters. */
+/** Quotes a text, escaped as in JSON, cut after 40 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }

@@ -10,8 +10,8 @@ import type { ParsedTrade } from "./types.ts";
 export type RandomAccess = AsyncBuffer;
 
 /**
- * Trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a DATE a
- * day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
+ * Reads trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a
+ * DATE a day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
  * @throws BookError no Parquet, an unknown column; here, before any trade is read
  */
 export async function readParquet(
@@ -30,7 +30,7 @@ async function* tradesOf({ rows, read, total }: Table): AsyncGenerator<ParsedTra
 /** A table of trades, whose rows are read from any place. */
 export interface Table {
   readonly columns: readonly Column[];
-  /** Rows. */
+  /** The number of rows. */
   readonly total: number;
   /** The rows from one index to another, a part of a row group in memory at a time. */
   readonly rows: (from: number, to: number) => AsyncIterable<{ readonly cells: unknown[]; readonly index: number }>;
@@ -38,7 +38,7 @@ export interface Table {
   readonly read: (cells: readonly unknown[], index: number, repeated?: boolean) => ParsedTrade;
 }
 
-/** @throws BookError no Parquet, an unknown column */
+/** Opens a table of trades in Parquet. @throws BookError no Parquet, an unknown column */
 export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));

@@ -16,8 +16,8 @@ interface Terms {
 }
 
 /**
- * Resolves a payoff that depends on the path; undefined where it is of the last spot alone. @throws BookError terms
- * that do not go together
+ * Resolves a payoff that depends on the path; undefined where it is of the last spot alone.
+ * @throws BookError terms that do not go together
  */
 export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;

@@ -1,10 +1,19 @@
 import { FeynkacError, BookError } from "../errors.ts";
-import type { FailedTrade, ParsedTrade, Trade, TradeLabels } from "./types.ts";
+import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts";
 
 /** The labels of a trade that its result carries. */
-export function labelsOf({ underlying: { name, currency }, assets, quantity, tags }: Trade): TradeLabels {
+export function labelsOf(trade: AnyTrade): TradeLabels {
+  const { quantity, tags } = trade;
+  if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
+  const { name, currency } = trade.underlying;
+  const assets = trade.kind === "convertible" ? undefined : trade.assets;
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
   return { underlying, currency, quantity, tags };
+}
+
+/** The currency that a trade's numbers are in. */
+export function currencyOf(trade: AnyTrade): string {
+  return trade.kind === "rates" ? trade.currency : trade.underlying.currency;
 }
 
 /** The result of a trade that could not be read. */

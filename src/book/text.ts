@@ -10,7 +10,7 @@ export type ByteStream = AsyncIterable<Uint8Array>;
 const INVALID = "\udcff";
 
 /**
- * UTF-8 text, chunk by chunk; a byte order mark is dropped, and what is no UTF-8 is marked.
+ * Decodes UTF-8 text, chunk by chunk; a byte order mark is dropped, and what is no UTF-8 is marked.
  * @throws BookError for input that is evidently something else: compressed, or UTF-16
  */
 export async function* decodeText(bytes: ByteStream): AsyncGenerator<string> {
@@ -38,7 +38,7 @@ function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
   return both;
 }
 
-/** Bytes before a character that the end may have cut in two. */
+/** The number of bytes before a character that the end may have cut in two. */
 function wholeCharacters(bytes: Uint8Array): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back++) {
     const byte = bytes[bytes.length - back];
@@ -51,8 +51,8 @@ function wholeCharacters(bytes: Uint8Array): number {
 }
 
 /**
- * Line by line where something is wrong, so that only that line is marked. A line feed is one byte, and part of no
- * other character.
+ * Decodes bytes, line by line where something is wrong, so that only that line is marked. A line feed is one byte, and
+ * part of no other character.
  */
 export function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
@@ -82,7 +82,7 @@ export function findInvalid(text: string): number {
   return text.search(/\p{Surrogate}/u);
 }
 
-/** @throws BookError bytes that a text in UTF-8 does not begin with */
+/** Refuses text in another encoding than UTF-8. @throws BookError bytes that a text in UTF-8 does not begin with */
 export function refuseOtherEncodings([a, b]: Uint8Array): void {
   if (a === 0x1f && b === 0x8b)
     throw new BookError("", "the input is compressed (gzip); decompress it first: gunzip -c FILE | feynkac price -");
@@ -93,7 +93,7 @@ export function refuseOtherEncodings([a, b]: Uint8Array): void {
 /** V8's longest string is 2²⁹ − 24 units; a book larger than this belongs into NDJSON anyway. */
 const MAX_WHOLE = 1 << 28;
 
-/** All of the text at once. @throws BookError when it is longer than 256 Mi characters */
+/** Reads all of the text at once. @throws BookError when it is longer than 256 Mi characters */
 export async function readWholeText(chunks: AsyncIterable<string>): Promise<string> {
   const parts: string[] = [];
   let length = 0;

@@ -2,12 +2,12 @@
 
 const MS_PER_DAY = 86_400_000;
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** Times beyond this are mistakes, and would overflow what is made of them. */
+/** The largest time in years: times beyond it are mistakes, and would overflow what is made of them. */
 export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {
-  /** Milliseconds since 1970, UTC. */
+  /** The milliseconds since 1970, UTC. */
   readonly instant: number;
   /**
    * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
@@ -19,7 +19,7 @@ export interface AsOf {
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** Midnight UTC of the day; the time of day is asOf's. */
+  /** A day, as its midnight UTC; the time of day is asOf's. */
   | { readonly kind: "day"; readonly midnight: number }
   /** A tenor: so many calendar months after asOf's day, and then so many days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
@@ -102,17 +102,21 @@ function parseTenor(text: string): TimeSpec | undefined {
  * shorter: one month after 31 January is 28 or 29 February, and one month after 28 February is 28 March.
  */
 function tenorMidnight(asOf: AsOf, months: number, days: number): number {
-  const start = new Date(asOf.instant - asOf.timeOfDay);
+  return monthsAfter(asOf.instant - asOf.timeOfDay, months) + days * MS_PER_DAY;
+}
+
+function monthsAfter(midnight: number, months: number): number {
+  const start = new Date(midnight);
   const end = new Date(0);
   // Day 0 of a month is the last one of the month before it.
   end.setUTCFullYear(start.getUTCFullYear(), start.getUTCMonth() + months + 1, 0);
   end.setUTCDate(Math.min(start.getUTCDate(), end.getUTCDate()));
-  return end.getTime() + days * MS_PER_DAY;
+  return end.getTime();
 }
 
 /**
- * Years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a whole number
- * of days away, whatever the hour the book was made at.
+ * The time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a
+ * whole number of days away, whatever the hour the book was made at.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -123,13 +127,28 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
     case "day":
       return (time.midnight + asOf.timeOfDay - asOf.instant) / MS_PER_YEAR;
     case "tenor":
-      return yearsFrom(asOf, { kind: "day", midnight: tenorMidnight(asOf, time.months, time.days) });
+      return yearsFrom(asOf, dayOf(asOf, time));
     default:
       return time satisfies never;
   }
 }
 
-/** Years, for a message. */
+/** A date, an instant or a tenor, less so many calendar months. The last day of a month stands for those it lacks. */
+export function monthsBefore(asOf: AsOf, time: Exclude<TimeSpec, { kind: "years" }>, months: number): TimeSpec {
+  if (time.kind === "tenor") return monthsBefore(asOf, dayOf(asOf, time), months);
+  const moment = time.kind === "day" ? time.midnight : time.instant;
+  const midnight = Math.floor(moment / MS_PER_DAY) * MS_PER_DAY;
+  const earlier = monthsAfter(midnight, -months);
+  return time.kind === "day"
+    ? { kind: "day", midnight: earlier }
+    : { kind: "instant", instant: earlier + moment - midnight };
+}
+
+function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }>): Extract<TimeSpec, { kind: "day" }> {
+  return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
+}
+
+/** Writes years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;

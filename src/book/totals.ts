@@ -9,8 +9,13 @@ import type {
   TradeResult,
 } from "./types.ts";
 
-/** The properties of a trade that totals need. */
-export interface TotalledTrade {
+/** The properties of a trade that totals need: one on underlyings, or one on the rates of a currency. */
+export type TotalledTrade =
+  | TradeOnUnderlyings
+  | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
+
+interface TradeOnUnderlyings {
+  readonly kind?: "convertible" | undefined;
   readonly quantity: number;
   readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
   readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];
@@ -44,9 +49,9 @@ export interface TotalledTrade {
  * for (const { currency, value } of totals.totals) console.log(currency, value.toFixed(4)); // EUR 104.5058
  */
 export class Totals {
-  /** Trades with a value. */
+  /** The number of trades with a value. */
   priced = 0;
-  /** Trades with an error. */
+  /** The number of trades with an error. */
   failed = 0;
   readonly #byCurrency = new Map<string, CurrencySums>();
   readonly #byGroup = new Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>();
@@ -64,7 +69,7 @@ export class Totals {
     }
     this.priced++;
     const row = { quantity: trade.quantity, result, sensitivities: sensitivitiesOf(trade, result) };
-    this.#of(trade.underlying.currency).add(row);
+    this.#of(trade.kind === "rates" ? trade.currency : trade.underlying.currency).add(row);
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
   }
 
@@ -109,7 +114,9 @@ interface TotalledRow {
 }
 
 /** The sensitivities of a trade to each of its underlyings; none where none were asked for. */
-function sensitivitiesOf({ underlying, assets }: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
+function sensitivitiesOf(trade: TotalledTrade, result: PricedTrade): TotalledRow["sensitivities"] {
+  if (trade.kind === "rates") return NONE;
+  const { underlying, assets } = trade;
   if (assets === undefined) return sensitivitiesTo(underlying, result);
   return assets.flatMap(({ underlying: one }) => sensitivitiesTo(one, result.sensitivities?.[one.name]));
 }

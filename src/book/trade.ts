@@ -4,13 +4,19 @@ import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
 import { checkFormula } from "./formulas.ts";
 import type { Dividends, Volatility } from "../market/index.ts";
+import { resolveConvertible } from "./convertible.ts";
+import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
 import {
+  convertibleTradeSchema,
+  isConvertibleEntry,
   isPlainObject,
+  isRatesEntry,
   type PayoffSpec,
+  ratesTradeSchema,
   type TradeSpec,
   tags,
   tradeSchema,
@@ -32,16 +38,22 @@ export interface TradeReader {
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
-    const spec: TradeSpec =
-      value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
-    const trade = resolveTrade(spec, place, reader);
-    if (reader.seenBefore(spec.id))
-      throw new BookError(place("id"), `expected an id of its own, got ${quote(spec.id)} again`);
+    const trade = isConvertibleEntry(value)
+      ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
+      : isRatesEntry(value)
+        ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
+        : resolveTrade(acceptTrade(value, place), place, reader);
+    if (reader.seenBefore(trade.id))
+      throw new BookError(place("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };
   } catch (error) {
     if (!(error instanceof BookError)) throw error;
     return failedTrade(value, index, error);
   }
+}
+
+function acceptTrade(value: Record<string, unknown>, place: Place): TradeSpec {
+  return value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
 }
 
 export function failedTrade(value: unknown, index: number, error: BookError): ParsedTrade {

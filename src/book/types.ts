@@ -2,17 +2,20 @@
  * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
  * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
+import type { Credit } from "../convertible/index.ts";
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { Correlation, Underlying, Volatility } from "../market/index.ts";
+import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
+import type { ConvertibleFigures, ConvertibleTrade } from "./convertible-types.ts";
+import type { RatesFigures, RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
 /** The payoff of a trade that is exercised or expires, per unit of quantity. */
 export type Payoff =
-  /** max(S − strike, 0) or max(strike − S, 0). */
+  /** A payoff of max(S − strike, 0) or max(strike − S, 0). */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
@@ -26,7 +29,7 @@ export type Payoff =
       readonly kinks: readonly number[];
       readonly place?: string;
     }
-  /** max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
+  /** A payoff of max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
   | {
       readonly kind: "basket";
       readonly right: "call" | "put";
@@ -38,7 +41,7 @@ export type Payoff =
 
 /** A payoff that depends on the path of one spot, not on its last value alone. */
 export type PathPayoff =
-  /** max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
+  /** A payoff of max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
   | {
       readonly kind: "average";
       readonly right: "call" | "put";
@@ -46,7 +49,7 @@ export type PathPayoff =
       readonly mean: "arithmetic" | "geometric";
       /** Years, increasing, ≥ 0, the last one at or before expiry; or the whole time from today to expiry. */
       readonly times: readonly number[] | "continuous";
-      /** Fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
+      /** The fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
@@ -59,7 +62,7 @@ export type PathPayoff =
       /** 0 where it floats. */
       readonly strike: number;
       readonly isFloating: boolean;
-      /** Years from which on spots count. */
+      /** The time in years from which on spots count. */
       readonly from: number;
       /** The extreme spot before today. */
       readonly extremum: number | undefined;
@@ -86,7 +89,10 @@ export type BasketIndex = "sum" | "product" | "max" | "min";
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
-  /** Times in years, increasing, the last one at or before expiry; expiry itself is always an exercise date. */
+  /**
+   * Exercise on dates: times in years, increasing, the last one at or before expiry; expiry itself is always an
+   * exercise date.
+   */
   | { readonly kind: "bermudan"; readonly times: readonly number[] };
 
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
@@ -96,9 +102,9 @@ export interface Barrier {
   /** The underlying that is monitored, of a trade on several: its number from 0. */
   readonly asset?: number;
   readonly type: BarrierType;
-  /** > 0. */
+  /** The level of the barrier, > 0. */
   readonly level: number;
-  /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
+  /** The amount paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
   /** The time at which a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
@@ -120,19 +126,24 @@ export interface TradeAsset {
 export interface DriverCorrelations {
   /** The names of underlyings, and the currency of the short rate. */
   readonly names: readonly string[];
-  /** Symmetric, with ones on its diagonal; whether it is positive semi-definite is for methods to look at. */
+  /**
+   * The matrix of correlations, symmetric, with ones on its diagonal; whether it is positive semi-definite is for
+   * methods to look at.
+   */
   readonly matrix: readonly (readonly number[])[];
-  /** Pairs that the book does not name, which are taken to be independent. */
+  /** The pairs that the book does not name, which are taken to be independent. */
   readonly assumed: readonly (readonly [string, string])[];
 }
 
 /** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
 export type Tags = Readonly<Record<string, string | number>>;
 
-/** One trade, complete and valid: everything that its price depends on can be reached from here. */
+/** A trade on underlyings, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
+  /** Absent: other trades have a `kind`. */
+  readonly kind?: undefined;
   readonly id: string;
-  /** Shared by reference among the trades of one underlying. */
+  /** The underlying, shared by reference among the trades of one underlying. */
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
@@ -141,22 +152,27 @@ export interface Trade {
   /** The correlations of a trade on several underlyings or under a stochastic short rate. */
   readonly correlations?: DriverCorrelations;
   readonly payoff: Payoff;
-  /** Years, ≥ 0; at 0 the trade is worth its payoff. */
+  /** The time to expiry in years, ≥ 0; at 0 the trade is worth its payoff. */
   readonly expiry: number;
   readonly exercise: Exercise;
-  /** Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some. */
+  /**
+   * The barriers. Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some.
+   */
   readonly barriers: readonly Barrier[];
-  /** Results are per unit; totals multiply by this. Negative when sold. */
+  /** The number of units held. Results are per unit; totals multiply by this. Negative when sold. */
   readonly quantity: number;
   readonly tags?: Tags;
 }
+
+/** Any trade of a book, told apart by its `kind`, which trades on underlyings have none of. */
+export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
 
 /**
  * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
  * may be left out: their index is then their place in the run.
  */
 export type ParsedTrade =
-  | { readonly ok: true; readonly trade: Trade; readonly index?: number }
+  | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number }
   | {
       readonly ok: false;
       readonly id: string | undefined;
@@ -180,15 +196,18 @@ export interface Scenarios {
 /** A relative move of all spots, or of some underlyings by their names. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
-/** Underlyings by name, with resolved curves, dividends and volatilities, and correlations. */
+/** Underlyings by name, with resolved curves, dividends and volatilities; correlations; rates by currency. */
 export interface Market {
+  readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
+  /** Credit by underlying. */
+  readonly credit: ReadonlyMap<string, Credit>;
 }
 
 /** The context that all trades of a book share. */
 export interface BookContext {
-  /** ISO instant in UTC. */
+  /** The valuation moment, an ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   /** The method that prices its trades, unless options say otherwise; "auto" by default. */
@@ -203,7 +222,7 @@ export interface Book extends BookContext {
   readonly trades: readonly ParsedTrade[];
 }
 
-/** Why a trade has no result, as plain data. */
+/** The reason why a trade has no result, as plain data. */
 export interface TradeError {
   /** A `FeynkacError`'s code, or `INTERNAL`. */
   readonly code: string;
@@ -214,20 +233,20 @@ export interface TradeError {
 }
 
 /**
- * values[time][spot][volatility][rate], in the order of the book's scenario axes; null where a scenario could not be
- * priced.
+ * The values of the scenarios, values[time][spot][volatility][rate], in the order of the book's scenario axes; null
+ * where a scenario could not be priced.
  */
 export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
 
 /**
- * estimates[time][volatility][rate]: the largest of the error estimates of the values at the scenarios' spots; null
- * where one is not known.
+ * The error estimates of the scenarios, estimates[time][volatility][rate]: the largest of the error estimates of the
+ * values at the scenarios' spots; null where one is not known.
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
 /** The names of a trade and of what it is on, as its result says them. */
 export interface TradeLabels {
-  /** Its name; of several, their names with " + " between them. */
+  /** Its name; of several, their names with " + " between them; of a trade on rates, its currency. */
   readonly underlying: string;
   readonly currency: string;
   /** The quantity of the book; the result's numbers are per unit. */
@@ -240,7 +259,7 @@ export interface TradeLabels {
  * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
  * null.
  */
-export interface PricedTrade extends TradeLabels {
+export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
   readonly id: string;
   readonly status: "ok";
   readonly value: number;
@@ -253,7 +272,8 @@ export interface PricedTrade extends TradeLabels {
   readonly errorEstimate: number;
   /**
    * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "sparse-grid", "montecarlo", "quantization", "convolution", "deterministic", "payoff" (at expiry) or
+   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution",
+   * "deterministic", "payoff" (at expiry) or
    * "knocked-out".
    */
   readonly method: string;
@@ -267,9 +287,12 @@ export interface PricedTrade extends TradeLabels {
    * them.
    */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
-  /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
+  /** The cross gamma ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];
-  /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
+  /**
+   * The sensitivity ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate,
+   * per 1.00.
+   */
   readonly correlation?: readonly PairSensitivity[];
   /** The error estimates of sensitivities, on request. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
@@ -299,7 +322,7 @@ export type PairSensitivity = readonly [first: string, second: string, value: nu
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade extends Partial<TradeLabels> {
-  /** null when the trade did not say. */
+  /** The trade's id; null when the trade did not say. */
   readonly id: string | null;
   readonly status: "error";
   readonly value: null;
@@ -327,16 +350,16 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  /** Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
+  /** The sum Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
   readonly cashDelta: number | null;
   readonly theta: number | null;
   readonly rho: number | null;
-  /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
+  /** The sum Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
   /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
-  /** Σ |quantity|·estimate. */
+  /** The sum Σ |quantity|·estimate. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
@@ -347,7 +370,7 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly delta: number | null;
   readonly gamma: number | null;
   readonly vega: number | null;
-  /** delta × spot, in the currency. */
+  /** The product delta × spot, in the currency. */
   readonly cashDelta: number | null;
 }
 

@@ -137,7 +137,7 @@ function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, c
     throw new BookError(place(ragged), `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`);
 }
 
-/** Years of dates that have to increase from after asOf. @throws BookError at the first that does not */
+/** Returns the years of dates that have to increase from after asOf. @throws BookError at the first that does not */
 export function increasingYears(dates: readonly TimeSpec[], asOf: AsOf, place: (index: number) => string): number[] {
   const years = dates.map((date) => yearsFrom(asOf, date));
   years.forEach((time, i) => {

@@ -2,6 +2,7 @@
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
 import { fitSabr } from "./sabr.ts";
+import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
 
 /** A quote: its implied volatility, or a price of today. */
@@ -20,7 +21,7 @@ export interface OptionQuote {
 }
 
 /** The models of surfaces, or "none" for implied volatilities only. */
-export type QuoteFit = "svi" | "none" | { readonly sabr: { readonly beta: number } };
+export type QuoteFit = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
 
 export interface FittedQuote {
   /** Undefined where the price has none. */
@@ -88,7 +89,8 @@ function byExpiry(quotes: readonly OptionQuote[], implied: readonly FittedQuote[
 }
 
 function surfaceOf(quotes: UnderlyingQuotes, fit: Exclude<QuoteFit, "none">): SurfaceFit {
-  return fit === "svi" ? fitSvi(quotes) : fitSabr(quotes, fit.sabr.beta);
+  if (fit === "svi") return fitSvi(quotes);
+  return fit === "ssvi" ? fitSsvi(quotes) : fitSabr(quotes, fit.sabr.beta);
 }
 
 /** Implied volatilities of quotes, and the surface fitted to those that have one. */

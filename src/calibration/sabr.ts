@@ -3,8 +3,7 @@ import { fn, real, record } from "../kernel/index.ts";
 import type { Slice } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, withDifferences } from "./least-squares.ts";
-import { limitedMessage } from "./svi-surface.ts";
-import { describeSlices } from "./variance-surface.ts";
+import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
 /** The parameters of a forward's SABR model: dF = α·F^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
 export const SabrModel = record({ alpha: real, beta: real, rho: real, nu: real });

@@ -20,7 +20,10 @@ export interface Frame {
 const TICK_WIDTH = 78;
 const TICK_HEIGHT = 40;
 
-/** @param range pixels of the two ends */
+/**
+ * Returns the scale that maps values to pixels.
+ * @param range pixels of the two ends
+ */
 export function scaleOf(
   axis: Axis,
   values: readonly number[],
@@ -67,7 +70,7 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** Pixels left of the axes: the ticks and the label. */
+/** The width in pixels left of the axes: the ticks and the label. */
 export function leftOf(texts: readonly string[]): number {
   return 34 + Math.max(...texts.map(widthOf), 10);
 }

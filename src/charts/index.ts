@@ -13,14 +13,14 @@ export type { Axis, Chart, ChartSize, HeatMapChart, PlotChart, Point, Series, Wa
 export { CHART_STYLE } from "./style.ts";
 export { escaped, short } from "./text.ts";
 
-/** One chart as an `svg` element, to stand in a page that has `CHART_STYLE`. */
+/** Draws one chart as an `svg` element, to stand in a page that has `CHART_STYLE`. */
 export function drawChart(chart: Chart, size: ChartSize): string {
   const { width, height } = size;
   const box = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width, height };
   return element("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
 }
 
-/** One chart as a file of its own. */
+/** Draws one chart as a file of its own. */
 export function chartFile(chart: Chart, size: ChartSize): string {
   const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
@@ -38,7 +38,7 @@ export interface Sheet {
 const SHEET_HEAD = 56;
 const SHEET_MARGIN = 20;
 
-/** Several charts as one file, each of the given size. */
+/** Draws several charts as one file, each of the given size. */
 export function sheetFile({ title, subtitle, rows }: Sheet, size: ChartSize): string {
   const width = size.width * Math.max(...rows.map((row) => row.length)) + SHEET_MARGIN;
   const height = SHEET_HEAD + size.height * rows.length;

@@ -1,6 +1,6 @@
 /** Parts of SVG text. */
 
-/** Tenths of a pixel, so that files stay small and do not depend on last digits. */
+/** Writes a length to tenths of a pixel, so that files stay small and do not depend on last digits. */
 export function px(value: number): string {
   return String(Math.round(10 * value) / 10 + 0);
 }
@@ -11,7 +11,7 @@ export function escaped(text: string): string {
 
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** One element; numbers are rounded to tenths. */
+/** Writes one element; numbers are rounded to tenths. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -33,7 +33,7 @@ export function short(value: number): string {
   return text.replace("-", "−");
 }
 
-/** Width of text of 11 pixels, about. */
+/** The width of text of 11 pixels, about. */
 export function widthOf(text: string): number {
   return 6.3 * text.length;
 }

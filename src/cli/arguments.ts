@@ -6,7 +6,7 @@ export function tableRows(text: string): TableRows {
   return text === "all" ? text : wholeNumber(text);
 }
 
-/** Names with commas between them. */
+/** Reads names with commas between them. */
 export function names(text: string): string[] {
   const all = text.split(",").map((name) => name.trim());
   if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
@@ -19,7 +19,7 @@ export function deviceIndex(text: string): number {
   return value;
 }
 
-/** GPUs by their back end and index, each once: cuda:0,cuda:1. */
+/** Reads a list of GPUs by their back end and index, each once: cuda:0,cuda:1. */
 export function deviceList(text: string): number[] {
   const all = names(text).map((name) => Number(/^cuda:(\d+)$/.exec(name)?.[1]));
   if (all.some((index) => !Number.isInteger(index)) || new Set(all).size < all.length)

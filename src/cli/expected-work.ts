@@ -5,10 +5,10 @@ import { within } from "../turns.ts";
 import type { PriceOptions } from "./commands/price.ts";
 import { askedOf } from "./options.ts";
 
-/** Trades of the sample. */
+/** The number of trades of the sample. */
 export const SAMPLE = 256;
 
-/** Trades that are on their way longer than this are not waited for. Milliseconds. */
+/** The time in milliseconds for which trades on their way are waited for. */
 const PATIENCE = 100;
 
 /** The work of a book `times` as long as the sample, or undefined where the options cannot be met. */

@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from "node:util";
 
-/** Why the command cannot go on: its message is for the person at the shell, and no stack is shown. */
+/** The error of a command that cannot go on: its message is for the person at the shell, and no stack is shown. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }

@@ -48,7 +48,7 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
 
 export type TableRows = number | "all";
 
-/** Lines of a terminal that does not say how many it has. */
+/** The number of lines of a terminal that does not say how many it has. */
 const USUAL_LINES = 24;
 
 /** A table for people fits their screen, one for a pipe or a file is complete. */
@@ -82,7 +82,7 @@ export function outputTo(sink: Sink): Output {
   return { sink, write: (part) => writeTo(sink, part), commit: nothing, discard: nothing };
 }
 
-/** @throws CliError when the file cannot be written */
+/** Opens a file for results. @throws CliError when the file cannot be written */
 export async function outputToFile(path: string): Promise<Output> {
   const target = targetOf(path);
   const temporary = target.replaceable

@@ -9,7 +9,7 @@ const BAR = 30;
 /** The progress of a run: trades done, and the part of the work that they are, where that is known. */
 export interface Advance {
   readonly done: number;
-  /** 0 … 1. */
+  /** The part of the work that is done, 0 … 1. */
   readonly fraction: number | undefined;
 }
 
@@ -54,7 +54,7 @@ export function progressLine({ done, fraction }: Advance, seconds: number): stri
   return `[${"=".repeat(filled)}${" ".repeat(BAR - filled)}] ${Math.floor(100 * part)} %, ${count}, ${left} left`;
 }
 
-/** 0:42, 12:05, 3:00:00. */
+/** Writes a duration: 0:42, 12:05, 3:00:00. */
 export function duration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

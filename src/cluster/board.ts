@@ -3,7 +3,7 @@ import type { Redis } from "ioredis";
 import { connect, PREFIX } from "./connect.ts";
 import { REMEMBERED } from "./jobs.ts";
 
-/** Lines of a run's log that are kept. */
+/** The number of lines of a run's log that are kept. */
 const LOG_LINES = 10_000;
 
 /** A worker that has been silent for so long is gone. Seconds. */

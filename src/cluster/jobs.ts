@@ -14,7 +14,7 @@ export interface RunJob {
   readonly plan: string;
   readonly chunks: number;
   readonly trades: number;
-  /** Chunks in the queue at once, and therefore workers on the run, at most. */
+  /** The number of chunks in the queue at once, and therefore workers on the run, at most. */
   readonly window: number;
   /** The priority of the first chunk; see `fairPriority`. */
   readonly priority: number;
@@ -28,7 +28,7 @@ export interface ChunkJob extends RunJob {
 
 export type Job = RunJob | ChunkJob;
 
-/** Tries of a chunk that fails by itself. */
+/** The number of tries of a chunk that fails by itself. */
 export const TRIES = 3;
 
 /**
@@ -36,7 +36,7 @@ export const TRIES = 3;
  */
 export const MAX_STALLED = TRIES - 1;
 
-/** Finished runs are known for so long. Seconds. */
+/** The time in seconds for which finished runs are known. */
 export const REMEMBERED = 7 * 24 * 3600;
 
 /** Priorities that BullMQ knows. */
@@ -45,7 +45,7 @@ export const LEVELS = ["high", "normal", "low"] as const;
 export type Level = (typeof LEVELS)[number];
 const BAND = Math.floor(HIGHEST / LEVELS.length);
 
-/** Steps between chunks of a run with the smallest share; a larger share takes smaller steps. */
+/** The number of steps between chunks of a run with the smallest share; a larger share takes smaller steps. */
 export const MAX_SHARE = 12;
 
 /** The first and the last priority of a level. */

@@ -34,7 +34,7 @@ export function workerMetrics(): WorkerMetrics {
   };
 }
 
-/** Jobs in the queue: those that wait and those under way. */
+/** The number of jobs in the queue: those that wait and those under way. */
 export async function lengthsOf(queue: Queue): Promise<{ waiting: number; active: number }> {
   const {
     wait = 0,

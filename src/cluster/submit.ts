@@ -13,7 +13,7 @@ export interface SubmitRequest {
   readonly manifest: Manifest;
   /** The place of the run, as workers find it. */
   readonly output: string;
-  /** Chunks in the queue at once, and therefore workers on the run, at most. */
+  /** The number of chunks in the queue at once, and therefore workers on the run, at most. */
   readonly maxWorkers: number;
   readonly level: Level;
   /** The run's share of the workers, relative to other runs of the same level: 2 gets twice what 1 gets. */
@@ -80,7 +80,7 @@ export interface RunState {
   /** `lost` where Redis has forgotten it, as one does that keeps nothing on disk and is started again. */
   readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
   readonly done: number;
-  /** Why it has failed. */
+  /** The reason why it has failed. */
   readonly reason: string | undefined;
 }
 
@@ -144,7 +144,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
   return aborted;
 }
 
-/** Ends early, without an error, when the signal comes. */
+/** Waits for some milliseconds; ends early, without an error, when the signal comes. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

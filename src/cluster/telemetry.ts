@@ -2,8 +2,8 @@ import type { Telemetry } from "bullmq";
 import { RunError } from "../runs/index.ts";
 
 /**
- * Traces by OpenTelemetry through BullMQ's hook, where its environment asks for them. The exporter is the caller's to
- * register: `NODE_OPTIONS="--import @opentelemetry/auto-instrumentations-node/register"`.
+ * Returns traces by OpenTelemetry through BullMQ's hook, where its environment asks for them. The exporter is the
+ * caller's to register: `NODE_OPTIONS="--import @opentelemetry/auto-instrumentations-node/register"`.
  * @throws RunError a package that is not installed
  */
 export async function telemetryOf(): Promise<{ readonly telemetry?: Telemetry }> {

@@ -3,10 +3,10 @@ import { ShapeError } from "../errors.ts";
 import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 
-/** Items and groups are counted in i32; a chunk beyond the last must not wrap. */
+/** The largest number of items: items and groups are counted in i32; a chunk beyond the last must not wrap. */
 const MAX_ITEMS = 2 ** 31 - 65_536;
 
-/** Items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
+/** The number of items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
 export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
   const count = (size as Partial<Record<string, number>>)[unit];
@@ -66,7 +66,10 @@ function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): v
   }
 }
 
-/** @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none */
+/**
+ * Refuses unknown arguments.
+ * @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none
+ */
 export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.
@@ -79,8 +82,8 @@ export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
 /**
- * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws
- * ShapeError
+ * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32.
+ * @throws ShapeError
  */
 export function setScalar(
   view: DataView,

@@ -9,7 +9,7 @@ export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Arr
 export const bytesPerElement = (element: BufferElement): number => ARRAY_TYPES[element].BYTES_PER_ELEMENT;
 
 /**
- * Bytes of a buffer of `length` elements on a device.
+ * The number of bytes of a buffer of `length` elements on a device.
  * @throws SpecError (no element, or no length) | OutOfMemoryError (more than the device's limit)
  */
 export function bufferBytes({ name, limits }: Device, element: BufferElement, length: number): number {

@@ -35,7 +35,7 @@ export function pathOn(host: Host, root: string | undefined, ...parts: readonly 
   return [root, ...parts].join(host.platform === "win32" ? "\\" : "/");
 }
 
-/** Directories in `root` whose name matches, the highest version first ("cuda-13.0" before "cuda-9.2"). */
+/** Lists the directories in `root` whose name matches, the highest version first ("cuda-13.0" before "cuda-9.2"). */
 export function newestFirst(host: Host, root: string | undefined, name: RegExp): string[] {
   if (root === undefined || root === "") return [];
   const found = host.list(root).filter((entry) => name.test(entry));

@@ -1,4 +1,7 @@
-/** Characters encoded at a time: fresh memory for the text of a whole batch costs more than to make the text. */
+/**
+ * The number of characters encoded at a time: fresh memory for the text of a whole batch costs more than to make the
+ * text.
+ */
 const PIECE = 4096;
 
 const encoder = new TextEncoder();

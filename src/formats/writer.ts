@@ -1,8 +1,8 @@
-import type { BookReport, Scenarios, Trade, TradeResult } from "../book/index.ts";
+import type { AnyTrade, BookReport, Scenarios, TradeResult } from "../book/index.ts";
 
 /** A result together with the trade it belongs to; there is no trade where the parser found none. */
 export interface PricedRow {
-  readonly trade: Trade | undefined;
+  readonly trade: AnyTrade | undefined;
   readonly result: TradeResult;
 }
 

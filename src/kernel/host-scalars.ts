@@ -20,7 +20,7 @@ function fromBits(b: bigint): number {
   return word.getFloat64(0);
 }
 
-/** Round to nearest, ties to even. Adding and taking away 2⁵² rounds so, in JavaScript as in IEEE 754. */
+/** Rounds to nearest, ties to even. Adding and taking away 2⁵² rounds so, in JavaScript as in IEEE 754. */
 export function nearest(x: number): number {
   if (!(Math.abs(x) < 2 ** 52)) return x;
   const rounded = Math.abs(x) + 2 ** 52 - 2 ** 52;
@@ -39,7 +39,7 @@ function powerOfTwo(n: number): number {
   return word.getFloat64(0);
 }
 
-/** x·2ⁿ, rounded once: the steps before the last stay normal and hence exact. */
+/** Returns x·2ⁿ, rounded once: the steps before the last stay normal and hence exact. */
 export function ldexp(x: number, n: number): number {
   let y = x;
   let k = n;
@@ -62,18 +62,18 @@ export function ldexp(x: number, n: number): number {
   return y * powerOfTwo(k);
 }
 
-/** floor(log2 |x|) for normal x; from the exponent field, whatever x is. */
+/** Returns floor(log2 |x|) for normal x; from the exponent field, whatever x is. */
 export function exponent(x: number): number {
   word.setFloat64(0, x);
   return ((word.getUint32(0) >>> 20) & 0x7ff) - 1023;
 }
 
-/** x with the exponent field of 1. */
+/** Returns x with the exponent field of 1. */
 export function significand(x: number): number {
   return fromBits((bits(x) & 0x800fffffffffffffn) | 0x3ff0000000000000n);
 }
 
-/** x with the low 27 significand bits cleared. */
+/** Returns x with the low 27 significand bits cleared. */
 export function headBits(x: number): number {
   word.setFloat64(0, x);
   word.setUint32(4, word.getUint32(4) & 0xf8000000);

@@ -38,7 +38,7 @@ export interface Place {
 export interface SourceText {
   readonly name: string;
   readonly text: string;
-  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
   readonly declared: () => string | undefined;
 }
 
@@ -56,7 +56,9 @@ export interface BufferParam {
   readonly name: string;
   readonly element: ElementType;
   readonly access: "read" | "write"; // "write" may be read too
-  /** Touched by an atomic operation somewhere; then every access is atomic in languages that demand it. */
+  /**
+   * True where it is touched by an atomic operation somewhere; then every access is atomic in languages that demand it.
+   */
   readonly atomic: boolean;
 }
 
@@ -106,7 +108,7 @@ export type IntrinsicOp =
   | "clz" // u32 or i32 → i32
   | "popcount";
 
-/** i32 values fixed by the launch. The workgroup's size is a constant and never appears. */
+/** An i32 value fixed by the launch. The workgroup's size is a constant and never appears. */
 export type IndexOp =
   | "globalId" // 0 … items−1
   | "localId"
@@ -211,7 +213,7 @@ export interface KernelSignature {
   readonly buffers: readonly BufferParam[];
   readonly privates: readonly FixedArray[];
   readonly workgroups: readonly FixedArray[];
-  /** Items per workgroup: a compile-time constant. */
+  /** The number of items per workgroup: a compile-time constant. */
   readonly groupSize: number;
   /**
    * True where items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or
@@ -228,11 +230,13 @@ export function signatureOf(ir: KernelIR): KernelSignature {
 
 export interface KernelIR extends KernelSignature {
   readonly locals: readonly Local[];
-  /** Workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice. */
+  /**
+   * The number of workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice.
+   */
   readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**
-   * Loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
+   * The loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
    * back end looks at.
    */
   readonly countedLoops?: readonly Place[];

@@ -223,7 +223,7 @@ export interface FunctionSpec {
 export interface LiftedLiterals {
   /** The number of the parameter by place and value, counted from the first that stands for a literal. */
   readonly places: ReadonlyMap<string, number>;
-  /** Equal exactly for functions that lower to the same code but for the values of their literals. */
+  /** A text that is equal exactly for functions that lower to the same code but for the values of their literals. */
   readonly shape: string;
 }
 
@@ -275,7 +275,7 @@ export interface Kernel<P extends Params = Params> {
   readonly name: string;
   readonly params: P;
   readonly env: Environment;
-  /** Items per workgroup. */
+  /** The number of items per workgroup. */
   readonly groupSize: number;
   /** See `KernelDefinition`. */
   readonly residentGroups?: ResidentGroups;
@@ -290,7 +290,7 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly name?: string;
   readonly params: P;
   readonly env?: E;
-  /** Items per workgroup, 64 by default. */
+  /** The number of items per workgroup, 64 by default. */
   readonly groupSize?: number;
   /**
    * The number of workgroups that a multiprocessor shall have room for at once on CUDA: a bound on registers. Left to
@@ -298,10 +298,9 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
    */
   readonly residentGroups?: ResidentGroups;
   /**
-   * Rounds that the loops in one call of a user's function (`userFunction`) may make together, and then end: code of
-   * strangers must not hang a device. Loops
-   * whose few rounds can be read off are not counted, nor are those of all other functions. Unbounded by default. See
-   * `Gpu.endlessLoop`.
+   * The number of rounds that the loops in one call of a user's function (`userFunction`) may make together, and then
+   * end: code of strangers must not hang a device. Loops whose few rounds can be read off are not counted, nor are
+   * those of all other functions. Unbounded by default. See `Gpu.endlessLoop`.
    */
   readonly loopBudget?: number;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.

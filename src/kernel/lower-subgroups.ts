@@ -6,7 +6,7 @@ import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, S
 import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
 
 export interface SubgroupLowering {
-  /** Items of a subgroup: a power of two. */
+  /** The number of items of a subgroup: a power of two. */
   readonly size: number;
   /** True where exchanges need barriers: not where a subgroup runs in lock step. */
   readonly barriers: boolean;

@@ -2,8 +2,8 @@
 import type { EnvironmentValue, FunctionSpec, Kernel } from "./language.ts";
 
 /**
- * Equal for two kernels only if they compute the same. It costs no parsing, so it finds a compiled kernel on disk. Two
- * different texts may still mean the same computation, which `canonicalText` tells.
+ * Returns a text that is equal for two kernels only if they compute the same. It costs no parsing, so it finds a
+ * compiled kernel on disk. Two different texts may still mean the same computation, which `canonicalText` tells.
  */
 export function specificationText(kernel: Kernel): string {
   const { name, params, groupSize, residentGroups, loopBudget, source, env } = kernel;

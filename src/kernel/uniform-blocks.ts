@@ -13,7 +13,7 @@ export interface Block {
   region: Block;
 }
 
-/** Every mention of one local. */
+/** The list of every mention of one local. */
 export interface Mentions {
   home: Block;
   readonly first: { readonly block: Block; readonly write: boolean };

@@ -9,7 +9,9 @@ import type { Expr, KernelIR, Stmt } from "./ir.ts";
 import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts";
 import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
 
-/** contiguous: an i32 or u32 that is a uniform number plus the item's number. */
+/**
+ * The shape of a value over the work items; contiguous: an i32 or u32 that is a uniform number plus the item's number.
+ */
 export type Shape = "uniform" | "contiguous" | "varying";
 
 export interface LoopDivergence {

@@ -14,7 +14,7 @@ const maxUnrolled = 16_384;
 const maxUnrolledByNvcc = 32_768;
 
 /**
- * The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
+ * The limit for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
  * bodies.
  */
 const maxUnrolledSum = 4096;
@@ -33,7 +33,7 @@ export function unrolls(loop: Loop): boolean {
 
 /** Private arrays of more elements have no room in registers, whatever their indexes: a GPU's item has 255 words. */
 const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
-/** Operations that one of a pair comes to, of which compilers get to see as many. */
+/** The number of operations that one of a pair comes to, of which compilers get to see as many. */
 const PAIR_OPERATIONS = 16;
 
 /** The kernel with its counted loops that index small private arrays unrolled, inner ones first. */

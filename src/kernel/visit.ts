@@ -148,7 +148,7 @@ export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): bo
   });
 }
 
-/** Nodes of expressions and statements: a measure of the code that they become. */
+/** The number of nodes of expressions and statements: a measure of the code that they become. */
 export function weight(list: readonly Stmt[]): number {
   let total = 0;
   for (const s of list) total += statementWeight(s);

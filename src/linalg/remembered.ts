@@ -1,4 +1,4 @@
-/** One kernel per variant, few in all, so that devices find it by its identity. `variant` is plain data. */
+/** Keeps one kernel per variant, few in all, so that devices find it by its identity. `variant` is plain data. */
 export function remembered<V extends object, K>(make: (variant: V) => K): (variant: V) => K {
   const made = new Map<string, K>();
   return (variant) => {

@@ -20,6 +20,7 @@ export {
   type ZeroRate,
   zeroRate,
 } from "./rates.ts";
+export type { RatesModel, VasicekOrCir } from "./short-rate.ts";
 export {
   alphaOf,
   decreasingAt,

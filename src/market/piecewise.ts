@@ -14,7 +14,7 @@ export interface PiecewiseConstant {
   readonly values: readonly number[];
 }
 
-/** f(t) = value for every t. */
+/** The function f(t) = value for every t. */
 export function constant(value: number): PiecewiseConstant {
   return { times: [], values: [value] };
 }
@@ -39,7 +39,7 @@ export function fromIntegral(times: readonly number[], integrals: readonly numbe
   return { times: times.slice(0, -1), values };
 }
 
-/** f(t). Cost: a linear scan, which for the dozen nodes of a curve beats a search. */
+/** Returns f(t). Cost: a linear scan, which for the dozen nodes of a curve beats a search. */
 export function valueAt(f: PiecewiseConstant, t: number): number {
   const i = f.times.findIndex((end) => t <= end);
   return i < 0 ? f.values[f.times.length] : f.values[i];
@@ -47,7 +47,7 @@ export function valueAt(f: PiecewiseConstant, t: number): number {
 
 const identity = (value: number): number => value;
 
-/** ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
+/** Returns ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
 export function integrate(f: PiecewiseConstant, t: number, g: (value: number) => number = identity): number {
   if (f.times.length === 0) return t > 0 ? g(f.values[0]) * t : 0;
   let sum = 0;
@@ -60,7 +60,7 @@ export function integrate(f: PiecewiseConstant, t: number, g: (value: number) =>
   return sum;
 }
 
-/** ∫₀ᵗ f·g ds. */
+/** Returns ∫₀ᵗ f·g ds. */
 export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t: number): number {
   const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
   let sum = 0;
@@ -76,13 +76,13 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
 /** A second, in years: times that differ by less are one. */
 export const INSTANT = 1 / 31_536_000;
 
-/** g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
+/** Returns g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
 export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
   const passed = times.filter((end) => end <= t + INSTANT).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
 }
 
-/** f + shift, everywhere: the parallel move of a scenario. */
+/** Returns f + shift, everywhere: the parallel move of a scenario. */
 export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
   return { times: f.times, values: f.values.map((value) => value + shift) };
 }

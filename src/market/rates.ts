@@ -10,9 +10,9 @@ export type ForwardCurve = PiecewiseConstant;
  * curve's discount factors. With dx = −a·x dt + σ dW from x = 0, r = x + f(t) + ½σ²·((1 − e^{−at})/a)².
  */
 export interface HullWhite {
-  /** a ≥ 0, per year. */
+  /** The mean reversion a ≥ 0, per year. */
   readonly meanReversion: number;
-  /** σ ≥ 0, per year and √year. */
+  /** The volatility σ ≥ 0, per year and √year. */
   readonly volatility: number;
 }
 
@@ -22,13 +22,13 @@ export interface ZeroRate {
   readonly zero: number;
 }
 
-/** One rate for all maturities. */
+/** The curve of one rate for all maturities. */
 export function flatCurve(rate: number): ForwardCurve {
   return constant(rate);
 }
 
 /**
- * Forward rates from zero rates: z·t is linear in t between the nodes, so the forward rate is constant there,
+ * Computes forward rates from zero rates: z·t is linear in t between the nodes, so the forward rate is constant there,
  *
  *   f = (z₂·t₂ − z₁·t₁) / (t₂ − t₁)   on (t₁, t₂].
  *
@@ -44,17 +44,17 @@ export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {
   );
 }
 
-/** f(t), per year. */
+/** The forward rate f(t), per year. */
 export function forwardRate(curve: ForwardCurve, t: number): number {
   return valueAt(curve, t);
 }
 
-/** z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
+/** The zero rate z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
 export function zeroRate(curve: ForwardCurve, t: number): number {
   return t > 0 ? integrate(curve, t) / t : forwardRate(curve, 0);
 }
 
-/** P(0, t) = exp(−∫₀ᵗ f(s) ds), without unit. */
+/** The discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds), without unit. */
 export function discountFactor(curve: ForwardCurve, t: number): number {
   return Math.exp(-integrate(curve, t));
 }

@@ -32,16 +32,16 @@ export type Volatility =
   | GaussianFactors;
 
 /**
- * S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the forward
- * curve F. With α₁ = 0 it is Schwartz and Smith's (2000); with both 0 Black and Scholes'.
+ * The spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
+ * forward curve F. With α₁ = 0 it is Schwartz and Smith's (2000); with both 0 Black and Scholes'.
  */
 export interface GaussianFactors {
   readonly kind: "gaussianFactors";
-  /** ≥ 0, per year, of each factor. */
+  /** The mean reversion of each factor, ≥ 0, per year. */
   readonly alpha: readonly number[];
-  /** ≥ 0, per √year, of each factor. */
+  /** The volatility of each factor, ≥ 0, per √year. */
   readonly sigma: readonly number[];
-  /** −1 … 1, of two factors. */
+  /** The correlation of two factors, −1 … 1. */
   readonly rho: number;
   /** The shift added to the instantaneous volatility √(Σᵢⱼ ρᵢⱼσᵢσⱼ). */
   readonly added?: number;
@@ -58,15 +58,15 @@ export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly n
 /** Heston's model: variance v0 today, θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
 export interface Heston {
   readonly kind: "heston";
-  /** ≥ 0, variance per year. */
+  /** Today's variance, ≥ 0, per year. */
   readonly v0: number;
-  /** ≥ 0, per year. */
+  /** The mean reversion of the variance, ≥ 0, per year. */
   readonly kappa: number;
-  /** ≥ 0, variance per year. */
+  /** The variance in the long run, ≥ 0, per year. */
   readonly theta: number;
-  /** ≥ 0, per √year. */
+  /** The volatility of the variance, ≥ 0, per √year. */
   readonly sigma: number;
-  /** −1 … 1. */
+  /** The correlation of spot and variance, −1 … 1. */
   readonly rho: number;
   readonly added?: number;
 }
@@ -74,13 +74,13 @@ export interface Heston {
 /** The SABR model of a spot. */
 export interface Sabr {
   readonly kind: "sabr";
-  /** > 0, in units of S^(1−β) per √year. */
+  /** The volatility α today, > 0, in units of S^(1−β) per √year. */
   readonly alpha: number;
-  /** 0 … 1. */
+  /** The elasticity β, 0 … 1. */
   readonly beta: number;
-  /** ≥ 0, per √year. */
+  /** The volatility of α, ≥ 0, per √year. */
   readonly nu: number;
-  /** −1 … 1. */
+  /** The correlation of spot and α, −1 … 1. */
   readonly rho: number;
   readonly added?: number;
 }
@@ -107,14 +107,14 @@ export interface VolatilityNode {
   readonly volatility: number;
 }
 
-/** One volatility for all times, ≥ 0. */
+/** The curve of one volatility for all times, ≥ 0. */
 export function flatVolatility(volatility: number): Volatility {
   return { kind: "deterministic", sigma: constant(volatility) };
 }
 
 /**
- * Instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between the nodes,
- * so
+ * Computes the instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between
+ * the nodes, so
  *
  *   σ = √((w₂ − w₁) / (t₂ − t₁))   on (t₁, t₂],
  *
@@ -149,12 +149,12 @@ export function decreasingAt(totals: readonly number[]): number {
 
 const square = (value: number): number => value * value;
 
-/** ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
+/** Returns ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
 export function integratedVariance(sigma: PiecewiseConstant, t: number): number {
   return integrate(sigma, t, square);
 }
 
-/** The same σ at the same dates, seen t years later. */
+/** Returns a volatility with the same σ at the same dates, seen t years later. */
 export function laterVolatility(volatility: Volatility, t: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":
@@ -174,13 +174,13 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
   }
 }
 
-/** max(σ(t) + shift, 0). */
+/** Returns max(σ(t) + shift, 0). */
 export function shiftedSigma(sigma: PiecewiseConstant, shift: number): PiecewiseConstant {
   const { times, values } = shifted(sigma, shift);
   return { times, values: values.map((value) => Math.max(value, 0)) };
 }
 
-/** max(σ + shift, 0), everywhere. */
+/** Returns max(σ + shift, 0), everywhere. */
 export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":
@@ -198,7 +198,7 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
   }
 }
 
-/** σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */
+/** The implied volatility σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */
 export function impliedVolatility(sigma: PiecewiseConstant, t: number): number {
   return t > 0 ? Math.sqrt(integratedVariance(sigma, t) / t) : sigma.values[0];
 }

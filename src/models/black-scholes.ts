@@ -5,8 +5,8 @@ export const BLACK_SCHOLES_INPUTS = 7;
 export const BLACK_SCHOLES_OUTPUTS = 5;
 
 /**
- * Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds for any deterministic r(t),
- * q(t), σ(t):
+ * The formula of Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds for any
+ * deterministic r(t), q(t), σ(t):
  *
  *   vanilla   V = φ·(S·e^{−Q}·N(φd₁) − K·e^{−R}·N(φd₂)),     d₁ = (ln(S/K) + R − Q)/√w + √w/2,   d₂ = d₁ − √w
  *   digital   V = cash·e^{−R}·N(φd₂)

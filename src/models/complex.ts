@@ -4,14 +4,14 @@ import { fn, real, record } from "../kernel/index.ts";
 /** A complex number, re + i·im. */
 export const Complex = record({ re: real, im: real });
 
-/** a·b. Cost: 6 flops. */
+/** Returns a·b. Cost: 6 flops. */
 export const product = fn({
   name: "product",
   params: { a: Complex, b: Complex },
   body: ({ a, b }) => ({ re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }),
 });
 
-/** a / b, for |b|² in the range of the precision. Cost: 10 flops, 1 division. */
+/** Returns a / b, for |b|² in the range of the precision. Cost: 10 flops, 1 division. */
 export const quotient = fn({
   name: "quotient",
   params: { a: Complex, b: Complex },

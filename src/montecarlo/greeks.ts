@@ -52,13 +52,13 @@ export interface Variants {
   readonly product: readonly Parameters[];
   readonly control: readonly Parameters[];
   readonly dates: readonly (readonly Column[])[];
-  /** [measures][variants]. */
+  /** The weights, [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
 }
 
 /**
- * Central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one parameter are
- * shared by its derivatives.
+ * The copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one
+ * parameter are shared by its derivatives.
  */
 export function bumpedVariants(
   { model, product, control, dates }: Paths,
@@ -141,7 +141,7 @@ const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>
     ? { byStep: parameter.byStep.map((column) => mapColumns([column, h], (x, by) => x + sign * by)) }
     : mapColumns([parameter, h], (x, by) => x + sign * by);
 
-/** Weights of instances `from` to `to`: [measures, variants, instances]. */
+/** Returns the weights of instances `from` to `to`: [measures, variants, instances]. */
 export function weightTable({ weights }: Variants, from: number, to: number): Float64Array {
   const instances = to - from;
   const variants = weights[0].length;

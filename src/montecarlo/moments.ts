@@ -128,12 +128,15 @@ export interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly beta: number;
-  /** (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs are rare. */
+  /**
+   * The effective number (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs
+   * are rare.
+   */
   readonly effective: number;
 }
 
 /**
- * Half the width of an interval in standard errors, by Student's t with some degrees of freedom.
+ * Returns half the width of an interval in standard errors, by Student's t with some degrees of freedom.
  *
  * @param freedom of the standard error, 7 or more.
  * @param z the normal quantile of the same interval, of 95 % by default.

@@ -57,7 +57,7 @@ export function instancesOf(groups: Readonly<Record<string, Parameters>>): numbe
 }
 
 /**
- * Instances `from` to `to` of parameters, packed: all instances of the first variant, then those of the next. Variants
+ * Packs instances `from` to `to` of parameters: all instances of the first variant, then those of the next. Variants
  * are the same parameters with some of them shifted.
  * @throws SpecError (a number that is not finite) | ShapeError (not as many steps as the time grid has)
  */
@@ -119,7 +119,7 @@ export function mapColumns(columns: readonly Column[], f: (...numbers: number[])
   return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
 }
 
-/** @throws SpecError unless every number of a parameter satisfies `is` */
+/** Checks a parameter. @throws SpecError unless every number of a parameter satisfies `is` */
 export function checkParameter(
   place: string,
   parameter: Parameter,

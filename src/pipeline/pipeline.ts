@@ -8,18 +8,18 @@ import { ChunkPricer } from "./chunk-pricer.ts";
 import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk, type WorkerData } from "./setting.ts";
 
 /**
- * Trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at about the same
- * time. It does not depend on how many threads there are, so that totals, which are added up chunk by chunk, are the
- * same.
+ * The number of trades of a chunk: enough for a batch to be worth its launches, few enough that the threads end at
+ * about the same time. It does not depend on how many threads there are, so that totals, which are added up chunk by
+ * chunk, are the same.
  */
 const LARGEST_CHUNK = 512;
-/** Chunks that a book of few trades, each of them much work, is cut into. */
+/** The number of chunks that a book of few trades, each of them much work, is cut into. */
 const CHUNKS = 64;
 
 /** The part of a book behind which chunks are a quarter as large: threads then end at about the same time. */
 const LAST = 0.75;
 
-/** Chunks under way where no thread shares the work. */
+/** The number of chunks under way where no thread shares the work. */
 const UNDER_WAY = 2;
 
 export interface PipelineRequest {

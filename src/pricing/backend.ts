@@ -1,16 +1,23 @@
 import type { Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { MethodSession, PricingMethod } from "./methods/method.ts";
 
-/** The sessions of one batch, each opened when its method is first wanted. */
-type Sessions = Map<PricingMethod, MethodSession>;
+/** What has sessions on a device: a method of trades of some kind. */
+export interface Opens<S extends Disposable> {
+  open(device: Device, precision: Precision): S;
+}
+
+/** The session of a method, opened when it is first wanted. */
+export type SessionOf = <S extends Disposable>(method: Opens<S>) => S;
+
+/** The sessions of one batch. */
+type Sessions = Map<Opens<Disposable>, Disposable>;
 
 /** The state that a run keeps on one device: its sessions and precision. */
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** Said in every result priced here. */
+  /** The warnings that are said in every result priced here. */
   readonly warnings: readonly string[];
   readonly #all: Sessions[] = [];
   readonly #free: Sessions[] = [];
@@ -22,7 +29,7 @@ export class Engine implements Disposable {
   }
 
   /** Runs `job` with sessions that are its own for as long: batches under way at once must not share host memory. */
-  async withSessions<T>(job: (sessionOf: (method: PricingMethod) => MethodSession) => Promise<T>): Promise<T> {
+  async withSessions<T>(job: (sessionOf: SessionOf) => Promise<T>): Promise<T> {
     const sessions = this.#free.pop() ?? this.#newSessions();
     try {
       return await job((method) => this.#sessionOf(sessions, method));
@@ -41,9 +48,11 @@ export class Engine implements Disposable {
     return sessions;
   }
 
-  #sessionOf(sessions: Sessions, method: PricingMethod): MethodSession {
-    let session = sessions.get(method);
-    if (session === undefined) sessions.set(method, (session = method.open(this.device, this.precision)));
+  #sessionOf<S extends Disposable>(sessions: Sessions, method: Opens<S>): S {
+    const known = sessions.get(method) as S | undefined;
+    if (known !== undefined) return known;
+    const session = method.open(this.device, this.precision);
+    sessions.set(method, session);
     return session;
   }
 }

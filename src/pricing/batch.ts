@@ -1,20 +1,22 @@
 import { allOf } from "../all-of.ts";
-import { unreadResult, type ParsedTrade, type Scenarios, type TradeResult } from "../book/index.ts";
+import { unreadResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../book/index.ts";
 import { Turns } from "../turns.ts";
-import type { Engine } from "./backend.ts";
+import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
+import { priceConvertibles } from "./convertibles/index.ts";
 import { methodFor, nextMethodFor } from "./methods/choose.ts";
-import type { Batch, MethodSession, Plan, PricingMethod } from "./methods/method.ts";
+import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
-import { type OutputRows, resultOf } from "./output-row.ts";
+import { resultOf } from "./output-row.ts";
 import { TimeBudget } from "./time-budget.ts";
+import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** What a batch is priced with. */
+/** The settings that a batch is priced with. */
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
@@ -44,10 +46,16 @@ export function priceBatch(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
+    const rates = await priceRates(trades, firstIndex, { settings: setting, cases, engine, sessionOf, signal });
+    const convertibles = await priceConvertibles(trades, firstIndex, { settings: setting, cases, engine, signal });
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     await priceBy(chosen, run);
     await guardResults(chosen, run);
-    return outputRows({ trades, firstIndex, results, cases, settings: setting, engine });
+    const rows = { trades, firstIndex, results, cases, settings: setting, engine };
+    return trades.map((parsed, i) => {
+      if (!parsed.ok) return unreadResult(parsed);
+      return rates.get(i) ?? convertibles.get(i) ?? resultOf(rows, parsed.trade as Trade, i);
+    });
   });
 }
 
@@ -55,7 +63,7 @@ export function priceBatch(
 interface Run {
   readonly batch: Batch;
   readonly results: ResultColumns;
-  readonly sessionOf: (method: PricingMethod) => MethodSession;
+  readonly sessionOf: SessionOf;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -92,7 +100,7 @@ function askedOf({ columns, settings }: Batch, trade: number, { accuracy: own = 
   return (settings.accuracy ?? own) * spot * units;
 }
 
-/** How many times finer a method tries again, and the finest that there is. */
+/** The factor by which a method that tries again is finer, and the finest accuracy that there is. */
 const FINER = 8;
 const FINEST = 1e-8;
 
@@ -152,7 +160,7 @@ async function choose(
   const chosen = new Map<PricingMethod, number[]>();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
-    if (!parsed.ok) continue;
+    if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     if (turns.due) await turns.take();
     try {
       batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
@@ -165,8 +173,4 @@ async function choose(
     }
   }
   return chosen;
-}
-
-function outputRows(rows: OutputRows): TradeResult[] {
-  return rows.trades.map((parsed, i) => (parsed.ok ? resultOf(rows, parsed.trade, i) : unreadResult(parsed)));
 }

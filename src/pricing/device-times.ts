@@ -8,10 +8,10 @@ export type Work = ReadonlyMap<"host" | MethodName, number>;
 
 /** A method's work on a GPU, for each second that it takes one core. */
 interface OnGpu {
-  /** Seconds of one thread of the host, which several threads share where `isShared`. */
+  /** The time in seconds of one thread of the host, which several threads share where `isShared`. */
   readonly host: number;
   readonly isShared: boolean;
-  /** Seconds of the GPU that was measured. */
+  /** The time in seconds of the GPU that was measured. */
   readonly gpu: number;
 }
 
@@ -25,8 +25,9 @@ const ON_GPU: { readonly [Name in "host" | MethodName]?: OnGpu } = {
   deterministic: { host: 1, isShared: true, gpu: 0 },
   integral: { host: 0.8, isShared: true, gpu: 0.005 },
   fdm: { host: 0.37, isShared: true, gpu: 0.02 },
+  adi: { host: 0, isShared: true, gpu: 0.018 },
 };
-/** `adi`, paths, trees and sparse grids: much work for each trade. */
+/** Paths, trees and sparse grids: much work for each trade. */
 const OTHERS: OnGpu = { host: 0, isShared: false, gpu: 0.018 };
 
 /** Multiprocessors of the GPU that was measured, which does f64 at half the rate of f32. */
@@ -53,8 +54,8 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
 }
 
 /**
- * Seconds of one core for trades that threads of the host price side by side, which each its own; 0 where others are
- * more work, whose paths or solutions serve several trades.
+ * The time in seconds of one core for trades that threads of the host price side by side, which each its own; 0 where
+ * others are more work, whose paths or solutions serve several trades.
  */
 export function separateSeconds(work: Work): number {
   let separate = 0;
@@ -65,7 +66,7 @@ export function separateSeconds(work: Work): number {
   return separate > others ? separate : 0;
 }
 
-/** Seconds on the CPU with so many threads. */
+/** The time in seconds on the CPU with so many threads. */
 export function cpuSeconds(work: Work, threads: number): number {
   let sum = 0;
   for (const seconds of work.values()) sum += seconds;

@@ -18,7 +18,7 @@ export type Method = MethodName;
 
 /** The progress that `onProgress` is told after each batch. */
 export interface Progress {
-  /** Trades with a result, errors included. */
+  /** The number of trades with a result, errors included. */
   readonly done: number;
   /** All trades; undefined if they come from a stream of unknown length. */
   readonly total: number | undefined;
@@ -28,9 +28,12 @@ export interface Progress {
 export interface PricingOptions {
   /** The device to price on. It is borrowed: the caller disposes it. */
   readonly device: Device;
-  /** f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result says so. */
+  /**
+   * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
+   * says so.
+   */
   readonly precision?: Precision;
-  /** "all" by default. */
+  /** The sensitivities to compute, "all" by default. */
   readonly greeks?: Greeks;
   /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
@@ -43,16 +46,16 @@ export interface PricingOptions {
    */
   readonly accuracy?: number | undefined;
   /**
-   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
+   * The seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
    * that would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on
    * the machine. The first value, sensitivities and scenarios are computed in any case.
    */
   readonly timePerTrade?: number | undefined;
   /**
-   * Trades that are priced together, a whole number from 1. Results come in batches of this size. By default it is
-   * chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives
-   * earlier results and takes less memory, but more time. Results do not depend on it, except in the last digits on a
-   * GPU.
+   * The number of trades that are priced together, a whole number from 1. Results come in batches of this size. By
+   * default it is chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller
+   * batch gives earlier results and takes less memory, but more time. Results do not depend on it, except in the last
+   * digits on a GPU.
    */
   readonly batchSize?: number;
   /**
@@ -60,7 +63,7 @@ export interface PricingOptions {
    * the driver of a GPU is waited for.
    */
   readonly signal?: AbortSignal;
-  /** Called after each batch, before its results are yielded. */
+  /** A callback, called after each batch, before its results are yielded. */
   readonly onProgress?: (progress: Progress) => void;
   /**
    * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
@@ -75,7 +78,7 @@ export interface Settings {
   readonly method: Method;
   /** The accuracy asked for; undefined if none was: each method then has a default of its own. */
   readonly accuracy: number | undefined;
-  /** Seconds; undefined where there is no limit. Methods ask `Batch.budget`. */
+  /** The seconds that a trade may take; undefined where there is no limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
   /** The seed of random numbers. */
   readonly seed: number;

@@ -20,7 +20,7 @@ const SMALL_BATCH = 512;
 /** The largest batch of one thread; of a device that several threads prepare work for, until these have started. */
 const LARGEST_BATCH = { alone: 16_384, shared: 2048 };
 
-/** Trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
+/** The number of trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
 function usualBatch({ parallelism, parts }: Device): number {
   const most = parts === undefined ? LARGEST_BATCH.alone : LARGEST_BATCH.shared;
   return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
@@ -36,7 +36,7 @@ function withScenarios(trades: number, scenarios: Scenarios | undefined): number
   return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
 }
 
-/** Batches under way at once: one is prepared while the device works on the one before. */
+/** The number of batches under way at once: one is prepared while the device works on the one before. */
 const BATCHES_UNDER_WAY = 2;
 
 /**
@@ -178,7 +178,7 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
 /** The seed for books that name none; results report it. */
 const DEFAULT_SEED = 1;
 
-/** Options with every default decided. @throws SpecError */
+/** Returns the options with every default decided. @throws SpecError */
 export function settingsOf(
   {
     greeks = "all",

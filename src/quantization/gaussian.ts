@@ -3,7 +3,7 @@ import { NotPositiveDefiniteError, ShapeError, SpecError } from "../errors.ts";
 import { checkedSymmetric, choleskyOf, type Matrix, symmetricEigen } from "../linalg/index.ts";
 import type { Quantizer } from "./quantizer.ts";
 
-/** L⁻¹·B for a lower triangular L, [d, d]. */
+/** Returns L⁻¹·B for a lower triangular L, [d, d]. */
 export function solveLower(l: Float64Array, b: Float64Array, d: number): Float64Array {
   const x = Float64Array.from(b);
   for (let i = 0; i < d; i++)
@@ -14,7 +14,7 @@ export function solveLower(l: Float64Array, b: Float64Array, d: number): Float64
   return x;
 }
 
-/** A·B, [d, d]. */
+/** Returns A·B, [d, d]. */
 export function product(a: Float64Array, b: Float64Array, d: number): Float64Array {
   return a.map((_, at) => {
     let sum = 0;
@@ -29,11 +29,11 @@ export function transposed(a: Float64Array, d: number): Float64Array {
 
 /** A Gaussian by its moments. */
 export interface GaussianMoments {
-  /** [d]; zeros by default. */
+  /** The mean, [d]; zeros by default. */
   readonly mean?: readonly number[];
-  /** Symmetric and positive definite; with the root "symmetric" also semidefinite. */
+  /** The covariance, symmetric and positive definite; with the root "symmetric" also semidefinite. */
   readonly covariance: Matrix;
-  /** S with S·Sᵀ = the covariance: its lower Cholesky factor, the default, or its symmetric square root. */
+  /** The root S with S·Sᵀ = the covariance: its lower Cholesky factor, the default, or its symmetric square root. */
   readonly root?: "cholesky" | "symmetric";
 }
 

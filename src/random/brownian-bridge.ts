@@ -100,15 +100,15 @@ const bridgePaths = kernel({
 
 /** The settings of a bridge. */
 export interface BridgeSettings {
-  /** Increasing, from above 0, in years. */
+  /** The times in years, increasing, from above 0. */
   readonly times: readonly number[];
-  /** Brownian motions of a path, 1 by default. */
+  /** The number of Brownian motions of a path, 1 by default. */
   readonly factors?: number;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 
-/** Normal numbers in, paths out: both [count, steps, factors]. */
+/** The buffers of normal numbers in, and of paths out: both [count, steps, factors]. */
 export interface BridgeArguments {
   readonly normals: DeviceBuffer;
   readonly paths: DeviceBuffer;

@@ -8,7 +8,7 @@ import { bool, i32, type Kernel, kernel, read, real, u32, write } from "../kerne
 import type { Source } from "./draws.ts";
 import type { RandomSpec } from "./spec.ts";
 
-/** Numbers of a part between two barriers, where a workgroup writes what its items have made. */
+/** The count of numbers of a part between two barriers, where a workgroup writes what its items have made. */
 export const TILE = 16;
 export const GROUP = 64;
 

@@ -71,7 +71,7 @@ export const uniform48 = fn({
 });
 
 /**
- * MRG32k3a's own uniform number, z/(m₁ + 1) with m₁ + 1 = 4294967088, correctly rounded in f64.
+ * Returns MRG32k3a's own uniform number, z/(m₁ + 1) with m₁ + 1 = 4294967088, correctly rounded in f64.
  *
  * @param z the generator's output, from 1 to m₁.
  * @example
@@ -87,7 +87,8 @@ export const mrg32k3aUniform = fn({
 });
 
 /**
- * L'Ecuyer's uniform number of 53 bits from two outputs of MRG32k3a: (u₁ + u₂·2⁻²⁴) mod 1, with 2⁻⁵³ in place of 0.
+ * Returns L'Ecuyer's uniform number of 53 bits from two outputs of MRG32k3a: (u₁ + u₂·2⁻²⁴) mod 1, with 2⁻⁵³ in place
+ * of 0.
  *
  * @param z1 the first output.
  * @param z2 the one after.
@@ -167,8 +168,8 @@ export const normal32 = fn({
 });
 
 /**
- * Two independent standard normal numbers from two uniform ones, by Box and Muller (1958): √(−2·ln u)·cos 2πv and
- * √(−2·ln u)·sin 2πv.
+ * Returns two independent standard normal numbers from two uniform ones, by Box and Muller (1958): √(−2·ln u)·cos 2πv
+ * and √(−2·ln u)·sin 2πv.
  *
  * @param u in (0, 1).
  * @param v in (0, 1), independent of u.

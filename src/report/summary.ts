@@ -1,5 +1,5 @@
 /** The summary of a book for a report, gathered trade by trade, in memory that does not grow with the book. */
-import { describeTrade, Totals, type Trade, type TradeResult, underlyingsOf } from "../book/index.ts";
+import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
 /** A trade that a report names. */
@@ -24,7 +24,7 @@ export interface Group {
   withoutVega: number;
 }
 
-/** Trades named in each list, and groups that are told apart. */
+/** The number of trades named in each list, and groups that are told apart. */
 const NAMED = 12;
 const MAX_GROUPS = 2000;
 
@@ -68,7 +68,7 @@ export class ReportSummary {
   }
 
   /** Adds one result. Without its trade it counts with quantity 1, and in no sum. */
-  add(trade: Trade | undefined, result: TradeResult): void {
+  add(trade: AnyTrade | undefined, result: TradeResult): void {
     this.#totals.add(trade, result);
     if (result.status === "error") {
       count(this.failures, result.error.message, result.id ?? "–");
@@ -84,6 +84,7 @@ export class ReportSummary {
     this.#group(this.byUnderlying, underlyingsOf(trade).join(" · "), named, result);
     const bucket = BUCKETS.find(([end]) => trade.expiry <= end) ?? BUCKETS[BUCKETS.length - 1];
     this.#group(this.byExpiry, bucket[1], named, result);
+    if (trade.kind === "rates") return;
     const size = Math.log10(Math.max(result.errorEstimate, 1e-300) / trade.underlying.spot);
     this.errorBins[Math.min(Math.max(Math.floor(2 * (size + 14)), 0), 27)]++;
   }
@@ -119,13 +120,13 @@ export class ReportSummary {
 /** Names of the expiry buckets, in their order. */
 export const EXPIRY_BUCKETS = BUCKETS.map(([, name]) => name);
 
-function nameOf(trade: Trade | undefined, id: string, value: number): Omit<NamedTrade, "amount"> {
+function nameOf(trade: AnyTrade | undefined, id: string, value: number): Omit<NamedTrade, "amount"> {
   if (trade === undefined) return { id, product: "", underlying: "", currency: "", quantity: 1, value };
   return {
     id,
     product: describeTrade(trade),
     underlying: underlyingsOf(trade).join(" · "),
-    currency: trade.underlying.currency,
+    currency: currencyOf(trade),
     quantity: trade.quantity,
     value,
   };

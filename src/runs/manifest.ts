@@ -128,13 +128,16 @@ export type Outcome = z.infer<typeof outcome>;
 export type Timing = z.infer<typeof timing>;
 export type RunOptions = Manifest["options"];
 
-/** This package, as manifests name it. */
+/** Returns this package, as manifests name it. */
 export function packageName(): Manifest["feynkac"] {
   const commit = packageCommit();
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
 }
 
-/** @returns undefined where there is no run. @throws RunError a manifest that is none; StorageError */
+/**
+ * Reads the manifest of a run; undefined where there is no run.
+ * @throws RunError a manifest that is none; StorageError
+ */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
   const bytes = await store.read(MANIFEST);
   if (bytes === undefined) return undefined;
@@ -151,7 +154,7 @@ export async function readManifest(store: Store): Promise<Manifest | undefined> 
   throw new RunError(`${place}: not the manifest of a run: ${path.join(".")}: ${message}`);
 }
 
-/** @throws RunError no run there */
+/** Reads the manifest of a run. @throws RunError no run there */
 export async function needManifest(store: Store): Promise<Manifest> {
   const manifest = await readManifest(store);
   if (manifest !== undefined) return manifest;
@@ -160,7 +163,7 @@ export async function needManifest(store: Store): Promise<Manifest> {
   );
 }
 
-/** One line a chunk, so that it can be read and compared. @throws StorageError */
+/** Writes the manifest, one line a chunk, so that it can be read and compared. @throws StorageError */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
   const { chunks, timings, ...rest } = manifest;

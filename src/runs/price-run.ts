@@ -1,6 +1,6 @@
 /** A run on one machine: the chunks that are not priced yet, as one stream of trades. */
 import { hostname } from "node:os";
-import type { BookContext, BookReport, ParsedTrade, Trade, TradeResult } from "../book/index.ts";
+import type { AnyTrade, BookContext, BookReport, ParsedTrade, TradeResult } from "../book/index.ts";
 import type { PricedRow } from "../formats/index.ts";
 import type { Manifest, RunOptions } from "./manifest.ts";
 import { finishRun } from "./finish.ts";
@@ -23,7 +23,7 @@ export interface Pricer {
 
 /** The progress of a run. */
 export interface RunProgress {
-  /** Trades that this process has priced. */
+  /** The number of trades that this process has priced. */
   readonly done: number;
   /** The part of the expected work, of all that was to be done here, 0 … 1. */
   readonly fraction: number;
@@ -60,7 +60,7 @@ export async function* priceChunks(
 ): AsyncGenerator<readonly [number, Receipt]> {
   const { chunks, options } = manifest;
   const all = wanted.reduce((sum, i) => sum + chunks[i].seconds, 0);
-  const waiting: (Trade | undefined)[] = [];
+  const waiting: (AnyTrade | undefined)[] = [];
   async function* trades(): AsyncGenerator<ParsedTrade> {
     for (const i of wanted) {
       let rows = 0;

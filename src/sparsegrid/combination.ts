@@ -10,19 +10,19 @@ export interface CombinationGrid {
 /** The description of a combination of grids. */
 export interface CombinationSettings {
   /**
-   * Refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer has
-   * Σ (lₖ − initialₖ) = level.
+   * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
+   * has Σ (lₖ − initialₖ) = level.
    */
   readonly level: number;
   /** The coarsest level of each axis (truncated combination); one number is that of every axis. */
   readonly initial: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
   readonly max?: number | readonly number[];
-  /** Axes; needed where `initial` is one number. */
+  /** The number of axes; needed where `initial` is one number. */
   readonly axes?: number;
   /**
-   * Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements more; or of
-   * the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
+   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements
+   * more; or of the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
    */
   readonly extrapolate?: boolean | "levels";
 }

@@ -53,7 +53,7 @@ export interface GridReport {
   readonly row: number;
   readonly endless: number;
   readonly growth: false;
-  /** Systems that the iteration did not solve, and the row of the time program of the first. */
+  /** The number of systems that the iteration did not solve, and the row of the time program of the first. */
   readonly unsolved: number;
   readonly unsolvedRow: number;
   readonly iterations: number;
@@ -70,7 +70,7 @@ interface GridSize {
   readonly offsets: readonly number[];
   /** Zeros behind every array. */
   readonly guard: number;
-  /** Rows that a kernel must have room for. */
+  /** The number of rows that a kernel must have room for. */
   readonly room: number;
   /** Relative duration. */
   readonly cost: number;
@@ -84,9 +84,9 @@ interface Layout extends GridSize {
   readonly first: readonly number[];
 }
 
-/** Bytes of one launch's grids. */
+/** The number of bytes of one launch's grids. */
 const LAUNCH_BYTES = 2 ** 28;
-/** Rows of the time program that a launch has at least. */
+/** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
 /** Solves grids of one model on one device. */

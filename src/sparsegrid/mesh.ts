@@ -20,7 +20,7 @@ export interface GradedMesh {
 }
 
 /**
- * Node i of 2^level + 1, ξ = i/2^(level−1) − 1:
+ * The mesh with node i of 2^level + 1, ξ = i/2^(level−1) − 1:
  *
  *   x = centre + width·sinh(z(ξ)),   z(ξ) = a·ξ/(1 + b·ξ),
  *

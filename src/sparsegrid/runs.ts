@@ -16,7 +16,7 @@ import type { SparseModel } from "./problem/model.ts";
 import { solveSpread } from "./spread.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
-/** All time steps, or half of them. */
+/** The time steps of a solution: all, or half of them. */
 export type Steps = "all" | "half";
 
 /** A grid's values for every entry, and the time program that led to them. */

@@ -18,8 +18,8 @@ const LARGE_GROUP = 512;
 /** Rows of an item that may stay in registers: few kernels for grids of many sizes. */
 const RESIDENT_ROWS = [1, 3, 5] as const;
 /**
- * Words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside its entries.
- * nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
+ * The number of words of 32 bits that rows may take of an item's 255 registers; of a row there are ten numbers beside
+ * its entries. nvcc puts five rows of six neighbours in f64 into 254 registers and spills none.
  */
 const RESIDENT_WORDS = 160;
 const NUMBERS_OF_A_ROW = 10;

@@ -2,7 +2,7 @@ import type * as FileSystem from "node:fs";
 import type * as WorkerThreads from "node:worker_threads";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** Jobs a worker has at once: the next one is there when it has done with one. */
+/** The number of jobs a worker has at once: the next one is there when it has done with one. */
 const JOBS_PER_WORKER = 2;
 
 /** Starts a worker. */
@@ -34,7 +34,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     this.#announceIfStarted();
   }
 
-  /** Jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
+  /** The number of jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }

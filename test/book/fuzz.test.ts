@@ -15,6 +15,7 @@ import { formsOf } from "../../src/book/schema/values.ts";
 import { BookError } from "../../src/errors.ts";
 import { everything } from "../support/extent.ts";
 import { asOf, market, trade } from "./books.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 /** A fifth of the inputs in `npm test`. */
 const LESS = everything ? 1 : 5;
@@ -182,7 +183,7 @@ function checkTrade(parsed: ParsedTrade): void {
       throw new Error("an error without a type or a message");
     return;
   }
-  const { trade: accepted } = parsed;
+  const accepted = onUnderlyings(parsed);
   const numbers = [accepted.expiry, accepted.quantity, accepted.underlying.spot, ...accepted.underlying.rates.values];
   if (accepted.volatility.kind === "deterministic") numbers.push(...accepted.volatility.sigma.values);
   if (!numbers.every(Number.isFinite)) throw new Error(`not finite: ${JSON.stringify(accepted)}`);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type ParsedTrade, readHeader, readParquet } from "../../src/book/index.ts";
 import { BookError } from "../../src/errors.ts";
 import { asOf, market } from "./books.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const header = readHeader({ asOf, market: market() });
 
@@ -72,7 +73,7 @@ describe("trades from Parquet", () => {
       ];
     };
     const expiries = async (date: "DATE" | "TIMESTAMP_MILLIS"): Promise<unknown[]> =>
-      (await read(columns, schema(date))).map((one) => one.ok && [one.trade.expiry, one.trade.exercise]);
+      (await read(columns, schema(date))).map((one) => one.ok && [one.trade.expiry, onUnderlyings(one).exercise]);
     // asOf is 16:00 UTC: a day is a whole number of days away, midnight of that day 16 hours less.
     const years = (hours: number): number => (365 * 24 - hours) / (365 * 24);
     const dates = (time: number): unknown => ({ kind: "bermudan", times: [time] });

@@ -5,7 +5,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import type * as z from "zod";
 import { bookJsonSchema, type BookInput, parseBook, type TradeInput } from "../../src/book/index.ts";
-import type { bookSchema } from "../../src/book/schema/index.ts";
+import type { bookSchema, StrikeTradeInput } from "../../src/book/schema/index.ts";
 import { asOf, book, trade } from "./books.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -63,11 +63,11 @@ describe("a book as a plain object", () => {
 
   test("has a type that knows every field", () => {
     // @ts-expect-error -- a payoff that there is not
-    const payoff: BookInput["trades"][number]["payoff"] = "straddle";
+    const payoff: StrikeTradeInput["payoff"] = "straddle";
     // @ts-expect-error -- a number is meant
-    const strike: BookInput["trades"][number]["strike"] = "100";
+    const strike: StrikeTradeInput["strike"] = "100";
     // @ts-expect-error -- a field that there is not
-    const volatility: BookInput["trades"][number]["volatility"] = { cev: { sigma: 0.2, betta: 1 } };
+    const volatility: StrikeTradeInput["volatility"] = { cev: { sigma: 0.2, betta: 1 } };
     expect([payoff, strike, volatility]).toHaveLength(3);
   });
 
@@ -81,9 +81,13 @@ describe("a book as a plain object", () => {
     const all: Same<keyof Written, keyof BookInput> = true;
     const market: Same<Written["market"], BookInput["market"]> = true;
     const scenarios: Same<Written["scenarios"], BookInput["scenarios"]> = true;
+    type Options<B extends { readonly trades: readonly unknown[] }> = Exclude<
+      Trades<B>,
+      { readonly currency: string } | { readonly convertible: unknown }
+    >;
     type Terms = "exercise" | "barriers" | "expiry";
-    const terms: Same<Pick<Trades<Written>, Terms>, Pick<Trades<BookInput>, Terms>> = true;
-    const payoff: Same<Trades<Written>["payoff"], Trades<BookInput>["payoff"]> = true;
+    const terms: Same<Pick<Options<Written>, Terms>, Pick<Options<BookInput>, Terms>> = true;
+    const payoff: Same<Options<Written>["payoff"], Options<BookInput>["payoff"]> = true;
     expect([same, all, market, scenarios, terms, payoff]).toEqual(Array(6).fill(true));
     expect(written).toBe(RICH);
   });

@@ -15,6 +15,7 @@ import { SeenIds } from "../../src/book/duplicates.ts";
 import { BookError } from "../../src/errors.ts";
 import { asOf, market, pieces, trade } from "./books.ts";
 import { everything } from "../support/extent.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const header = { asOf, market: market() };
 
@@ -183,7 +184,7 @@ describe("CSV", () => {
     const { trades } = await readCsv(pieces(text), readHeader(header));
     const parsed: ParsedTrade[] = [];
     for await (const one of trades) parsed.push(one);
-    const volatilities = parsed.map((one) => (one.ok ? one.trade.volatility : one.error.message));
+    const volatilities = parsed.map((one) => (one.ok ? onUnderlyings(one).volatility : one.error.message));
     expect(volatilities).toMatchObject([
       { kind: "displaced", sigma: 0.2, shift: 30 },
       { kind: "surface", surface: { times: [0.5], spots: [90, 110], volatility: [[0.3, 0.2]] } },

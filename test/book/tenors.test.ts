@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { readBook } from "../../src/book/index.ts";
 import { market, trade } from "./books.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 /** The day on which a trade of that tenor expires, at asOf's time of day. */
 function dayOf(asOf: string, expiry: string): string {
@@ -42,8 +43,7 @@ describe("tenors", () => {
       trades: [trade(terms)],
       scenarios: { time: ["0D", "1W"] },
     }).trades;
-    if (!parsed.ok) throw parsed.error;
-    const { exercise, barriers } = parsed.trade;
+    const { exercise, barriers } = onUnderlyings(parsed);
     const days = (years: number): number => Math.round(years * 365);
     expect(exercise.kind === "bermudan" && exercise.times.map(days)).toEqual([92, 181]);
     expect([barriers[0].from, barriers[0].to].map(days)).toEqual([7, 273]);

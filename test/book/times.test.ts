@@ -1,6 +1,7 @@
 /** Times of one trade that differ by less than a second are one time. */
 import { describe, expect, it } from "vitest";
 import { parseBook } from "../../src/book/index.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const SECOND = 1 / 31_536_000;
 
@@ -9,8 +10,7 @@ function read(trade: object, discrete: readonly object[] = []) {
   const one = { id: "T", underlying: "ACME", payoff: "call", strike: 100, ...trade };
   const market = { rates: { EUR: 0.03 }, underlyings: { ACME: acme } };
   const [parsed] = parseBook(JSON.stringify({ asOf: "2026-11-20", market, trades: [one] })).trades;
-  if (!parsed.ok) throw parsed.error;
-  return parsed.trade;
+  return onUnderlyings(parsed);
 }
 
 const expiry = 30 / 365;

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import type { Trade } from "../../src/book/index.ts";
 import { readBook } from "../../src/book/index.ts";
 import { asOf, book, market, trade } from "./books.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 /** The only trade of a book, read. */
 function read(changes: Record<string, unknown>, underlying: Record<string, unknown> = {}): Trade {
   const [parsed] = readBook({ asOf, market: market(underlying), trades: [trade(changes)] }).trades;
-  if (!parsed.ok) throw parsed.error;
-  return parsed.trade;
+  return onUnderlyings(parsed);
 }
 
 /** The message of the only trade's error. */
@@ -34,7 +34,7 @@ describe("a trade", () => {
 
   test("shares its underlying with the others", () => {
     const { trades } = readBook(book(trade(), trade({ id: "T2" })));
-    const [first, second] = trades.map((parsed) => (parsed.ok ? parsed.trade.underlying : undefined));
+    const [first, second] = trades.map((parsed) => onUnderlyings(parsed).underlying);
     expect(first).toBeDefined();
     expect(second).toBe(first);
   });
@@ -115,7 +115,7 @@ describe("a trade", () => {
       market: market({ volatility: { surface } }),
       trades: [trade({}), trade({ id: "T2" })],
     });
-    const [one, other] = trades.map((parsed) => (parsed.ok ? parsed.trade.volatility : undefined));
+    const [one, other] = trades.map((parsed) => onUnderlyings(parsed).volatility);
     expect(one).toBe(other);
   });
 });

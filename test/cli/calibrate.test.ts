@@ -71,6 +71,23 @@ test.each(casesOf("svi_slice").map((one) => [one.id, one]))("SVI of %s", async (
   }
 });
 
+test.each(casesOf("ssvi_surface").map((one) => [one.id, one]))("SSVI of %s", async (_, { params, expected }) => {
+  const wings = [-1, -0.5, 0, 0.5, 1];
+  const rows: readonly (readonly number[])[] = expected.total_variance_atm_and_wings;
+  const quotes = rows.flatMap((row, i) =>
+    row.map((variance, j) => ({
+      expiry: params.times[i],
+      strike: 100 * Math.exp(wings[j]),
+      implied: Math.sqrt(variance / params.times[i]),
+    })),
+  );
+  const { report } = await calibrated(book({ A: underlying(quotes, "ssvi") }));
+  const { model, butterfly, calendar } = report.underlyings.A;
+  expect(model).toBe("ssvi");
+  // Whatever the quotes, the surface that comes back is free of arbitrage.
+  expect([butterfly.free, calendar.free]).toEqual([true, true]);
+});
+
 test("the curve of the reference case", async () => {
   const [{ params, expected }] = casesOf("curve_bootstrap");
   const instruments = [

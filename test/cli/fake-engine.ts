@@ -10,6 +10,7 @@ import {
 import { explainBook } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
 import type { Engine, EngineOptions, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 type Asked = EngineOptions & (Partial<RunOptions> | ExplainRunOptions);
 
@@ -53,7 +54,7 @@ export function fakeEngine(batchSize = 100): FakeEngine {
 
 function resultOf(parsed: ParsedTrade, scenarios: Scenarios | undefined): TradeResult {
   if (!parsed.ok) return unreadResult(parsed);
-  const value = intrinsic(parsed.trade);
+  const value = intrinsic(onUnderlyings(parsed));
   return {
     id: parsed.trade.id,
     ...labelsOf(parsed.trade),

@@ -5,6 +5,7 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceTrades } from "../../src/pricing/index.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { results, trade } from "./reference.ts";
+import { onUnderlyings } from "../support/on-underlyings.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -70,8 +71,7 @@ describe("a trade that has no time left", () => {
       market,
       trades: [{ id: "T", strike: 100, expiry: 1, ...terms }],
     }).trades;
-    if (!parsed.ok) throw parsed.error;
-    const one = parsed.trade;
+    const one = onUnderlyings(parsed);
     const [quick] = await results([one], { device, accuracy, method, greeks: "grid", timePerTrade: 1e-9 });
     const [best] = await results([one], { device, accuracy: 50 * accuracy, method, greeks: "none" });
     if (best.status === "error" || quick.status === "error") throw new Error("not priced");

@@ -1,12 +1,14 @@
 /** The book that the worker holds: what was written, what was read of it, and its results. */
 import {
+  type AnyTrade,
   type BookContext,
   type BookHeader,
   contextOf,
+  currencyOf,
   type ParsedTrade,
   readHeader,
-  type Trade,
   type TradeResult,
+  underlyingsOf,
 } from "../../src/book/index.ts";
 import type { Edit, LoadedBook } from "./protocol.ts";
 import type { ReadBook } from "./read.ts";
@@ -91,9 +93,9 @@ export class SessionBook {
     const [part, of, name] = path;
     const isAffected =
       part === "market" && of === "underlyings"
-        ? (trade: Trade): boolean => namesOf(trade).includes(String(name))
+        ? (trade: AnyTrade): boolean => underlyingsOf(trade).includes(String(name))
         : part === "market" && of === "rates"
-          ? (trade: Trade): boolean => trade.underlying.currency === name
+          ? (trade: AnyTrade): boolean => currencyOf(trade) === name
           : () => true;
     const places: number[] = [];
     for (const [place, before] of this.parsed.entries()) {
@@ -103,10 +105,6 @@ export class SessionBook {
     }
     return places;
   }
-}
-
-function namesOf({ underlying, assets }: Trade): readonly string[] {
-  return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
 }
 
 function idOf(parsed: ParsedTrade): string | undefined {

@@ -22,7 +22,7 @@ export async function impliedSurface(trade: Trade, book: SessionBook, pricer: Pr
 function quotesOf(name: string, book: SessionBook): Chart[] | undefined {
   const cells = new Map<number, Map<number, number>>();
   for (const parsed of book.parsed) {
-    if (!parsed.ok) continue;
+    if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     const { underlying, volatility, payoff, expiry } = parsed.trade;
     if (underlying.name !== name || volatility === underlying.volatility) continue;
     if (volatility.kind !== "deterministic" || payoff.kind !== "vanilla") continue;

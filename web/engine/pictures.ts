@@ -58,6 +58,8 @@ function tradeAt(book: SessionBook, place: number): Trade {
   const parsed = book.parsed[place] ?? book.parsed.find(({ ok }) => ok);
   if (parsed === undefined) throw new RangeError("the book has no trades");
   if (!parsed.ok) throw parsed.error;
+  if (parsed.trade.kind !== undefined)
+    throw new RangeError("bonds and trades on rates have no pictures yet: select an option");
   return parsed.trade;
 }
 
@@ -189,7 +191,9 @@ const MOST_TRADES = 2000;
 
 /** What the whole book gains or loses as spots and volatilities move, by currency. */
 async function scenarioMaps(book: SessionBook, pricer: Pricer): Promise<Chart[]> {
-  const trades = book.parsed.flatMap((parsed) => (parsed.ok && !isCostly(parsed.trade) ? [parsed.trade] : []));
+  const trades = book.parsed.flatMap((parsed) =>
+    parsed.ok && parsed.trade.kind === undefined && !isCostly(parsed.trade) ? [parsed.trade] : [],
+  );
   const scenarios = { time: [0], spot: SPOT_MOVES, volatility: VOLATILITY_MOVES, rate: [0] };
   const used = trades.slice(0, MOST_TRADES);
   const results = await pricer.price(used, { greeks: "none" }, scenarios);
@@ -273,13 +277,17 @@ function boundary(
 async function errorsAgainstEstimates(book: SessionBook, pricer: Pricer): Promise<Chart[]> {
   const places = book.results.flatMap((result, i) => {
     const parsed = book.parsed[i];
-    return result?.status === "ok" && ["fdm", "adi"].includes(result.method) && parsed.ok && !isCostly(parsed.trade)
+    return result?.status === "ok" &&
+      ["fdm", "adi"].includes(result.method) &&
+      parsed.ok &&
+      parsed.trade.kind === undefined &&
+      !isCostly(parsed.trade)
       ? [i]
       : [];
   });
   const step = Math.max(Math.ceil(places.length / 300), 1);
   const used = places.filter((_, i) => i % step === 0);
-  const trades = used.map((place) => (book.parsed[place] as { readonly trade: Trade }).trade);
+  const trades = used.map((place) => tradeAt(book, place));
   const finer = await pricer.price(trades, { greeks: "none", accuracy: 1e-8 });
   const points = used.flatMap((place, i): Point[] => {
     const result = book.results[place];

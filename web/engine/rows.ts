@@ -1,5 +1,5 @@
 /** Results as rows of the page's table. */
-import { describeTrade, type ParsedTrade, type TradeResult, underlyingsOf } from "../../src/book/index.ts";
+import { currencyOf, describeTrade, type ParsedTrade, type TradeResult, underlyingsOf } from "../../src/book/index.ts";
 import { NUMBERS, type RowBlock, TEXTS, type TextName } from "./protocol.ts";
 
 /** Columns of some results, to be sent to the page. */
@@ -38,7 +38,7 @@ function textsOf(parsed: ParsedTrade, result: TradeResult | undefined): Record<T
     ...common,
     product: describeTrade(trade),
     underlying: underlyingsOf(trade).join(" · "),
-    currency: trade.underlying.currency,
+    currency: currencyOf(trade),
     tags: tagsOf(trade),
   };
 }

@@ -1,5 +1,12 @@
 /** What the worker does: opens devices, loads books, prices them, and hands out what the page asks for. */
-import { bookJsonSchema, describeTrade, type ParsedTrade, Totals, type TradeResult } from "../../src/book/index.ts";
+import {
+  bookJsonSchema,
+  currencyOf,
+  describeTrade,
+  type ParsedTrade,
+  Totals,
+  type TradeResult,
+} from "../../src/book/index.ts";
 import { type Device, offeredPrecision, openDevice } from "../../src/device/index.ts";
 import { SpecError } from "../../src/errors.ts";
 import type { Precision } from "../../src/kernel/index.ts";
@@ -93,7 +100,7 @@ export class EngineSession implements Session {
       place,
       input: book.entries[place],
       result: book.results[place],
-      currency: parsed.ok ? parsed.trade.underlying.currency : undefined,
+      currency: parsed.ok ? currencyOf(parsed.trade) : undefined,
       product: parsed.ok ? describeTrade(parsed.trade) : "–",
     };
   }

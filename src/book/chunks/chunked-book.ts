@@ -5,13 +5,13 @@ import type { BookContext, Market, ParsedTrade } from "../types.ts";
 export interface ChunkPlace {
   /** The first trade's index in the book, from 0. */
   readonly first: number;
-  /** Trades. */
+  /** The number of trades. */
   readonly rows: number;
-  /** Indices of those whose ids belong to earlier trades of the book; undefined for none. */
+  /** The indices of those whose ids belong to earlier trades of the book; undefined for none. */
   readonly repeated?: readonly number[] | undefined;
   /**
-   * Bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list of
-   * a JSON book, whose lines nobody counts.
+   * The bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list
+   * of a JSON book, whose lines nobody counts.
    */
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
@@ -46,10 +46,13 @@ export interface ChunkedBook extends BookContext {
   read(place: ChunkPlace): AsyncIterable<readonly ParsedTrade[]>;
 }
 
-/** Trades that `scan` and `read` give at a time, about: to wait for each of them costs more than to read it. */
+/**
+ * The number of trades that `scan` and `read` give at a time, about: to wait for each of them costs more than to read
+ * it.
+ */
 export const AT_ONCE = 4096;
 
-/** Some thousand items at a time. */
+/** Collects items into lists of some thousand. */
 export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let list: T[] = [];
   for await (const item of items) {

@@ -61,7 +61,7 @@ export function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
   return undefined;
 }
 
-/** Chunks of so many entries. */
+/** Cuts entries into chunks of so many. */
 export function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPlace> {
   for (let first = 0, next = 0; first < ends.length; first = next) {
     next = Math.min(first + rowsAt(first / ends.length), ends.length);

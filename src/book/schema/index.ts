@@ -43,5 +43,16 @@ export {
   tradeSchema,
   type TradeSpec,
 } from "./trade.ts";
+export {
+  type BondSpec,
+  isRatesEntry,
+  type LegSpec,
+  type RatesTradeSpec,
+  ratesTradeSchema,
+  type RedemptionSpec,
+} from "./rates.ts";
 export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";
+export { type ConvertibleTradeSpec, convertibleTradeSchema, isConvertibleEntry } from "./convertible.ts";
+export type { CreditSpec } from "./market.ts";
+export type { ConvertibleInput, CreditInput } from "./convertible-input.ts";

@@ -4,20 +4,51 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
+import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
+import type { RatesTradeInput } from "./rates-input.ts";
 
 /** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
 export type TimeInput = string | number;
 
-/** A continuously compounded rate per year, zero rates by date, or Hull's and White's short rate around either. */
+/** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
 export type RateInput =
   | CurveInput
   | {
       readonly hullWhite: {
         readonly meanReversion: number;
+        /** One, or by the date up to which it holds. */
+        readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
+        readonly curve: CurveInput;
+      };
+    }
+  | { readonly vasicek: AffineInput }
+  | { readonly cir: AffineInput }
+  | {
+      readonly g2: {
+        readonly a: number;
+        readonly sigma: number;
+        readonly b: number;
+        readonly eta: number;
+        readonly rho: number;
+        readonly curve: CurveInput;
+      };
+    }
+  | {
+      readonly blackKarasinski: {
+        readonly meanReversion: number;
         readonly volatility: number;
         readonly curve: CurveInput;
       };
-    };
+    }
+  /** Of 1, 2, … years, yields annually compounded. */
+  | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
+
+interface AffineInput {
+  readonly r0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+}
 
 type CurveInput =
   | number
@@ -59,7 +90,7 @@ export interface OptionQuoteInput {
   readonly weight?: number | undefined;
 }
 
-type FitInput = "svi" | "none" | { readonly sabr: { readonly beta: number } };
+type FitInput = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
 
 /** The parameters of Heston's model, as written. */
 export interface HestonInput {
@@ -80,7 +111,7 @@ export type VolatilityInput =
       readonly surface: {
         readonly times: readonly TimeInput[];
         readonly spots: readonly number[];
-        /** By time, then by spot. */
+        /** The volatilities by time, then by spot. */
         readonly volatility: readonly (readonly number[])[];
       };
     }
@@ -137,7 +168,9 @@ export interface UnderlyingInput {
 /** The market of a book, as written: rates by currency, underlyings and correlations by name. */
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };
-  readonly underlyings: { readonly [name: string]: UnderlyingInput };
+  readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
+  /** By underlying, of issuers of convertible bonds. */
+  readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
@@ -146,7 +179,7 @@ type MonitoringInput = "continuous" | readonly TimeInput[];
 
 /** A barrier of a trade, as written. */
 export interface BarrierInput {
-  /** Of a trade on several underlyings: which of them; all of them by default. */
+  /** The underlying that is monitored, of a trade on several; all of them by default. */
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
   readonly level: number;
@@ -157,13 +190,13 @@ export interface BarrierInput {
   readonly to?: TimeInput | undefined;
 }
 
-/** What every trade has, as written. */
+/** The terms that every trade has, as written. */
 export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;
-  /** "european" by default. */
+  /** The exercise, "european" by default. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
-  /** 1 by default. */
+  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly barriers?: readonly BarrierInput[] | undefined;
   readonly tags?: Tags | undefined;
@@ -258,7 +291,9 @@ export type TradeInput =
   | DigitalInput
   | ExpressionTradeInput
   | BasketTradeInput
-  | BasketExpressionInput;
+  | BasketExpressionInput
+  | RatesTradeInput
+  | ConvertibleInput;
 
 /** The scenarios of a book, as written: their full product is priced. */
 export interface ScenariosInput {

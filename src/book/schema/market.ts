@@ -28,52 +28,98 @@ export interface ZeroNodeSpec {
 }
 
 /** One rate, or zero rates by date. */
-export type RateSpec =
+export type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
   | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
-  | InstrumentsSpec
+  | InstrumentsSpec;
+
+type Affine = { readonly r0: number; readonly kappa: number; readonly theta: number; readonly sigma: number };
+
+/** A curve, or a model of the short rate. */
+export type RateSpec =
+  | CurveSpec
   | {
       readonly kind: "hullWhite";
-      readonly curve: RateSpec;
+      readonly curve: CurveSpec;
+      readonly meanReversion: number;
+      readonly volatility: number | readonly { readonly date: TimeSpec; readonly volatility: number }[];
+    }
+  | ({ readonly kind: "vasicek" | "cir" } & Affine)
+  | {
+      readonly kind: "g2";
+      readonly curve: CurveSpec;
+      readonly a: number;
+      readonly sigma: number;
+      readonly b: number;
+      readonly eta: number;
+      readonly rho: number;
+    }
+  | {
+      readonly kind: "blackKarasinski";
+      readonly curve: CurveSpec;
       readonly meanReversion: number;
       readonly volatility: number;
-    };
+    }
+  | { readonly kind: "bdt"; readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] };
 
 const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
 
-const flatRate = rate.transform((flat): RateSpec => ({ kind: "flat", rate: flat }));
-const zeroRates = zeroNodes.transform((nodes): RateSpec => ({ kind: "zeros", nodes }));
+const flatRate = rate.transform((flat): CurveSpec => ({ kind: "flat", rate: flat }));
+const zeroRates = zeroNodes.transform((nodes): CurveSpec => ({ kind: "zeros", nodes }));
 
-const curveSchema = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
+const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
   number: flatRate,
   list: zeroRates,
   marked: { instruments: instrumentsSchema },
 });
-const hullWhite = object({
-  hullWhite: object({
-    meanReversion: numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 }),
-    volatility: numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 }),
-    curve: curveSchema,
-  }),
-}).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite }));
+const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
+const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
+const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
 
-const rateSchema = choose('a rate, a list of { "date", "zero" }, { "hullWhite" } or { "instruments" }', {
-  number: flatRate,
-  list: zeroRates,
-  marked: { hullWhite, instruments: instrumentsSchema },
-});
+const rateForms = {
+  hullWhite: object({
+    hullWhite: object({
+      meanReversion,
+      volatility: choose('a volatility of the rate or a list of { "date", "volatility" }', {
+        number: normal,
+        list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
+      }),
+      curve,
+    }),
+  }).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite })),
+  vasicek: object({ vasicek: affine }).transform(({ vasicek }): RateSpec => ({ kind: "vasicek", ...vasicek })),
+  cir: object({ cir: affine }).transform(({ cir }): RateSpec => ({ kind: "cir", ...cir })),
+  g2: object({
+    g2: object({ a: meanReversion, sigma: normal, b: meanReversion, eta: normal, rho: correlation, curve }),
+  }).transform(({ g2 }): RateSpec => ({ kind: "g2", ...g2 })),
+  blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
+    ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
+  ),
+  bdt: object({
+    bdt: object({
+      annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
+      yieldVolatilities: list(volatility, "a list of yield volatilities, one for each annual yield", 1),
+    }),
+  }).transform(({ bdt }): RateSpec => ({ kind: "bdt", ...bdt })),
+};
+
+const rateSchema = choose(
+  'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
+    '{ "blackKarasinski" }, { "bdt" } or { "instruments" }',
+  { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
+);
 
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
   readonly strikes: readonly number[];
-  /** implied[expiry][strike] */
+  /** The implied volatilities, implied[expiry][strike]. */
   readonly implied: readonly (readonly number[])[];
 }
 
 export interface SurfaceSpec {
   readonly times: readonly TimeSpec[];
   readonly spots: readonly number[];
-  /** volatility[time][spot] */
+  /** The volatilities, volatility[time][spot]. */
   readonly volatility: readonly (readonly number[])[];
 }
 
@@ -193,9 +239,58 @@ const underlyingSchema = object({
 
 export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
+const constantRate = notNegative.transform((flat): RatesByDate => ({ dates: [], values: [flat] }));
+const spreadsByDate = list(
+  object({ date: time, spread: notNegative }),
+  'a list of { "date", "spread" }, at least one',
+  1,
+);
+const hazardsByDate = list(
+  object({ date: time, hazard: notNegative }),
+  'a list of { "date", "hazard" }, at least one',
+  1,
+);
+
+/** A rate of credit, each value up to its date and the last for ever; without dates one value. */
+export interface RatesByDate {
+  readonly dates: readonly TimeSpec[];
+  readonly values: readonly number[];
+}
+
+const spreadRate = choose('a spread or a list of { "date", "spread" }', {
+  number: constantRate,
+  list: spreadsByDate.transform((nodes): RatesByDate => ({
+    dates: nodes.map(({ date }) => date),
+    values: nodes.map(({ spread }) => spread),
+  })),
+});
+const hazardRate = choose('a hazard rate or a list of { "date", "hazard" }', {
+  number: constantRate,
+  list: hazardsByDate.transform((nodes): RatesByDate => ({
+    dates: nodes.map(({ date }) => date),
+    values: nodes.map(({ hazard }) => hazard),
+  })),
+});
+
+const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', {
+  marked: {
+    spread: object({ spread: spreadRate }).transform(({ spread }) => ({ kind: "spread" as const, spread })),
+    hazard: object({
+      hazard: hazardRate,
+      recovery: fraction,
+      jump: fraction,
+      exponent: numberWhere("an exponent of the spot from −10 to 10", { minimum: -10, maximum: 10 }).optional(),
+      reference: positive.optional(),
+    }).transform((hazard) => ({ kind: "hazard" as const, ...hazard })),
+  },
+});
+
+export type CreditSpec = z.infer<typeof creditSchema>;
+
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
-  underlyings: mapOf(underlyingSchema, "an object of underlyings by name"),
+  underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
+  credit: mapOf(creditSchema, "an object of credit by underlying").optional(),
   correlations: list(
     z.tuple([name, name, correlation]).readonly(),
     'a list of ["FIRST", "SECOND", correlation]',

@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 
-/** What no acceptor takes. */
+/** The result of an acceptor for a value that it refuses. */
 export const REFUSED = Symbol("refused");
 
 /** Gives what a schema makes of a value, or refuses what zod has to look at. */

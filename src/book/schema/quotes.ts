@@ -110,7 +110,7 @@ export const optionQuoteSchema = object({
 });
 
 /** The fits that option quotes may ask for. */
-export const fitSchema = choose('"svi", "none" or { "sabr": { "beta" } }', {
-  string: word(["svi", "none"], { or: '{ "sabr": { "beta" } }' }),
+export const fitSchema = choose('"svi", "ssvi", "none" or { "sabr": { "beta" } }', {
+  string: word(["svi", "ssvi", "none"], { or: '{ "sabr": { "beta" } }' }),
   marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
 });

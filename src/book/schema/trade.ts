@@ -26,11 +26,11 @@ export type PayoffSpec =
       readonly kind: "basket";
       readonly right: "call" | "put";
       readonly of: BasketIndex;
-      /** As written; undefined where the form has none. */
+      /** The weights as written; undefined where the form has none. */
       readonly weights: readonly number[] | undefined;
     };
 
-/** What makes a payoff depend on the path; as written, beside "call" or "put". */
+/** The average that makes a payoff depend on the path; as written, beside "call" or "put". */
 export interface AverageSpec {
   readonly kind: "arithmetic" | "geometric";
   readonly dates: "continuous" | readonly TimeSpec[];
@@ -50,8 +50,8 @@ export interface SwingSpec {
   readonly max?: number | undefined;
 }
 
-const right = word(["call", "put"]);
-/** What to write instead of names of products, which are not words of the format. */
+export const right = word(["call", "put"]);
+/** The remedies for names of products, which are not words of the format. */
 const PRODUCTS = {
   digital: 'write { "digital": "call", "cash": 10 }',
   binary: 'write { "digital": "call", "cash": 10 }',
@@ -127,7 +127,7 @@ const exerciseDates = list(time, "a list of dates, at least one", 1).transform((
   times,
 }));
 
-const exerciseSchema = choose('"european", "american" or a list of dates', {
+export const exerciseSchema = choose('"european", "american" or a list of dates', {
   string: exerciseWord,
   list: exerciseDates,
 });
@@ -223,9 +223,4 @@ export const basketTradeSchema = object({
   payoff: basketSchema,
   strike: finite.optional(),
   ...terms,
-});
-
-/** Either, as the book's schema has them. */
-export const anyTradeSchema = choose("a trade (an object)", {
-  marked: { underlyings: basketTradeSchema, id: tradeSchema },
 });

@@ -8,7 +8,7 @@ import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec }
 /** A schema that makes a T of an I; of anything else, an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
 
-/** What JSON Schema says of a value: what zod can say by itself is left to it. */
+/** The JSON Schema of a value: what zod can say by itself is left to it. */
 type Json = z.core.JSONSchema.JSONSchema;
 
 /** The forms of which a value has one, for JSON Schema; by the schema that chooses between them. */
@@ -25,7 +25,7 @@ function checked<T>(what: string, json: Json, test: (value: unknown) => boolean)
   return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
 }
 
-/** Finite numbers between bounds, which belong to them unless they are called exclusive. */
+/** The schema of finite numbers between bounds, which belong to them unless they are called exclusive. */
 export function numberWhere(what: string, bounds: Bounds): Schema<number> {
   const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = bounds;
   const passes = (value: number): boolean => value >= minimum && value <= maximum && value > exclusiveMinimum;
@@ -60,12 +60,19 @@ export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MAX
   exclusiveMinimum: 0,
   maximum: MAX_RATE,
 });
-/** Counts and seeds; larger ones are not exact. */
+/** The schema of counts and seeds; larger ones are not exact. */
 export const wholeNumber: Schema<number> = checked(
   "a whole number from 0",
   { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
+/** Counts between bounds. */
+export const wholeNumberFrom = (minimum: number, maximum: number, what: string): Schema<number> =>
+  checked(
+    what,
+    { type: "integer", minimum, maximum },
+    (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
+  );
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 
@@ -100,13 +107,13 @@ function suggestWord(text: string, words: readonly string[]): string {
     : didYouMean(text.trim(), words);
 }
 
-/** What a field takes beside its words, and what to write instead of words that it does not take. */
+/** The values that a field takes beside its words, and what to write instead of words that it does not take. */
 interface Otherwise {
   readonly or?: string;
   readonly remedies?: Readonly<Record<string, string>>;
 }
 
-/** One of several words, the nearest of which is suggested. */
+/** The schema of one of several words, the nearest of which is suggested. */
 export function word<const W extends string>(words: readonly W[], { or, remedies = {} }: Otherwise = {}): Schema<W> {
   const known = words.map((one) => `"${one}"`);
   const what = (or === undefined ? known : [...known, or]).join(", ").replace(/, (?=[^,]*$)/, " or ");
@@ -129,7 +136,7 @@ function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx)
     .meta(json) as Schema<T, I>;
 }
 
-/** What a moment must look like to JSON Schema; the calendar is only known to the parser. */
+/** The JSON Schema of a moment; the calendar is only known to the parser. */
 const ISO_TEXT = { type: "string", pattern: ISO.source } as const;
 
 /** The moment a book is valued at. */
@@ -181,7 +188,8 @@ export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[
 }
 
 /**
- * Whatever the names, one schema for every value. A Map, so that no name (`__proto__`, `constructor`) means anything.
+ * The schema of a record with any names and one schema for every value. A Map, so that no name (`__proto__`,
+ * `constructor`) means anything.
  */
 export function mapOf<T, I>(
   item: Schema<T, I>,
@@ -227,13 +235,13 @@ type SchemasOf<F> = Extract<
 >;
 
 /**
- * One of several forms, told apart by a look at the value, so that errors speak of the form that was meant (a plain
- * union could only say that none of them fits).
+ * The schema of one of several forms, told apart by a look at the value, so that errors speak of the form that was
+ * meant (a plain union could only say that none of them fits).
  */
 export function choose<const F extends Forms<unknown>>(
   what: string,
   forms: F,
-  /** What to do about a value of none of these forms. */
+  /** The remedy for a value of none of these forms. */
   remedyOf: (value: unknown) => string = () => "",
 ): Schema<z.output<SchemasOf<F>>, z.input<SchemasOf<F>>> {
   const { marked = {}, ...plain }: Forms<unknown> = forms;
@@ -289,7 +297,7 @@ function inner<T>(
   return z.NEVER;
 }
 
-/** Where a problem is; for an unknown field, the field itself. */
+/** The place of a problem; for an unknown field, the field itself. */
 export function pathOf(issue: z.core.$ZodIssue): PropertyKey[] {
   return issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0]] : issue.path;
 }

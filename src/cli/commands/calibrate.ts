@@ -66,15 +66,17 @@ type Plain = Readonly<Record<string, unknown>>;
 /** The book as it was written, with curves and volatilities in the place of quotes that were fitted. */
 function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
   const { market, ...rest } = book as { readonly market: Plain };
-  const written = market as { readonly rates: Plain; readonly underlyings: Readonly<Record<string, Plain>> };
+  const written = market as { readonly rates: Plain; readonly underlyings?: Readonly<Record<string, Plain>> };
   const curves = Object.entries(written.rates).map(([currency, rate]) => {
     const fit = rates[currency];
     if (fit === undefined) return [currency, rate] as const;
     const curve = fit.curve.map(({ date, zero }) => ({ date, zero }));
-    const { hullWhite } = rate as { readonly hullWhite?: Plain };
-    return [currency, hullWhite === undefined ? curve : { hullWhite: { ...hullWhite, curve } }] as const;
+    // The quotes stand alone, or are the curve of a model of the short rate.
+    const [[model, parameters]] = Object.entries(rate as Readonly<Record<string, Plain>>);
+    const isAlone = Object.hasOwn(rate as Plain, "instruments");
+    return [currency, isAlone ? curve : { [model]: { ...parameters, curve } }] as const;
   });
-  const fitted = Object.entries(written.underlyings).map(([name, underlying]) => {
+  const fitted = Object.entries(written.underlyings ?? {}).map(([name, underlying]) => {
     const volatility = underlyings[name]?.volatility;
     return [name, volatility == null ? underlying : { ...underlying, volatility }] as const;
   });

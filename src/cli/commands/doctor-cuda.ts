@@ -6,7 +6,7 @@ export type DiagnoseCuda = () => Promise<readonly CudaPart[]>;
 
 const NAMES = { koffi: "CUDA: koffi", driver: "CUDA: driver", nvrtc: "CUDA: NVRTC", gpu: "CUDA: GPU" } as const;
 
-/** Never "broken": without CUDA, books are priced on the CPU. */
+/** The findings about CUDA, never "broken": without CUDA, books are priced on the CPU. */
 export async function cudaFindings(probe: Probe, diagnose: DiagnoseCuda): Promise<Finding[]> {
   const parts = await diagnose();
   const findings = parts.map(findingOf);
@@ -30,7 +30,7 @@ async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Findin
   }
 }
 
-/** Asks the device layer. */
+/** Asks the device layer what CUDA needs. */
 export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();

@@ -14,7 +14,7 @@ export interface Preparation {
 const spread = (i: number, step: number, from: number, to: number): number =>
   Number((from + (to - from) * ((0.5 + i * step) % 1)).toFixed(4));
 
-/** Trades of each kind: kernels come in sizes, and these meet those of common strikes and lives. */
+/** The number of trades of each kind: kernels come in sizes, and these meet those of common strikes and lives. */
 const DRAWS = 12;
 
 const YEARS = [0.25, 0.5, 1, 2, 4];
@@ -115,7 +115,7 @@ function bookOf(underlyings: Terms, trades: readonly Terms[], correlations: read
 
 const LADDER = { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] };
 
-/** Everything that is prepared, kind by kind. */
+/** Returns everything that is prepared, kind by kind. */
 export const preparations = (): Preparation[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
 
 function* oneFactor(): Generator<Preparation> {

@@ -1,4 +1,4 @@
-import type { MethodName, ParsedTrade, Trade, TradeResult } from "../../book/index.ts";
+import type { AnyTrade, MethodName, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
 import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
@@ -112,7 +112,7 @@ async function workOfInput(
   return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
 }
 
-/** @throws CliError groups in a format that has no totals */
+/** Checks that the output's format can group totals. @throws CliError groups in a format that has no totals */
 export function checkGroups(groupBy: readonly string[] | undefined, format: OutputFormat): void {
   if (groupBy !== undefined && format !== "table" && format !== "json")
     throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
@@ -209,7 +209,7 @@ async function run(given: Run): Promise<number> {
 /** Hands trades on, and remembers those whose results are still to come: results arrive in the trades' order. */
 class Pairing implements AsyncIterable<ParsedTrade> {
   readonly #trades: AsyncIterable<ParsedTrade>;
-  #waiting: (Trade | undefined)[] = [];
+  #waiting: (AnyTrade | undefined)[] = [];
 
   constructor(trades: AsyncIterable<ParsedTrade>) {
     this.#trades = trades;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream, readFileSync } from "node:fs";
-import { type ParsedTrade, parseJson, readTrades, readWholeBook, type Trade } from "../../book/index.ts";
+import { type AnyTrade, type ParsedTrade, parseJson, readTrades, readWholeBook } from "../../book/index.ts";
 import { packageVersion } from "../../formats/index.ts";
 import { readJsonResults, readParquetResults, type ReportRun, reportHtml, ReportSummary } from "../../report/index.ts";
 import type { WrittenResults } from "../../report/index.ts";
@@ -63,7 +63,7 @@ export async function sha256Of(path: string): Promise<string | undefined> {
 }
 
 /** The trade of a result, which has its name. @throws CliError where another one stands */
-function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: number): Trade | undefined {
+function tradeOf(parsed: ParsedTrade | undefined, id: string | null, place: number): AnyTrade | undefined {
   if (parsed === undefined || !parsed.ok) return undefined;
   if (parsed.trade.id !== id)
     throw new CliError(

@@ -5,8 +5,8 @@ export interface TextColumn {
 }
 
 /**
- * Lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned columns
- * are cut at `most` characters, at the end, with an ellipsis.
+ * Formats lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned
+ * columns are cut at `most` characters, at the end, with an ellipsis.
  */
 export function alignColumns(
   columns: readonly TextColumn[],
@@ -45,7 +45,7 @@ export function tooMuch(
   return hidden;
 }
 
-/** Lines of the columns that are not hidden. */
+/** Formats the lines of the columns that are not hidden. */
 export function visibleLines(
   columns: readonly TextColumn[],
   rows: readonly (readonly string[])[],
@@ -61,7 +61,7 @@ export function visibleLines(
   return `${text.join("\n")}\n`;
 }
 
-/** Control characters in names from a file must not reach a terminal, where they are commands. */
+/** Escapes control characters: those in names from a file must not reach a terminal, where they are commands. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "�");

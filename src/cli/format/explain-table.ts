@@ -4,7 +4,7 @@ import { printable, type TextColumn, tooMuch, visibleLines, widthsOf } from "./c
 import { decimalsFor, fixed } from "../../formats/index.ts";
 import { lastRows, more, type TableOptions } from "./table.ts";
 
-/** Lines of a list under the tables. */
+/** The number of lines of a list under the tables. */
 const MAX_LISTED = 20;
 
 /** Columns, each the sum of some terms. What a method has besides goes into the last. */

@@ -2,18 +2,18 @@
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
 import { cell } from "../../formats/index.ts";
 
-/** Names of a report's terms, in their order. */
+/** Returns the names of a report's terms, in their order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
   const terms = totals[0]?.terms ?? results.find((row) => row.terms !== null)?.terms ?? {};
   return Object.keys(terms) as ExplainTerm[];
 }
 
-/** One line of the report a line. */
+/** Writes one trade of the report a line. */
 export function* explainNdjson({ results }: ExplainReport): Generator<string> {
   for (const row of results) yield `${JSON.stringify(row)}\n`;
 }
 
-/** One object, an `ExplainReport`; one trade a line, so that it can be read and compared. */
+/** Writes one object, an `ExplainReport`; one trade a line, so that it can be read and compared. */
 export function* explainJson({ results, explained, failed, totals, ...head }: ExplainReport): Generator<string> {
   const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
   yield `{\n${fields.join("")}  "results": [`;
@@ -31,7 +31,8 @@ const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
 export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /**
- * RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before their names.
+ * Writes CSV by RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before
+ * their names.
  */
 export function* explainCsv(report: ExplainReport): Generator<string> {
   const terms = termNames(report);

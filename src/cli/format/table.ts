@@ -11,8 +11,8 @@ import type { ResultFormat, RunEnd, RunStart } from "../../formats/index.ts";
 const MAX_ERRORS = 20;
 const MAX_ERRORS_OF_ALL = 100_000;
 /**
- * Lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows, columns), the
- * summary, the prompt.
+ * The number of lines of a screen around the rows: titles (twice, if the last rows are wider), what is left out (rows,
+ * columns), the summary, the prompt.
  */
 const LINES_AROUND = 9;
 /** The lines for blank lines, the totals of two currencies, and those of an underlying. */
@@ -49,7 +49,7 @@ export interface TableOptions {
   readonly columns?: number | undefined;
 }
 
-/** Rows for a screen of so many lines. */
+/** The number of rows for a screen of so many lines. */
 export function rowsOnScreen(lines: number): number {
   return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }

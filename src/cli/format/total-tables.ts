@@ -28,7 +28,7 @@ export function totalTables({ totals, groups = [], priced, failed }: RunEnd, roo
   ];
 }
 
-/** Titles of columns that do not fit. */
+/** Returns the titles of columns that do not fit. */
 export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
   const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];

@@ -10,7 +10,10 @@ export type Open = (options: OpenOptions) => Promise<Device>;
 export const openCores = async (threads: number, { precision }: EngineOptions): Promise<Device> =>
   openDevice({ backend: "cpu", threads, share: "always", precision });
 
-/** Threads of the CPU that are compared with one; undefined if only a GPU is to be, or if there is one only. */
+/**
+ * The number of threads of the CPU that are compared with one; undefined if only a GPU is to be, or if there is one
+ * only.
+ */
 export function allCores({ backend, threads = availableParallelism() }: EngineOptions): number | undefined {
   return (backend === "auto" || backend === "cpu") && threads > 1 ? threads : undefined;
 }
@@ -18,7 +21,7 @@ export function allCores({ backend, threads = availableParallelism() }: EngineOp
 export interface Gpus {
   /** The devices, to be disposed. */
   readonly devices: readonly Device[];
-  /** Why others are not there. */
+  /** The reasons why others are not there. */
   readonly missing: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export interface PublishedSystem {
 }
 
 /**
- * I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset,
+ * Builds I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset,
  *
  *   L = Σₖ (0.02·Sₖ²·∂²/∂Sₖ² + 0.03·Sₖ·∂/∂Sₖ) − 0.03.
  */
@@ -85,7 +85,9 @@ export interface FormatTime {
   readonly value: number;
 }
 
-/** Time steps by BiCGStab to 1e-10, a launch for each part of an iteration; each begins with the solution before. */
+/**
+ * Runs time steps by BiCGStab to 1e-10, a launch for each part of an iteration; each begins with the solution before.
+ */
 export async function stepsIn(
   device: Device,
   { matrix, payoff, middle }: PublishedSystem,

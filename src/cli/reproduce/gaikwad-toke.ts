@@ -71,7 +71,7 @@ export function publishedProblem({ axes, level, method = "bicgstab", grid }: Pub
   };
 }
 
-/** The same option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
+/** The paper's option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
 export function improvedProblem(axes: number, level: number): SparseGridProblem<string> {
   const all = names(axes);
   const axis = { from: 45, to: 200, coordinate: "log", points: [100], width: 0.22 } as const;
@@ -116,11 +116,14 @@ async function solvedOn(
   return entries[0];
 }
 
-/** All prices 100. */
+/** Returns the point at which all prices are 100. */
 export const spot = (axes: number): Record<string, number> =>
   Object.fromEntries(names(axes).map((name) => [name, 100]));
 
-/** Entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left out. */
+/**
+ * The number of entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left
+ * out.
+ */
 export const nonZeros = (levels: readonly number[]): number => {
   const counts = levels.map((level) => 2 ** level - 1);
   const all = counts.reduce((product, count) => product * count, 1);
@@ -163,7 +166,7 @@ async function table3(device: Device, signal: AbortSignal, say: (line: string) =
   say("");
 }
 
-/** Steps of the time loops in formats; the paper has 50 times as many. */
+/** The number of steps of the time loops in formats; the paper has 50 times as many. */
 const FORMAT_STEPS = 100;
 
 async function table5Formats(device: Device, signal: AbortSignal, say: (line: string) => void): Promise<void> {

@@ -28,7 +28,7 @@ const SIZES = [
   { size: 500, printed: 0.63 },
 ] as const;
 const DAYS = 365;
-/** Seconds of one core of a Core i7, N = 100. */
+/** The time in seconds of one core of a Core i7, N = 100. */
 const CORE_I7 = 30;
 
 /** The model of section 3, with parameters of a gas price that are not the paper's. */
@@ -159,7 +159,10 @@ export async function swingOfYear(
   return (await swingOption(tree, { payoff, global: [MODEL.least, MODEL.most] })).value;
 }
 
-/** The same by convolution on grids of the factors, extrapolated from two spacings: its limit. */
+/**
+ * Prices a swing option of a year of days by convolution on grids of the factors, extrapolated from two spacings: its
+ * limit.
+ */
 export async function convergedSwingOfYear(
   device: Device,
   { precision }: Pick<ReproduceOptions, "precision">,

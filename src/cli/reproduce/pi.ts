@@ -20,7 +20,7 @@ export type PiGenerator = "drand48" | "mrg32k3a" | "xorwow";
 
 /** Counters that items add to, so that few add to the same one. */
 const COUNTERS = 1024;
-/** Points of an item: enough that finding the start of its numbers does not count, and enough items. */
+/** The number of points of an item: enough that finding the start of its numbers does not count, and enough items. */
 const MIN_POINTS = 1024;
 const MAX_POINTS = 8192;
 const ITEMS = 2 ** 17;
@@ -104,7 +104,7 @@ type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
 
 /** Counts points in the quarter disc on a device, several times, of consecutive numbers of one generator. */
 export class DiscCounter implements Disposable {
-  /** Items of a run that have points. */
+  /** The number of items of a run that have points. */
   readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;

@@ -1,11 +1,11 @@
 import type { EngineOptions } from "../engine.ts";
 
 export interface ReproduceOptions extends EngineOptions {
-  /** Nodes of each axis. */
+  /** The number of nodes of each axis. */
   readonly nodes: number;
   /** Time steps, at least. */
   readonly steps: number;
-  /** Points of an estimate of π, and how many estimates. */
+  /** The number of points of an estimate of π, and how many estimates. */
   readonly points: number;
   readonly repeats: number;
   /** The paths of quantization trees. */

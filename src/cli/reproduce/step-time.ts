@@ -8,7 +8,7 @@ const MORE = 8;
 
 export interface StepTime<A extends string> {
   readonly seconds: number;
-  /** Steps that were measured, of all that were taken. */
+  /** The number of steps that were measured, of all that were taken. */
   readonly measured: number;
   readonly steps: number;
   readonly entry: AxesEntrySolution<A>;

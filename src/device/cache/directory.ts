@@ -1,7 +1,10 @@
 /** The directory in which compiled kernels are kept between processes. */
 import { type Host, pathOn } from "../host.ts";
 
-/** FEYNKAC_CACHE names a directory, or turns the cache `off`; otherwise the platform's own place for caches. */
+/**
+ * Returns the directory of the cache. FEYNKAC_CACHE names one, or turns the cache `off`; otherwise the platform's own
+ * place for caches.
+ */
 export function cacheDirectory(host: Host): string | undefined {
   const { FEYNKAC_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = host.environment;
   if (FEYNKAC_CACHE === "off") return undefined;

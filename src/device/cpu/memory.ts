@@ -14,7 +14,7 @@ interface Block {
 export class CpuMemory {
   readonly memory: WebAssembly.Memory;
   readonly shared: boolean;
-  /** Most bytes that there can ever be. */
+  /** The largest number of bytes that there can ever be. */
   readonly capacity: number;
   /** Sorted by address, never adjacent. */
   readonly #free: Block[] = [];

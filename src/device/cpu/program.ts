@@ -19,7 +19,7 @@ export interface ProgramParts {
   readonly signature: KernelSignature;
   readonly layout: ArgumentLayout;
   readonly chunk: number;
-  /** Bytes that a thread needs for itself. */
+  /** The number of bytes that a thread needs for itself. */
   readonly scratchBytes: number;
   /** The options that it was emitted with. */
   readonly options: WasmOptions;

@@ -208,7 +208,7 @@ export class Stream {
     return this.#pool;
   }
 
-  /** Items of one call: some RANGE, at most `most`, whole chunks. */
+  /** The number of items of one call: some RANGE, at most `most`, whole chunks. */
   #step({ pace, unit }: Program, max: number): number {
     const aim = pace === undefined ? unit : Math.min(RANGE / pace, max);
     return Math.max(unit, Math.floor(aim / unit) * unit);

@@ -27,7 +27,7 @@ export interface Copy {
   readonly byteLength: number;
 }
 
-/** Something to be told once everything before it is with the GPU. */
+/** A callback to be told once everything before it is with the GPU. */
 export interface Mark {
   readonly kind: "mark";
   readonly submitted: () => void;

@@ -12,11 +12,17 @@ export const stageCompute = 0x4;
 
 export const bytesPerWord = 4;
 
-/** Transfers between host and device go in pieces of this size, so that no single copy holds the device up for long. */
+/**
+ * The size of the pieces in which transfers between host and device go, so that no single copy holds the device up for
+ * long.
+ */
 export const transferBytes = 64 * 2 ** 20;
 
-/** Private arrays live in WGSL's function address space, which holds this much in every implementation. */
+/**
+ * The bytes of private arrays, which live in WGSL's function address space, which holds this much in every
+ * implementation.
+ */
 export const maxPrivateBytes = 8192;
 
-/** Room for the arguments of one launch: far more scalars than any kernel declares. */
+/** The bytes for the arguments of one launch: far more scalars than any kernel declares. */
 export const argumentBytes = 4096;

@@ -19,7 +19,7 @@ import { nextResolution, type Observed } from "./resolution.ts";
 export interface Goal {
   /** The error aimed at, relative to each spot. */
   readonly accuracy: number;
-  /** Relative rounding of the values. */
+  /** The relative rounding of the values. */
   readonly rounding: number;
 }
 
@@ -27,7 +27,7 @@ export interface Goal {
 export interface RowSpec {
   /** The first resolution. */
   readonly size: Resolution;
-  /** Most nodes that a mesh may have. */
+  /** The largest number of nodes that a mesh may have. */
   readonly maxNodes: number;
   readonly errorModel: ErrorModel;
   /** The spots that are read: all, or those after today's alone. */
@@ -273,7 +273,7 @@ export class AdaptiveRows {
     return exercised && premium() === 0 ? 0 : this.#noise.at(row, problem, problem.spots[0]);
   }
 
-  /** The same of the spots after today's. */
+  /** Assesses the spots after today's. */
   #assessSpots(row: number, drift: number): void {
     const assessments = this.#assessments;
     const first = this.#first[row];

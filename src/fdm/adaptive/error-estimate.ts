@@ -8,7 +8,7 @@ import { power } from "../../elementary.ts";
  * (`Observed`).
  */
 export class Assessments {
-  /** Slots a row: today's spot, and those after it. */
+  /** The number of slots of a row: today's spot, and those after it. */
   readonly spots: number;
 
   // One entry a row.
@@ -113,14 +113,14 @@ export class Assessments {
  */
 const FLOOR = 5e-9;
 /**
- * The same of the first resolution alone that drift does not dominate, whose solutions far from the strike have little
- * to tell each other.
+ * The least error estimate of the first resolution alone that drift does not dominate, whose solutions far from the
+ * strike have little to tell each other.
  */
 const FIRST_FLOOR = 2e-7;
 
 /**
- * Rounding, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the reference
- * cases.
+ * The rounding error, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the
+ * reference cases.
  */
 export function roundingError(precision: Precision, spot: number, value: number): number {
   return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));

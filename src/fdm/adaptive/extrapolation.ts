@@ -5,7 +5,7 @@ import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { knockedOutPoint } from "./knocked-out-point.ts";
 
-/** (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
+/** Returns (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
 export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
 /** The value of a difference of problems from those of its one or two parts. */
@@ -19,7 +19,7 @@ export function difference(plus: PointValue, minus: PointValue | undefined): Poi
   };
 }
 
-/** One solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
+/** Reads one solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
 export function pointOf(pool: InstancePool, number: number, rounding: number): PointValue {
   return pointValue(pool.instance(number).grid, pool.values(number), rounding);
 }

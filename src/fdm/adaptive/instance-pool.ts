@@ -47,7 +47,8 @@ export class InstancePool {
   }
 
   /**
-   * Solves the next ones, up to number `end`. @throws the signal's reason; what the device throws; then none has values
+   * Solves the next ones, up to number `end`.
+   * @throws the signal's reason; what the device throws; then none has values
    */
   async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
     for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);

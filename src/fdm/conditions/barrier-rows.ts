@@ -21,9 +21,9 @@ export const NOWHERE = 1e6;
 type Compares = (level: MonitoredLevel) => boolean;
 
 /**
- * All that are monitored at an event; where a dividend is paid then they are compared with the spot after it
- * (`putCrossings`), and what is compared with the
- * spot before it has been monitored since the event at `before`.
+ * Tells which levels are compared at an event: all that are monitored at an event; where a dividend is paid then they
+ * are compared with the spot after it (`putCrossings`), and what is compared with the spot before it has been monitored
+ * since the event at `before`.
  */
 export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
   const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
@@ -33,8 +33,8 @@ export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number
 }
 
 /**
- * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the
- * event at `before`. In units of the spot.
+ * Puts the solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to
+ * the event at `before`. In units of the spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
@@ -95,7 +95,8 @@ export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] =
 }
 
 /**
- * +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with the spot.
+ * Returns +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with
+ * the spot.
  */
 export function monitoredNode(
   level: MonitoredLevel,

@@ -2,17 +2,17 @@ import { bool, fn, i32, real, record, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
-/** Words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
+/** The number of words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
 const END_WORDS = 3;
 /** Words of coefficients of one barrier at an event where a dividend takes the spot to it. */
 export const CROSSING_WORDS = SETTING_WORDS + 2;
 
-/** Words of coefficients at an event of a problem with so many barriers; 0 without any. */
+/** The number of words of coefficients at an event of a problem with so many barriers; 0 without any. */
 export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
 
-/** Lower than any bound: a node that cannot be exercised. */
+/** A value lower than any bound: a node that cannot be exercised. */
 export const NEVER_EXERCISED = -1e30;
 
 /**
@@ -93,8 +93,8 @@ const holdEnd = fn({
 });
 
 /**
- * Before a step: the right-hand side of the rows without neighbours, (1 + hr)·y = u, for which y is the value held
- * there. After it, with `hRate` = 0: that value itself.
+ * Sets, before a step, the right-hand side of the rows without neighbours, (1 + hr)·y = u, for which y is the value
+ * held there. After it, with `hRate` = 0: that value itself.
  */
 export const holdEnds = fn({
   name: "holdEnds",
@@ -106,7 +106,10 @@ export const holdEnds = fn({
   },
 });
 
-/** Beyond the ends nobody can exercise, nor on an end that is held, whose value knows of exercise already. */
+/**
+ * The obstacle between the ends. Beyond them nobody can exercise, nor on an end that is held, whose value knows of
+ * exercise already.
+ */
 export const liveObstacle = fn({
   name: "liveObstacle",
   params: [Column, i32, write(real), i32, Ends],

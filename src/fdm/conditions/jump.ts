@@ -2,8 +2,8 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { valueAfterJump } from "./dividend.ts";
 
 /**
- * V at `target`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where the
- * cubic is held between its neighbours; linear beyond the ends. The cell is searched for by bisection. `sign`: −1
+ * Returns V at `target`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where
+ * the cubic is held between its neighbours; linear beyond the ends. The cell is searched for by bisection. `sign`: −1
  * where nodes descend, else 1.
  */
 export const valueAtTarget = fn({
@@ -22,7 +22,7 @@ export const valueAtTarget = fn({
   },
 });
 
-/** V(S) ← V(target(S)), into `jumped`, see `valueAtTarget`. Targets may run in any order. */
+/** Sets V(S) ← V(target(S)), into `jumped`, see `valueAtTarget`. Targets may run in any order. */
 export const payJump = fn({
   name: "payJump",
   params: [read(real), read(real), read(real), write(real), i32],

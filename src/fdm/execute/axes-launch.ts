@@ -61,13 +61,16 @@ export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
   return { n0, n1, n2, stride, plane: stride * n1, lines, size: stride * lines };
 }
 
-/** Words of device memory that an instance takes. */
+/** The number of words of device memory that an instance takes. */
 export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => arraysOf(variant) * size + PAD;
 
 /** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
 const stagesOf = ({ backend }: Device): number => (backend === "cpu" ? 1 : 4);
 
-/** Instances that one launch takes, with the same program: those that memory and the launch's time have room for. */
+/**
+ * The number of instances that one launch takes, with the same program: those that memory and the launch's time have
+ * room for.
+ */
 export function instancesPerLaunch(
   { kernel, variant, device, pace }: AxesSetting,
   shape: AxesShape,
@@ -82,7 +85,7 @@ export function instancesPerLaunch(
   return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
 }
 
-/** Workgroups that fill a device. */
+/** The number of workgroups that fill a device. */
 const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVariant): number =>
   Math.max(1, Math.floor(parallelism / (backend === "cpu" ? 16 : groupSize)));
 
@@ -90,8 +93,8 @@ const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVaria
 const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
 
 /**
- * Workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where there are
- * instances enough to fill the device, or the grid is small.
+ * The number of workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where
+ * there are instances enough to fill the device, or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, n0, n1, n2 } = shape;
@@ -103,10 +106,10 @@ export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, inst
   return Math.min(tiles, 4 * workgroupsOf(device, variant));
 }
 
-/** Fewest rows of a part of a time loop. */
+/** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 4;
 
-/** Packs, launches, reads back. All buffers are disposed, whatever happens. @throws the signal's reason */
+/** Packs, launches and reads back instances. All buffers are disposed, whatever happens. @throws the signal's reason */
 export async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,

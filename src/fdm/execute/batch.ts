@@ -21,7 +21,7 @@ const CAPACITIES = [161, 257, 513, 1025, 2049, 4097];
 const PRIVATE_ARRAYS = { none: 6, "brennan-schwartz": 7, policy: 9, dates: 7, "time-dependent": 7 } as const;
 /** The bytes that private arrays which a variant does not use take, one element each. */
 const UNUSED_BYTES = 32;
-/** Bytes of one launch's tables; bounds memory whatever the batch. */
+/** The number of bytes of one launch's tables; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 128 * 2 ** 20;
 /**
  * The approximate words that an instance takes of a launch's memory where the device makes its mesh: coefficients of
@@ -31,7 +31,7 @@ const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** Most nodes an instance may have on a device, in whichever of the splits has most room. */
+/** The largest number of nodes that an instance may have on a device, in whichever of the splits has most room. */
 export function largestNodes(
   device: Device,
   precision: Precision,

@@ -22,19 +22,21 @@ export interface InstanceResult {
   readonly status: Int32Array;
 }
 
-/** Bytes of one launch's buffers; bounds memory whatever the batch. */
+/** The number of bytes of one launch's buffers; bounds memory whatever the batch. */
 const LAUNCH_BYTES = 256 * 2 ** 20;
 
-/** Instances that the CPU computes side by side, or two or four times as many in f32: fewer take as long. */
+/**
+ * The number of instances that the CPU computes side by side, or two or four times as many in f32: fewer take as long.
+ */
 const CPU_INSTANCES = 8;
-/** Fewest rows of a part of a time loop. */
+/** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 32;
 
 /** The device, kernel and model that a solution is launched with. */
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
-  /** Whose kernel that is. */
+  /** The executor whose kernel that is. */
   readonly executor: EquationExecutor;
   readonly model: Model;
   readonly pace: Pace;
@@ -43,8 +45,8 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * Instances of the next launch, of `count` with the same number of nodes and the same program: as many as memory has
- * room for, and of instances that wait for each other no more than take a share of the time.
+ * The number of instances of the next launch, of `count` with the same number of nodes and the same program: as many as
+ * memory has room for, and of instances that wait for each other no more than take a share of the time.
  */
 export function instancesPerLaunch(
   { device, kernel, executor, model, pace }: LaunchSetting,
@@ -72,7 +74,7 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
- * Packs, launches, reads back. All buffers are disposed, whatever happens.
+ * Packs, launches and reads back instances. All buffers are disposed, whatever happens.
  * @throws the signal's reason, between launches
  */
 export async function launch(

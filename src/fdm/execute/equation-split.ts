@@ -12,7 +12,7 @@ import { groupSize, type Team } from "./team/team.ts";
 /** The way in which equations are shared out: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 
-/** Who solves an equation: a split, with the nodes that its kernel has room for. */
+/** The executor of an equation: a split, with the nodes that its kernel has room for. */
 export interface EquationExecutor {
   readonly split: EquationSplit;
   /** The variant, with its capacity, of which the kernel is made. */
@@ -56,7 +56,7 @@ export function executorFor(
 /** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
 const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
 
-/** @throws SpecError */
+/** Returns the executor by items. @throws SpecError */
 export function itemExecutor(
   device: Device,
   variant: Uncapped,
@@ -82,8 +82,8 @@ export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
 export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>
   split === "item" ? { items: instances } : { groups: instances };
 
-/** Work items an instance. */
+/** The number of work items of an instance. */
 export const itemsOf = ({ split }: EquationExecutor): number => (split === "item" ? 1 : groupSize(teams[split]));
 
-/** One kernel for all executors that lower to the same code. */
+/** Returns one kernel for all executors that lower to the same code. */
 export const sharedKernelOf = sharing(kernelOf);

@@ -16,9 +16,9 @@ import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 
 /** The numbers of nodes and time steps of a solution. */
 export interface Resolution {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly nodes: number;
-  /** Time steps, even. */
+  /** The number of time steps, even. */
   readonly steps: number;
 }
 
@@ -26,7 +26,7 @@ export interface Resolution {
 export interface Grid {
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
-  /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
+  /** The values node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
   /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;
@@ -94,7 +94,7 @@ function fineMesh(
   return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
 }
 
-/** The same on a mesh that was made for another problem. */
+/** Makes the grids of a problem on a mesh that was made for another problem. */
 export function gridsOn(
   problem: OneFactorProblem,
   mesh: Mesh,

@@ -7,8 +7,8 @@ const MAX_KERNELS = 64;
 const MAX_KEY = 2 ** 18;
 
 /**
- * One kernel for all descriptions that lower to the same code, whatever the literals of their functions are: devices
- * know kernels by identity. A pure function's memory.
+ * Returns one kernel for all descriptions that lower to the same code, whatever the literals of their functions are:
+ * devices know kernels by identity. A pure function's memory.
  */
 export function sharing<T, K extends Kernel>(make: (of: T) => K): (of: T) => K {
   const kernels = new LastUsed<string, K>(MAX_KERNELS);

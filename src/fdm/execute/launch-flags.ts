@@ -4,7 +4,7 @@ import { coefficientWords } from "../operator/read-coefficients.ts";
 import { BARRIERS, DIVIDEND, REFACTOR } from "../time/flags.ts";
 import type { Instance } from "./instance.ts";
 
-/** Rows of coefficients a step has, by what its flag says. */
+/** The number of rows of coefficients a step has, by what its flag says. */
 function rowsOf(flag: number, perFactorisation: number, perBarrierDate: number, perDividend: number): number {
   return (
     ((flag & REFACTOR) !== 0 ? perFactorisation : 0) +

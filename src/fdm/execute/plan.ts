@@ -21,8 +21,8 @@ export interface PlannedInstance {
 }
 
 /**
- * Entries, which are indices into the batch, on one grid and time grid: those that share a time program are launched
- * together.
+ * A plan for entries, which are indices into the batch, on one grid and time grid: those that share a time program are
+ * launched together.
  */
 export interface Plan {
   readonly entries: readonly number[];
@@ -38,7 +38,10 @@ export interface Member {
 /** An instance's solution, with the program that it was made by. */
 export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
 
-/** Why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its dates, its size. */
+/**
+ * Returns the reason why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its
+ * dates, its size.
+ */
 export function checkEntry(
   { batch, meshesOf, timelineOf }: Understood,
   made: Meshes,
@@ -116,7 +119,7 @@ export class Meshes {
   }
 }
 
-/** Programs that are remembered from one solution to the next: a pure function's memory. */
+/** The number of programs that are remembered from one solution to the next: a pure function's memory. */
 const MAX_PROGRAMS = 16;
 const recent = new LastUsed<string, TimeProgram>(MAX_PROGRAMS);
 

@@ -40,7 +40,7 @@ export function teamCapacity(
   return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
-/** The same of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
+/** The capacity of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
 export function fittingCapacity(
   { limits }: Device,
   nodes: number,
@@ -53,10 +53,14 @@ export function fittingCapacity(
   return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
 }
 
-/** Threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there are. */
+/**
+ * The number of threads that a multiprocessor has room for, by which `Device.parallelism` tells how many of those there
+ * are.
+ */
 const THREADS = 2048;
 /**
- * Instances a multiprocessor from which on they fill a GPU two a subgroup; fewer are done sooner with a subgroup each.
+ * The number of instances a multiprocessor from which on they fill a GPU two a subgroup; fewer are done sooner with a
+ * subgroup each.
  */
 const PAIRED_INSTANCES = 8;
 

@@ -34,13 +34,13 @@ export interface SolverVariant {
   readonly homogeneous?: boolean;
   /** True where values at points are read beside windows; not unless said. */
   readonly points?: boolean;
-  /** Most nodes an instance may have. */
+  /** The largest number of nodes an instance may have. */
   readonly capacity: number;
-  /** σ(S, t), for the shape "formula". */
+  /** The volatility σ(S, t), for the shape "formula". */
   readonly volatility?: VolatilityShape;
 }
 
-/** Two variants are the same if these are. */
+/** Returns the key of a variant: two variants are the same if these are. */
 export const variantKey = (variant: SolverVariant): string =>
   variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
 
@@ -62,13 +62,12 @@ export function variantName(variant: SolverVariant): string {
   return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${homogeneous ? "-homogeneous" : ""}-${capacity}`;
 }
 
-/** Factorisations that a time-homogeneous solver has room for. */
+/** The number of factorisations that a time-homogeneous solver has room for. */
 export const KEPT_FACTORS = 2;
 
 /**
- * Variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200; numbers of
- * barriers and knock-ins make
- * their number unbounded in a stream.
+ * The number of variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200;
+ * numbers of barriers and knock-ins make their number unbounded in a stream.
  */
 export const MAX_VARIANTS = 512;
 /** The parameters of every executor of the book's problems; the layouts are `solverKernel`'s. */
@@ -88,5 +87,5 @@ export const solverParams = {
   out: write(real),
 } as const;
 
-/** The same as one argument. */
+/** The parameters of every executor of the book's problems as one argument. */
 export const Launch = record(solverParams);

@@ -5,7 +5,10 @@ import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../prob
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 import { power } from "../../elementary.ts";
 
-/** Standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its peak. */
+/**
+ * The number of standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its
+ * peak.
+ */
 export const REACH = 5;
 /**
  * Meshes of fewer nodes than those that books are priced on are wrong by more than what they leave out, and reach less
@@ -30,7 +33,7 @@ const INFLOW_REACH = 6;
 /** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
 const MIN_DEVIATION = 1e-4;
 
-/** Below this part of the spot there is no need to go, wherever dividends take it. */
+/** The part of the spot below which there is no need to go, wherever dividends take it. */
 export const MIN_PART = 0.02;
 
 export interface Domain extends MeshSpec {
@@ -180,7 +183,7 @@ function highestOf(spots: readonly number[]): number {
   return highest;
 }
 
-/** Intervals a pin; where there are fewer, kinks are left to chance. */
+/** The number of intervals a pin; where there are fewer, kinks are left to chance. */
 const ROOM = 10;
 /** Prices nearer to each other than this part of them are one. */
 const SAME_PRICE = 1e-7;

@@ -12,9 +12,12 @@ import { pinnedMesh } from "./pinned-mesh.ts";
  * on nodes of even index: the coarser mesh of every second node then has them too.
  */
 export interface MeshSpec {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly count: number;
-  /** Equidistance of the map: "log" for lognormal models, "linear" where the diffusion at S → 0 is not S. */
+  /**
+   * The coordinate in which the map is equidistant: "log" for lognormal models, "linear" where the diffusion at S → 0
+   * is not S.
+   */
   readonly coordinate: "log" | "linear";
   /** Ends of the mesh, as prices; `lowest` is 0 only with the linear coordinate. */
   readonly lowest: number;
@@ -23,11 +26,11 @@ export interface MeshSpec {
   readonly kinks: readonly number[];
   /** Prices with a node besides: where the volatility jumps. */
   readonly pins?: readonly number[];
-  /** b, in units of the coordinate. */
+  /** The width b, in units of the coordinate. */
   readonly width: number;
   /** Adds S = 0 below `lowest` (log coordinate): dividends may take the spot there. */
   readonly zero: boolean;
-  /** Highest first. Brennan and Schwartz' elimination wants the exercise region at index 0. */
+  /** True where the highest node is first. Brennan and Schwartz' elimination wants the exercise region at index 0. */
   readonly descending: boolean;
 }
 
@@ -40,11 +43,11 @@ export interface KinkedMesh {
   readonly count: number;
   readonly kink: number;
   readonly width: number;
-  /** Negative where the nodes descend. */
+  /** The step, negative where the nodes descend. */
   readonly step: number;
-  /** Even, so that every second node is such a mesh too. */
+  /** The index of the kink, even, so that every second node is such a mesh too. */
   readonly at: number;
-  /** −1 if no node is 0. */
+  /** The index of the node at 0; −1 if no node is 0. */
   readonly zeroAt: number;
 }
 
@@ -57,7 +60,7 @@ export interface NodeMesh {
 /** A mesh as numbers for each node, or as the few that they follow from. */
 export type Mesh = KinkedMesh | NodeMesh;
 
-/** Nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
+/** The number of nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
 
 /** The mesh of a specification, strictly monotone. Cost: about 25 ns a node, unless it has a closed form. */
@@ -68,14 +71,14 @@ export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   return { count: spec.count, nodes: spec.descending ? nodes.reverse() : nodes };
 }
 
-/** Node `i`. */
+/** Returns node `i`. */
 export function nodeAt(mesh: Mesh, i: number): number {
   if ("nodes" in mesh) return mesh.nodes[i];
   if (i === mesh.zeroAt) return 0;
   return mesh.kink * Math.exp(mesh.width * Math.sinh((i - mesh.at) * mesh.step));
 }
 
-/** All nodes, sinh by powers of e^step: one exponential a node instead of three. */
+/** Returns all nodes, sinh by powers of e^step: one exponential a node instead of three. */
 export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
   if ("nodes" in mesh) return mesh.nodes;
   const { count, kink, width, step, at, zeroAt } = mesh;
@@ -233,7 +236,7 @@ export function bracketedNewton(
   return x;
 }
 
-/** Every second node, ends included: the coarser mesh of an error estimate. */
+/** Returns every second node, ends included: the coarser mesh of an error estimate. */
 export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
   if (!("nodes" in mesh)) {

@@ -12,7 +12,7 @@ import type { NodeMesh } from "./mesh.ts";
  * everywhere.
  */
 export interface PinnedMeshSpec {
-  /** Nodes, 4k + 1. */
+  /** The number of nodes, 4k + 1. */
   readonly count: number;
   readonly coordinate: "log" | "linear";
   /** Ends of the mesh, as prices. */
@@ -30,12 +30,13 @@ export interface PinnedMeshSpec {
 }
 
 /**
- * Intervals between pins, if there is room: six nodes of the coarser mesh, which is what reading between them takes.
+ * The number of intervals between pins, if there is room: six nodes of the coarser mesh, which is what reading between
+ * them takes.
  */
 const APART = 10;
 /**
- * And beside one where the solution bends: two of the coarser mesh. More would take the nodes from where the payoff's
- * kinks are near to each other, and all else is far.
+ * The number of intervals beside a pin where the solution bends: two of the coarser mesh. More would take the nodes
+ * from where the payoff's kinks are near to each other, and all else is far.
  */
 const APART_FROM_BENDS = 4;
 
@@ -171,8 +172,8 @@ interface Anchor {
 }
 
 /**
- * Nodes from one solution of ξ(x) = ξ(i) to the next. Between them x is a cubic in i, of the right slopes: what that
- * changes of a mesh is O(h⁴).
+ * The number of nodes from one solution of ξ(x) = ξ(i) to the next. Between them x is a cubic in i, of the right
+ * slopes: what that changes of a mesh is O(h⁴).
  */
 const STRIDE = 4;
 

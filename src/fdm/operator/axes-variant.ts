@@ -1,7 +1,7 @@
 import type { Correction } from "../time/schemes/scheme.ts";
 import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
-/** One axis. */
+/** One axis, as a kernel is compiled for it. */
 export interface AxisCode {
   readonly name: string;
   readonly log: boolean;
@@ -16,7 +16,7 @@ export interface AxisCode {
 /** Everything that a kernel of two or three axes is compiled for. */
 export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
-  /** Rows of parameters before the dates. */
+  /** The number of rows of parameters before the dates. */
   readonly parameters: number;
   readonly coefficients: AxesCoefficients;
   /** The presence of each of a01, a02, a12. */
@@ -33,13 +33,13 @@ export interface AxesVariant extends DatedCode {
   readonly isFirstUniform: boolean;
   /** True for each of a01, a02, a12 that is the same for all values of the third of three axes. */
   readonly isMixedUniform: readonly [boolean, boolean, boolean];
-  /** Work items an instance. */
+  /** The number of work items of an instance. */
   readonly groupSize: number;
   /** The cut of lines on a GPU where items hold a part of one each; undefined: an item works on whole lines. */
   readonly runs: Runs | undefined;
 }
 
-/** Every line is cut into so many runs of at most so many nodes, a multiple of `RUN_STEP`. */
+/** The cut of every line into so many runs of at most so many nodes, a multiple of `RUN_STEP`. */
 export interface Runs {
   readonly count: number;
   readonly length: number;

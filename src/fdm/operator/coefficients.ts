@@ -90,8 +90,8 @@ export function putCoefficients(
 }
 
 /**
- * The same of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each step.
- * The pieces of curves are found from those of the step before, which is later.
+ * The coefficients of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each
+ * step. The pieces of curves are found from those of the step before, which is later.
  */
 export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const { grid } = solved;
@@ -128,13 +128,13 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   return packed;
 }
 
-/** Words at an event of a problem with barriers, and at expiry; 0 without any. */
+/** The number of words at an event of a problem with barriers, and at expiry; 0 without any. */
 export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
 }
 
-/** Words at a dividend: what it leaves, and where it takes the spot to a level. */
+/** The number of words at a dividend: what it leaves, and where it takes the spot to a level. */
 export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);

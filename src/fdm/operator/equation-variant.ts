@@ -4,7 +4,7 @@ import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode 
 /** Everything that a kernel of one axis is compiled for. "First" and "last" are ends of the nodes as they run. */
 export interface EquationVariant extends DatedCode {
   readonly name: string;
-  /** Most nodes. */
+  /** The largest number of nodes. */
   readonly capacity: number;
   readonly parameters: number;
   readonly coefficients: AxesCoefficients;
@@ -17,7 +17,7 @@ export interface EquationVariant extends DatedCode {
   readonly last: BoundaryCode;
   /** True where any scheme has two stages. */
   readonly twoStages: boolean;
-  /** Exercise at all times, and its payoff. */
+  /** The method of exercise at all times, and its payoff. */
   readonly exercise: ExerciseMethod | "none";
   readonly obstacle: AxesNumber | undefined;
   /** True where the boundary of exercise on dates is recorded. */
@@ -25,7 +25,7 @@ export interface EquationVariant extends DatedCode {
   readonly region: RegionCode | undefined;
 }
 
-/** Private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
+/** The number of private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
 export function keptArrays({
   twoStages,
   hasSource,
@@ -36,7 +36,7 @@ export function keptArrays({
   return 4 + used.filter((one) => one).length;
 }
 
-/** Private arrays of `capacity` reals that a variant takes. */
+/** The number of private arrays of `capacity` reals that a variant takes. */
 export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
   const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
   const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];

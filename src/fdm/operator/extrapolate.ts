@@ -3,8 +3,8 @@ import type { EquationVariant } from "./equation-variant.ts";
 import { Stage } from "./right-hand-side.ts";
 
 /**
- * u after a stage from u before and from the stage's y, at one place of the arrays: u + extrapolation·(y − u), no less
- * than what exercise pays. Operator splitting updates its multiplier λ.
+ * Computes u after a stage from u before and from the stage's y, at one place of the arrays: u + extrapolation·(y − u),
+ * no less than what exercise pays. Operator splitting updates its multiplier λ.
  */
 export function extrapolateAt({ exercise }: EquationVariant) {
   return fn({

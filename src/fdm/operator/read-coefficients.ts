@@ -1,10 +1,13 @@
 import { fn, i32, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
 
-/** Words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
+/** The number of words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
-/** h, h·σ² (h if σ comes from elsewhere), h·(r − q), h·r; of a formula in S and t the time and the shift of σ. */
+/**
+ * The coefficients of a factorisation: h, h·σ² (h if σ comes from elsewhere), h·(r − q), h·r; of a formula in S and t
+ * the time and the shift of σ.
+ */
 export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 
 /** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
@@ -32,7 +35,7 @@ export function readCoefficients(formula: boolean) {
   });
 }
 
-/** Numbers an instance that a mesh and a vanilla payoff in closed form follow from. */
+/** The count of numbers of an instance that a mesh and a vanilla payoff in closed form follow from. */
 export const CLOSED_WORDS = 6;
 
 /**
@@ -54,7 +57,10 @@ export const readClosed = fn({
   },
 });
 
-/** Node i of a mesh in closed form, kink·exp(½·width·growth), growth = 2·sinh((i − at)·step), and 0 at i = zeroAt. */
+/**
+ * Returns node i of a mesh in closed form, kink·exp(½·width·growth), growth = 2·sinh((i − at)·step), and 0 at i =
+ * zeroAt.
+ */
 export const grownNode = fn({
   name: "grownNode",
   params: [i32, real, real, real, real, real],
@@ -64,7 +70,7 @@ export const grownNode = fn({
   },
 });
 
-/** The same by itself. */
+/** Returns node i of a mesh in closed form, without its growth. */
 export const closedNode = fn({
   name: "closedNode",
   params: [i32, real, real, real, real, real],

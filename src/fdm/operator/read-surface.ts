@@ -1,7 +1,7 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { Column } from "./column.ts";
 
-/** Words of one piece of a slice: its left end, and the cubic in the distance from there. */
+/** The number of words of one piece of a slice: its left end, and the cubic in the distance from there. */
 export const PIECE_WORDS = 5;
 
 /**
@@ -34,9 +34,9 @@ export function readSurface(shape: string) {
 }
 
 /**
- * σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the search
- * starts, and where it ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 7
- * words and 8 flops a node.
+ * Returns σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the
+ * search starts, and where it ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons,
+ * 7 words and 8 flops a node.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",

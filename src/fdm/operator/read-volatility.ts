@@ -12,7 +12,7 @@ import {
 import type { Instance } from "../execute/instance.ts";
 import { Column } from "./column.ts";
 
-/** σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
+/** The function σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
 export interface VolatilityShape {
   /**
    * (table, first, S, t) → σ, S in units of the spot. From row `first` on the table has a row of the spots and one of
@@ -29,12 +29,12 @@ export interface KernelVolatility {
   readonly literals: readonly number[];
 }
 
-/** Rows of an instance's formula in the table; none without one. */
+/** The number of rows of an instance's formula in the table; none without one. */
 export function volatilityWords({ formula }: Instance): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 
-/** These rows of instances whose formulas have one shape, if they have any. */
+/** Puts these rows of instances whose formulas have one shape, if they have any. */
 export function putVolatilities(
   into: Float64Array | Float32Array,
   pitch: number,
@@ -52,7 +52,7 @@ const MAX_SHAPES = 256;
 const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
 const known = new WeakMap<FunctionSpec, KernelVolatility>();
 
-/** σ(S, t) with its literals apart. */
+/** Returns σ(S, t) with its literals apart. */
 export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
   let volatility = known.get(sigma);
   if (volatility === undefined) {

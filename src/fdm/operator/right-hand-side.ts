@@ -32,8 +32,8 @@ export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
 }
 
 /**
- * Row i of a stage's right-hand side: `stageSum`; of a pinned node the y that the stage's extrapolation takes to its
- * value at the stage's end.
+ * Returns row i of a stage's right-hand side: `stageSum`; of a pinned node the y that the stage's extrapolation takes
+ * to its value at the stage's end.
  */
 export function rightHandSide(variant: EquationVariant) {
   const { first, last, region } = variant;

@@ -8,15 +8,15 @@ export function surfacePieces({ spots }: LocalSurface): number {
   return spots.length + 1;
 }
 
-/** Words of one slice. */
+/** The number of words of one slice. */
 export function sliceWords(surface: LocalSurface): number {
   return surfacePieces(surface) * PIECE_WORDS;
 }
 
 /**
- * σ averaged over each step that is factored, as the solver reads it (`readSurface`), prices in units of `spot`.
- * Depends on the time grid and the surface alone, so that trades of one expiry share it: with 20 spots and 50 steps
- * some 40 kB, made in 20 µs.
+ * Returns σ averaged over each step that is factored, as the solver reads it (`readSurface`), prices in units of
+ * `spot`. Depends on the time grid and the surface alone, so that trades of one expiry share it: with 20 spots and 50
+ * steps some 40 kB, made in 20 µs.
  */
 export function surfaceSlices(surface: LocalSurface, time: TimeGrid, spot: number): Float64Array {
   const words = sliceWords(surface);

@@ -5,7 +5,7 @@ import { toCoordinate } from "../mesh/axis-mesh.ts";
 import type { Axis, AxisPoint } from "./equation.ts";
 import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 
-/** Fewest nodes: what a stencil of order 4 for a second derivative takes. */
+/** The smallest number of nodes: what a stencil of order 4 for a second derivative takes. */
 const MIN_NODES = 7;
 
 /**

@@ -10,7 +10,7 @@ export interface MonitoredLevel {
   readonly level: number;
   readonly from: number;
   readonly to: number;
-  /** Increasing, 0 … expiry; undefined for one that is monitored continuously. */
+  /** The dates of monitoring, increasing, 0 … expiry; undefined for one that is monitored continuously. */
   readonly times: readonly number[] | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface KnockIns {
   readonly rebate: number;
 }
 
-/** Dates closer than this part of the life are one. */
+/** The part of the life below which two dates are one. */
 export const SAME_DATE = 1e-9;
 
 /** Tells whether a barrier is monitored at a time. */
@@ -76,7 +76,7 @@ export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number
   );
 }
 
-/** All that is monitored; at one level what knocks out comes first, for it goes before a knock-in. */
+/** Returns all levels that are monitored; at one level what knocks out comes first, for it goes before a knock-in. */
 export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
@@ -100,7 +100,10 @@ export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start:
   return innermost(barriers, start, end, expiry);
 }
 
-/** The same for a trade that has not been knocked in: the ends of where it neither is nor ends. */
+/**
+ * The innermost barriers between two dates for a trade that has not been knocked in: the ends of where it neither is
+ * nor ends.
+ */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
   return innermost(monitoredLevels(problem), start, end, problem.expiry);
 }

@@ -19,7 +19,7 @@ export interface Forward {
    * K/G(T).
    */
   readonly flat: OneFactorProblem;
-  /** e^{−qT}. */
+  /** The weight e^{−qT}. */
   readonly weight: number;
 }
 
@@ -35,8 +35,8 @@ const MAX_DRIFT = 2;
 const MAX_VARIATION = 9;
 
 /**
- * Tells whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do,
- * nothing on dates. For early exercise they may not vary by too much.
+ * Tells whether the forward coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and
+ * do, nothing on dates. For early exercise they may not vary by too much.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -87,7 +87,7 @@ function sigmaOf(diffusion: Diffusion): PiecewiseConstant {
   return diffusion.sigma;
 }
 
-/** x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
+/** Returns x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
 export function certainForward(problem: OneFactorProblem): number | undefined {
   const price = certainExercise(problem);
   if (price === undefined) return undefined;

@@ -10,8 +10,8 @@ import {
 import { LastUsed } from "../../last-used.ts";
 
 /**
- * Rounds that the loops of a user's function may make in one call before they count as endless: a tenth of a second
- * at most.
+ * The number of rounds that the loops of a user's function may make in one call before they count as endless: a tenth
+ * of a second at most.
  */
 export const LOOP_BUDGET = 1_000_000;
 
@@ -23,7 +23,7 @@ export interface LoweredAlone extends Lifted<FunctionResult> {
   readonly resultDepends: (result: number, k: number) => boolean;
 }
 
-/** @throws KernelError as `liftLiterals` does */
+/** Lowers a user's function by itself. @throws KernelError as `liftLiterals` does */
 export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
   const { ir } = lifted;

@@ -21,7 +21,7 @@ import { checkedVolatility } from "./volatility-check.ts";
  */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
+  /** A volatility σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
   | {
       readonly kind: "local";
       readonly sigma: (spot: number) => number;
@@ -29,7 +29,8 @@ export type Diffusion =
       readonly jumps?: readonly number[];
     }
   /**
-   * σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move.
+   * A volatility σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which
+   * may move.
    */
   | {
       readonly kind: "formula";
@@ -38,14 +39,14 @@ export type Diffusion =
       readonly start?: number;
       readonly jumps?: boolean;
     }
-  /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
+  /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
   /** Prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
-  /** > 0. */
+  /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;
@@ -99,7 +100,7 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** σ at a price and a time. @throws VolatilityError where a formula gives none */
+/** Returns σ at a price and a time. @throws VolatilityError where a formula gives none */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local")
     return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
@@ -115,8 +116,8 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
 }
 
 /**
- * σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the largest at its
- * ends and in the middle.
+ * Returns σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the
+ * largest at its ends and in the middle.
  */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
@@ -134,9 +135,9 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the largest
- * of them (a surface's σ is its mean). It is 0 only where σ
- * is 0 all along the forwards of all spots: nothing then moves at random.
+ * Returns ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the
+ * largest of them (a surface's σ is its mean). It is 0 only where σ is 0 all along the forwards of all spots: nothing
+ * then moves at random.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
@@ -192,12 +193,12 @@ export function deviationOver(problem: OneFactorProblem, from: number, to: numbe
   return () => Math.sqrt(Math.max(variance, 0));
 }
 
-/** ∫ (r − q) dt from one time to another. */
+/** Returns ∫ (r − q) dt from one time to another. */
 export function driftOver({ rates, dividendYield }: OneFactorProblem, from: number, to: number): number {
   return integrate(rates, to) - integrate(rates, from) - dividendYield * (to - from);
 }
 
-/** ∫ (r − q) dt over the life. */
+/** Returns ∫ (r − q) dt over the life. */
 export function totalDrift(problem: OneFactorProblem): number {
   return driftOver(problem, 0, problem.expiry);
 }

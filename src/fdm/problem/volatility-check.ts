@@ -30,8 +30,8 @@ export class VolatilityError extends SpecError {
 }
 
 /**
- * σ as a formula gives it, before a scenario's shift: the shift may take it below zero, and it is zero there. @throws
- * VolatilityError
+ * Checks σ as a formula gives it, before a scenario's shift: the shift may take it below zero, and it is zero there.
+ * @throws VolatilityError
  */
 export function checkedVolatility(sigma: number, spot: number, time: number): number {
   if (sigma >= 0 && sigma < Number.POSITIVE_INFINITY) return sigma;
@@ -51,9 +51,9 @@ interface Checked {
 const known = new WeakMap<Extract<Diffusion, { kind: "formula" }>["sigma"], Checked>();
 
 /**
- * σ(S, t) at every node above zero in the middle of every step, as a kernel evaluates it; any other σ is checked where
- * the host evaluates it. Cost: some 10 ns for each node and step,
- * nothing where a wider mesh of the same formula has been checked.
+ * Checks σ(S, t) at every node above zero in the middle of every step, as a kernel evaluates it; any other σ is checked
+ * where the host evaluates it. Cost: some 10 ns for each node and step, nothing where a wider mesh of the same formula
+ * has been checked.
  * @throws VolatilityError
  */
 export function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: TimeGrid): void {

@@ -8,13 +8,13 @@ import type { Theta } from "./theta.ts";
 /** A value and its derivatives at a point of several axes. */
 export interface AxesDerivatives<A extends string = string> {
   readonly value: number;
-  /** ∂V/∂x by the name of the axis. */
+  /** The derivatives ∂V/∂x by the name of the axis. */
   readonly first: Readonly<Record<A, number>>;
-  /** Second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
+  /** The second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
   readonly second: Readonly<Record<`${A}${A}`, number>>;
 }
 
-/** V on a grid of ascending nodes: node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
+/** The values V on a grid of ascending nodes: node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
 export interface GridValues {
   readonly nodes: readonly Float64Array[];
   readonly values: Float64Array;
@@ -40,7 +40,7 @@ export interface EntryContents<E = never> {
   readonly companions: readonly Companion[];
   readonly theta: Theta;
   readonly moved?: readonly Moved<E>[];
-  /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
+  /** Returns the rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
   readonly rounding: () => { readonly relative: number; readonly absolute: number };
 }
 
@@ -50,7 +50,7 @@ export interface EntryContents<E = never> {
  */
 const SAFETY = 1.25;
 
-/** Value, derivatives and what belongs to them at a point, by products of Fornberg's weights. */
+/** The value, derivatives and what belongs to them at a point, by products of Fornberg's weights. */
 export interface PointReading<A extends string> extends AxesDerivatives<A> {
   readonly theta: number;
   /** The amount that each companion has added, or would add. */
@@ -113,7 +113,7 @@ function named<A extends string>(
   };
 }
 
-/** Derivatives at a point, by how often each axis is differentiated by. */
+/** Returns the derivatives at a point, by how often each axis is differentiated by. */
 export function derivativesAt(
   { nodes, values }: GridValues,
   x: readonly number[],

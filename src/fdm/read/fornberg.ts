@@ -1,6 +1,6 @@
 /**
- * Weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th derivative at
- * `x`,
+ * Returns the weights of finite differences on arbitrary nodes: weights[k][j] is what node j contributes to the k-th
+ * derivative at `x`,
  *
  *   f⁽ᵏ⁾(x) ≈ Σⱼ weights[k][j]·f(nodes[j]),      k = 0 … highest,
  *

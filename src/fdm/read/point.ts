@@ -9,8 +9,8 @@ import { readClosed } from "../operator/read-coefficients.ts";
 export const EXERCISED = 1e30;
 
 /**
- * Words of coefficients a point: its spot and, where the mesh is a table, the first and the last node that it may be
- * read from.
+ * The number of words of coefficients a point: its spot and, where the mesh is a table, the first and the last node
+ * that it may be read from.
  */
 export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
 

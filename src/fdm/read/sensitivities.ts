@@ -32,7 +32,10 @@ export interface MovedProblem {
   ) => readonly E[];
 }
 
-/** @throws SpecError sensitivities to what is no parameter */
+/**
+ * Returns a problem with its entries moved for sensitivities.
+ * @throws SpecError sensitivities to what is no parameter
+ */
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
   isList("sensitivities", wanted, "names of parameters");
@@ -78,8 +81,8 @@ export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] 
   );
 
 /**
- * Derivatives by parameters, by central differences; one-sided where the other side has no value at this point, and NaN
- * where neither has.
+ * Computes derivatives by parameters, by central differences; one-sided where the other side has no value at this
+ * point, and NaN where neither has.
  */
 export function derivativesBy<Entry extends Failing>(
   moved: readonly Moved<Entry>[],

@@ -1,4 +1,4 @@
-/** Bits of a time step's flag. */
+/** The bits of a time step's flag. */
 export const REFACTOR = 1;
 export const CRANK_NICOLSON = 2;
 export const DIVIDEND = 4;
@@ -9,10 +9,10 @@ export const ALEXANDER = 32;
 /** The flag, in a time-homogeneous solver, of the second of two factorisations that are kept. */
 export const SECOND = 64;
 
-/** All of them, for the environment of a kernel. */
+/** All of these bits, for the environment of a kernel. */
 export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
 
-/** h of Alexander's stages, as a part of their step. */
+/** The step h of Alexander's stages, as a part of their step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /** The flags of what happens before the first step of a run, and after its last one. */
@@ -22,9 +22,9 @@ export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
 export const STEPS_SHIFT = 8;
 
 /**
- * One word for each run of equal steps where factors are kept, else for each step: its flag, and
- * from bit `STEPS_SHIFT` on how many they are. Factors last for a run, and events end it, so that a solver has nothing
- * to look at between its steps.
+ * Returns one word for each run of equal steps where factors are kept, else for each step: its flag, and from bit
+ * `STEPS_SHIFT` on how many they are. Factors last for a run, and events end it, so that a solver has nothing to look
+ * at between its steps.
  */
 export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
   const runs: number[] = [];

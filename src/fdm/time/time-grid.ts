@@ -27,9 +27,9 @@ export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander
 
 export interface TimeGridSpec {
   readonly expiry: number;
-  /** Inside (0, expiry), increasing: the grid has nodes there. */
+  /** The events inside (0, expiry), increasing: the grid has nodes there. */
   readonly events: readonly TimeEvent[];
-  /** Steps of the coarsest grid, if there are no events. */
+  /** The number of steps of the coarsest grid, if there are no events. */
   readonly steps: number;
   /**
    * Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's
@@ -43,9 +43,9 @@ export interface TimeGridSpec {
    * other that there is one step between them, which then is too short to need damping: no Rannacher steps.
    */
   readonly unit?: number;
-  /** Steps replaced by pairs of Euler half steps, in each segment. */
+  /** The number of steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
-  /** The same in segments of fewer than half of the steps; as many unless given. */
+  /** The number of steps so replaced in segments of fewer than half of the steps; as many unless given. */
   readonly rannacherStepsOfShort?: number;
   /** True where a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;
@@ -75,7 +75,7 @@ interface Pattern {
 }
 
 export interface TimeGrid extends Pattern {
-  /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  /** The dates: today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
   /** Three numbers for each factorisation: h of I − hL, in years, and the calendar times of its step's ends. */
@@ -140,7 +140,7 @@ function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readon
   return factored;
 }
 
-/** Calendar times of a step's ends, years from today. */
+/** Returns the calendar times of a step's ends, years from today. */
 export function stepTimes(
   { dates }: Pick<TimeGrid, "dates">,
   { segment, from, to }: TimeStep,
@@ -241,8 +241,9 @@ function bendsOnly({ events, jumps = false }: TimeGridSpec, segment: number): bo
 }
 
 /**
- * Steps of a segment, in units of a twelfth or as given, so that patterns recur among trades: as the square root of its
- * share of the life. Where the solution only bends less of them will do the closer the dates: as the power ¾.
+ * The number of steps of a segment, in units of a twelfth or as given, so that patterns recur among trades: as the
+ * square root of its share of the life. Where the solution only bends less of them will do the closer the dates: as the
+ * power ¾.
  */
 function segmentCount(spec: TimeGridSpec, segment: number, length: number): number {
   if (spec.events.length === 0) return spec.steps;

@@ -13,7 +13,7 @@ export const EVENT = 8;
 export const OBSTACLE = 16;
 /** The step has the scheme's `Correction`; steps of implicit Euler have none. */
 export const CORRECTED = 32;
-/** All of them, for the environment of a kernel. */
+/** All of these bits, for the environment of a kernel. */
 export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
 /**
  * The bits at which the condition of an event, and the knock-outs in force, begin in a row's flags; each has eight
@@ -22,7 +22,7 @@ export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED
 export const CONDITION_SHIFT = 8;
 export const MASK_SHIFT = 16;
 
-/** Reals of a row: places of stage, end and h in its segment, weights, extrapolation. */
+/** The number of reals of a row: places of stage, end and h in its segment, weights, extrapolation. */
 export const ROW_REALS = 6;
 
 /** The dates of one entry: today, those of its conditions, expiry; what happens at each. */
@@ -45,7 +45,7 @@ export interface TimeProgram {
   readonly records: readonly { readonly segment: number; readonly place: number }[];
 }
 
-/** @throws SpecError a date outside the life */
+/** Makes the timeline of an entry. @throws SpecError a date outside the life */
 export function timelineOf(
   conditions: readonly GivenCondition[],
   expiry: number,
@@ -109,7 +109,7 @@ export interface ProgramSpec {
   readonly exercise: number;
 }
 
-/** Program of a timeline. Rannacher's steps and the grading begin again at every date. */
+/** Makes the program of a timeline. Rannacher's steps and the grading begin again at every date. */
 export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
   const { scheme, steps, refinement, grading, rannacherSteps, unit, damped } = spec;
   const expiry = dates[dates.length - 1];

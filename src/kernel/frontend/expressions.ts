@@ -78,12 +78,12 @@ function materialiseBefore(
 
 export const MAX_EXPRESSION_DEPTH = 500;
 
-/** Anything an expression may stand for: a scalar, an array, a function, several named values. */
+/** Lowers an expression to anything it may stand for: a scalar, an array, a function, several named values. */
 export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => ctx.lowering.expression(ctx, node, scope, out));
 }
 
-/** An expression for its effects. */
+/** Lowers an expression for its effects. */
 export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
   ctx.lowering.effect(ctx, node, scope, out);
 }

@@ -6,7 +6,7 @@ import type { Node } from "acorn";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** Rounds that a nest of loops with constant bounds may make without being counted. */
+/** The number of rounds that a nest of loops with constant bounds may make without being counted. */
 export const FEW_ROUNDS = 4096;
 
 /**

@@ -133,9 +133,9 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
 }
 
 /**
- * Nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large as a whole,
- * its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which only constant
- * indexes put into registers.
+ * The number of nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large
+ * as a whole, its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which
+ * only constant indexes put into registers.
  */
 function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
   const counted = node.type === "ForStatement" ? countedLoop(ctx, node as ForStatement, scope) : null;

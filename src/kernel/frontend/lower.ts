@@ -35,7 +35,7 @@ export function lower(kernel: Kernel, precision: Precision): KernelIR {
   return lowerWithin(newContext(kernel, precision), kernel);
 }
 
-/** The same in a context of the caller's own. */
+/** Lowers a kernel in a context of the caller's own. */
 export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
@@ -72,8 +72,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
 /**
- * Returns the kind of result that a function of scalars gives, called by itself. @throws KernelError with a place in
- * the function's own text
+ * Returns the kind of result that a function of scalars gives, called by itself.
+ * @throws KernelError with a place in the function's own text
  */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);

@@ -42,7 +42,7 @@ export function lowerMathCall(
   }
 }
 
-/** Functions written in the kernel language itself. */
+/** Lowers calls of functions written in the kernel language itself. */
 export function libraryCall(
   ctx: Context,
   node: Node,
@@ -104,7 +104,7 @@ function realOne(ctx: Context, node: Node): Draft {
 
 const LARGEST_UNROLLED_POWER = 16;
 
-/** x ** y: small whole constant powers by multiplication, the rest by pow. */
+/** Lowers x ** y: small whole constant powers by multiplication, the rest by pow. */
 export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) ** (b.value as number), originOf(node, a, b));

@@ -75,7 +75,7 @@ function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: D
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
-/** Arrays get the name they are declared under, for messages and generated code. */
+/** Gives arrays the name they are declared under, for messages and generated code. */
 export function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
@@ -162,7 +162,7 @@ export function declaredRecord(
   return adopt(ctx, { kind: "record", fields }, variable);
 }
 
-/** Locals for the fields of a name that is assigned to as a whole, with the fields' first values. */
+/** Makes locals for the fields of a name that is assigned to as a whole, with the fields' first values. */
 export function reboundRecord(
   ctx: Context,
   node: Node,
@@ -185,7 +185,7 @@ function aliased(ctx: Context, node: Node, name: string): Error {
   );
 }
 
-/** `name = value`, of records. */
+/** Lowers `name = value` of records. */
 export function assignRecord(
   ctx: Context,
   node: Node,
@@ -218,7 +218,7 @@ export function checkCopied(ctx: Context, node: Node, value: Value, isReturned =
   for (const field of value.fields.values()) checkCopied(ctx, node, field, isReturned);
 }
 
-/** New locals for every number of a value; arrays stay what they are. */
+/** Makes new locals for every number of a value; arrays stay what they are. */
 export function slotsFor(ctx: Context, name: string, value: Value): Value {
   if (value.kind === "array") return value;
   if (value.kind !== "record")

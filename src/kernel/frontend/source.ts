@@ -23,7 +23,7 @@ export interface SourceUnit {
   readonly syntax: FunctionSyntax;
   /** Positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
   readonly declared: () => string | undefined;
 }
 
@@ -121,7 +121,7 @@ function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { rea
   return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" ? node : null;
 }
 
-/** Why instrumented code fails is the tool's doing: say so before anything else. */
+/** Reports instrumented code before anything else: it fails by the tool's doing. */
 export function checkInstrumentation(unit: SourceUnit): void {
   for (const [pattern, tool] of INSTRUMENTATION) {
     const match = pattern.exec(unit.text);
@@ -167,7 +167,7 @@ function sourceError(
 }
 
 /**
- * kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
+ * Makes an error with its place: kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
  *     out[i] = n * u[i];
  *              ^
  *   mixed i32 and real

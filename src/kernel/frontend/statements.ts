@@ -81,7 +81,7 @@ function frameResult(ctx: Context, node: Node): Value {
   return result.kind === "record" && frame.resultOwner ? { ...result, variable: frame.resultOwner } : result;
 }
 
-/** Statements in order; the rest of the list moves into a branch when an earlier one may return. */
+/** Lowers statements in order; the rest of the list moves into a branch when an earlier one may return. */
 export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void {
   for (const [k, { node, scope }] of list.entries()) {
     if (node.type === "ReturnStatement") return lowerReturn(ctx, node as ReturnStatement, scope, out);

@@ -38,7 +38,10 @@ const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 /** The text that stands among the assigned names for any field of `name`, beside `name` itself. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
-/** Names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose fields are. */
+/**
+ * Returns the names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose
+ * fields are.
+ */
 export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
   const known = assignedCache.get(syntax);
   if (known) return known;
@@ -180,7 +183,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UpdateExpression: "a step by one",
 };
 
-/** "a regular expression", "a call of foo": what a node is, for messages. */
+/** Names a node in words, "a regular expression", "a call of foo": what a node is, for messages. */
 export function inWords(node: Node): string {
   const { operator, value, regex, bigint, callee, property, computed } = node as any;
   if (node.type === "Literal")

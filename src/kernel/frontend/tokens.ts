@@ -1,13 +1,16 @@
 /** The tokens of the part of JavaScript that kernels are written in. */
 
-/** Thrown for text outside that part, where acorn takes over: nobody sees it. */
+/** An error thrown for text outside that part, where acorn takes over: nobody sees it. */
 export class Unread extends Error {}
 
 const SPACE = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)*/y;
 const TOKEN =
   /[A-Za-z_$][\w$]*|0[xX][\da-fA-F]+\b|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|>>>=|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|=>|==|!=|<=|>=|&&|\|\||\+\+|--|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|\*\*|[-+*/%&|^!~<>=?:;,.(){}[\]]/y;
 
-/** Regular expressions do most of it: they run at full speed from their first use, JavaScript does not. */
+/**
+ * The tokens of a text. Regular expressions do most of the work: they run at full speed from their first use,
+ * JavaScript does not.
+ */
 export class Tokens {
   readonly text: string;
   /** The token at hand: what it is; itself for operators and brackets. */

@@ -62,7 +62,7 @@ export function typeVariable(type: ScalarType): TypeVariable {
   return new TypeVariable(BITS[type]);
 }
 
-/** "real", "i32 or u32": for messages. */
+/** Names the types of a mask for messages: "real", "i32 or u32". */
 export function describe(mask: number): string {
   return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
 }

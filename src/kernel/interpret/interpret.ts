@@ -19,7 +19,7 @@ import { compileBlock, type Step } from "./statements.ts";
 import { runGroup } from "./workgroup.ts";
 
 export interface InterpreterOptions {
-  /** Items per subgroup, 4 by default: a back end's results may depend on it. */
+  /** The number of items per subgroup, 4 by default: a back end's results may depend on it. */
   readonly subgroupSize?: number;
   /** Looks for data races, true by default. Costs up to 80 bytes for each element. */
   readonly races?: boolean;

@@ -29,6 +29,6 @@ export interface Item {
   operand: number;
   /** Groups of what the item has fetched and what may not be there yet; the last is the one being made. */
   fetches: Fetch[][];
-  /** Iterations left before the item counts as hung. */
+  /** The number of iterations left before the item counts as hung. */
   fuel: number;
 }

@@ -96,9 +96,9 @@ const erfSmall = fn({
 });
 
 /**
- * erfc x = 1 − erf x, with full relative accuracy in the right tail. erfc(∞) = 0, erfc(−∞) = 2. Between −¾ and ¾ it is
- * 1 − erf x, which rounds once where the quotient would round two or three times.
- * Accuracy: 1.88 ulp (f64), 1.68 ulp (f32).
+ * Returns erfc x = 1 − erf x, with full relative accuracy in the right tail. erfc(∞) = 0, erfc(−∞) = 2. Between −¾ and
+ * ¾ it is 1 − erf x, which rounds once where the quotient would round two or three times. Accuracy: 1.88 ulp (f64),
+ * 1.68 ulp (f32).
  */
 export const erfc = fn({
   name: "erfc",
@@ -112,8 +112,8 @@ export const erfc = fn({
 });
 
 /**
- * erf x; beyond [−1, 1] 1 − erfc|x|. Odd to the bit; erf(±0) = ±0, erf(±∞) = ±1.
- * Accuracy: 1.25 ulp (f64), 1.38 ulp (f32).
+ * Returns erf x; beyond [−1, 1] 1 − erfc|x|. Odd to the bit; erf(±0) = ±0, erf(±∞) = ±1. Accuracy: 1.25 ulp (f64), 1.38
+ * ulp (f32).
  */
 export const erf = fn({
   name: "erf",

@@ -44,8 +44,8 @@ const expReduce = fn({
 });
 
 /**
- * e^(x + tail) = (1 + s)·2^power, 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| < 1e-5 (0.1 in f32): as if x + tail
- * had been given exactly. The caller scales, and can multiply and divide before a subnormal result loses bits.
+ * Splits e^(x + tail) = (1 + s)·2^power, 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| < 1e-5 (0.1 in f32): as if x
+ * + tail had been given exactly. The caller scales, and can multiply and divide before a subnormal result loses bits.
  * Cost: 32 (f64), 23 (f32).
  */
 export const expParts = fn({
@@ -62,7 +62,7 @@ export const expParts = fn({
 });
 
 /**
- * e^x.
+ * Returns e^x.
  *
  * exp(−∞) = 0, exp(∞) = ∞; overflow gives ∞, underflow is gradual, to 0. Cost: 31 operations and ldexp in f64, 21 in
  * f32. Accuracy: 0.91 ulp (f64), 0.94 ulp (f32).
@@ -81,8 +81,8 @@ export const exp = fn({
 });
 
 /**
- * e^x − 1 without cancellation at 0: with s = e^r − 1, 2^k·s + (2^k − 1), in halves so that 2^k does not overflow
- * first. The rounding of r counts twice where k = 1, so it is carried along.
+ * Returns e^x − 1 without cancellation at 0: with s = e^r − 1, 2^k·s + (2^k − 1), in halves so that 2^k does not
+ * overflow first. The rounding of r counts twice where k = 1, so it is carried along.
  *
  * expm1(−∞) = −1, expm1(∞) = ∞, expm1(±0) = ±0. Cost: 40 operations and ldexp in f64.
  * Accuracy: 1.37 ulp (f64), 1.66 ulp (f32).

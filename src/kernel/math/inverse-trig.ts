@@ -83,10 +83,7 @@ const reflect = fn({
   },
 });
 
-/**
- * atan x in [−π/2, π/2]. atan(±0) = ±0, atan(±∞) = ±π/2.
- * Accuracy: 0.92 ulp (f64), 1.24 ulp (f32).
- */
+/** Returns atan x in [−π/2, π/2]. atan(±0) = ±0, atan(±∞) = ±π/2. Accuracy: 0.92 ulp (f64), 1.24 ulp (f32). */
 export const atan = fn({
   name: "atan",
   params: [real],
@@ -116,8 +113,8 @@ export const atan2 = fn({
 });
 
 /**
- * asin x in [−π/2, π/2]. asin(±0) = ±0; NaN outside [−1, 1]. Cost: 35 and a square root (f64).
- * Accuracy: 1.71 ulp (f64), 1.43 ulp (f32).
+ * Returns asin x in [−π/2, π/2]. asin(±0) = ±0; NaN outside [−1, 1]. Cost: 35 and a square root (f64). Accuracy: 1.71
+ * ulp (f64), 1.43 ulp (f32).
  */
 export const asin = fn({
   name: "asin",
@@ -139,8 +136,8 @@ export const asin = fn({
 });
 
 /**
- * acos x in [0, π]. NaN outside [−1, 1]. Cost: 38 and a square root (f64).
- * Accuracy: 1.13 ulp (f64), 1.06 ulp (f32).
+ * Returns acos x in [0, π]. NaN outside [−1, 1]. Cost: 38 and a square root (f64). Accuracy: 1.13 ulp (f64), 1.06 ulp
+ * (f32).
  */
 export const acos = fn({
   name: "acos",

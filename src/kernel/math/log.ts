@@ -8,7 +8,7 @@
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
 
-/** x = 2^exponent·(1 + f), 1 + f in [√½, √2), for every x > 0, subnormal ones too (in f64). */
+/** Splits x = 2^exponent·(1 + f), 1 + f in [√½, √2), for every x > 0, subnormal ones too (in f64). */
 export const splitLog = fn({
   name: "splitLog",
   params: [real],
@@ -24,7 +24,7 @@ export const splitLog = fn({
   },
 });
 
-/** log(1 + f) = f − (h − rest), with h = f²/2, for 1 + f in [√½, √2). Cost: 20 and a division (f64). */
+/** Returns log(1 + f) = f − (h − rest), with h = f²/2, for 1 + f in [√½, √2). Cost: 20 and a division (f64). */
 export const logReduced = fn({
   name: "logReduced",
   params: [real],
@@ -46,7 +46,7 @@ export const logReduced = fn({
   },
 });
 
-/** y, or what a logarithm is where x is not a positive finite number. */
+/** Returns y, or what a logarithm is where x is not a positive finite number. */
 export const logDomain = fn({
   name: "logDomain",
   params: [real, real],
@@ -127,10 +127,9 @@ export const log10 = fn({
 });
 
 /**
- * log(1 + x) without cancellation at 0: with u = 1 + x rounded and c what the rounding lost, log u + c/u; where u needs
- * no
- * scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64).
- * Accuracy: 0.80 ulp (f64), 0.76 ulp (f32).
+ * Returns log(1 + x) without cancellation at 0: with u = 1 + x rounded and c what the rounding lost, log u + c/u; where
+ * u needs no scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64). Accuracy:
+ * 0.80 ulp (f64), 0.76 ulp (f32).
  */
 export const log1p = fn({
   name: "log1p",

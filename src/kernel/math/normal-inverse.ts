@@ -73,9 +73,8 @@ const tail = fn({
 });
 
 /**
- * Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35 and a division in the middle; 100, 2
- * divisions and a square root in the tails (f64).
- * Accuracy: 3.29 ulp (f64), 3.67 ulp (f32).
+ * Returns Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35 and a division in the middle; 100,
+ * 2 divisions and a square root in the tails (f64). Accuracy: 3.29 ulp (f64), 3.67 ulp (f32).
  */
 export const inverseNormalCdf = fn({
   name: "inverseNormalCdf",

@@ -56,8 +56,8 @@ const scaledTail = fn({
 });
 
 /**
- * Φ(x), with full relative accuracy in the left tail. Φ(−∞) = 0, Φ(∞) = 1. Cost: 85, 2 divisions and ldexp (f64).
- * Accuracy: 2.82 ulp (f64), 2.58 ulp (f32).
+ * Returns Φ(x), with full relative accuracy in the left tail. Φ(−∞) = 0, Φ(∞) = 1. Cost: 85, 2 divisions and ldexp
+ * (f64). Accuracy: 2.82 ulp (f64), 2.58 ulp (f32).
  */
 export const normalCdf = fn({
   name: "normalCdf",
@@ -73,10 +73,7 @@ export const normalCdf = fn({
   },
 });
 
-/**
- * φ(x) = e^(−x²/2)/√(2π). φ(±∞) = 0. Cost: 42 and ldexp (f64).
- * Accuracy: 1.32 ulp (f64), 1.21 ulp (f32).
- */
+/** Returns φ(x) = e^(−x²/2)/√(2π). φ(±∞) = 0. Cost: 42 and ldexp (f64). Accuracy: 1.32 ulp (f64), 1.21 ulp (f32). */
 export const normalPdf = fn({
   name: "normalPdf",
   params: [real],

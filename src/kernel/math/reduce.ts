@@ -153,8 +153,8 @@ const payneHanek32 = fn({
 });
 
 /**
- * The same for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction, of which at most 62 are
- * zeros at the top.
+ * The fraction of quadrants in x·2/π for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction,
+ * of which at most 62 are zeros at the top.
  */
 const payneHanek64 = fn({
   name: "payneHanek64",
@@ -207,7 +207,7 @@ const payneHanek64 = fn({
   },
 });
 
-/** x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32 and f32x2). */
+/** Splits x = quadrant·π/2 + (r + tail). NaN for x = ±∞ and NaN. Cost: 17 up to 12000 (200 in f32 and f32x2). */
 export const reduceHalfPi = fn({
   name: "reduceHalfPi",
   params: [real],

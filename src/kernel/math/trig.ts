@@ -50,8 +50,8 @@ const cosReduced = fn({
 });
 
 /**
- * sin x. sin(±0) = ±0, sin(±∞) = NaN. Cost: 62 (f64) up to |x| = 12000.
- * Accuracy: 0.71 ulp (f64), 0.75 ulp (f32).
+ * Returns sin x. sin(±0) = ±0, sin(±∞) = NaN. Cost: 62 (f64) up to |x| = 12000. Accuracy: 0.71 ulp (f64), 0.75 ulp
+ * (f32).
  */
 export const sin = fn({
   name: "sin",
@@ -66,10 +66,7 @@ export const sin = fn({
   },
 });
 
-/**
- * cos x. cos(±∞) = NaN. Cost: 60 (f64) up to |x| = 12000.
- * Accuracy: 0.72 ulp (f64), 0.70 ulp (f32).
- */
+/** Returns cos x. cos(±∞) = NaN. Cost: 60 (f64) up to |x| = 12000. Accuracy: 0.72 ulp (f64), 0.70 ulp (f32). */
 export const cos = fn({
   name: "cos",
   params: [real],
@@ -84,9 +81,9 @@ export const cos = fn({
 });
 
 /**
- * tan x = sin/cos or −cos/sin: the quotient of two sums of two terms, corrected once by its residual, which headBits
- * makes exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 and 2 divisions (f64) up to |x| = 12000.
- * Accuracy: 0.86 ulp (f64), 0.87 ulp (f32).
+ * Returns tan x = sin/cos or −cos/sin: the quotient of two sums of two terms, corrected once by its residual, which
+ * headBits makes exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 and 2 divisions (f64) up to |x| = 12000. Accuracy: 0.86
+ * ulp (f64), 0.87 ulp (f32).
  */
 export const tan = fn({
   name: "tan",

@@ -18,12 +18,12 @@ export interface BlockedShape {
   readonly precision: "f64" | "f32";
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
-  /** Rows and columns of a workgroup's block of C; the columns a multiple of the lanes. */
+  /** The number of rows and columns of a workgroup's block of C; the columns a multiple of the lanes. */
   readonly rows: number;
   readonly columns: number;
 }
 
-/** Steps of the inner index that are copied at a time. */
+/** The number of steps of the inner index that are copied at a time. */
 const depth = 128;
 const rowsHeld = 2;
 

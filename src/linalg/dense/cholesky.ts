@@ -7,9 +7,9 @@ import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 
 /** The specification of the matrices to be factored. */
 export interface CholeskySpec {
-  /** Rows and columns. */
+  /** The number of rows and columns. */
   readonly size: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly batch: number;
   readonly precision: Precision;
 }

@@ -5,9 +5,9 @@ import { ShapeError } from "../../errors.ts";
 
 /** The result of `symmetricEigen`. */
 export interface Eigen {
-  /** Ascending. */
+  /** The eigenvalues, ascending. */
   readonly values: Float64Array;
-  /** Column j, `vectors[i·n + j]`, is that of value j; orthonormal. */
+  /** The eigenvectors: column j, `vectors[i·n + j]`, is that of value j; orthonormal. */
   readonly vectors: Float64Array;
 }
 
@@ -15,8 +15,9 @@ export interface Eigen {
 const MAX_SWEEPS = 50;
 
 /**
- * Eigenvalues and eigenvectors of a symmetric matrix, A = Q·diag(λ)·Qᵀ, by Jacobi's rotations, row by row (Golub & Van
- * Loan 2013, §8.5). Eigenvalues are accurate to a few n·u·‖A‖. Cost: about 6·n³ flops per sweep, 5 to 12 sweeps.
+ * Computes the eigenvalues and eigenvectors of a symmetric matrix, A = Q·diag(λ)·Qᵀ, by Jacobi's rotations, row by row
+ * (Golub & Van Loan 2013, §8.5). Eigenvalues are accurate to a few n·u·‖A‖. Cost: about 6·n³ flops per sweep, 5 to 12
+ * sweeps.
  *
  * @param matrix [n, n], row by row; its lower triangle is not read.
  * @param n rows and columns.

@@ -7,8 +7,8 @@ import { checkTile, type Tile } from "./tile.ts";
 export type Order = "row-major" | "column-major";
 
 /**
- * "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every device. "auto" takes the library
- * where it can be loaded, and the kernel otherwise.
+ * The implementation of a product. "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every
+ * device. "auto" takes the library where it can be loaded, and the kernel otherwise.
  */
 export type Implementation = "auto" | "library" | "kernel";
 
@@ -19,7 +19,7 @@ export interface MatmulSpec {
   readonly rows: number;
   readonly inner: number;
   readonly columns: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly batch: number;
   readonly precision: Precision;
   readonly a: Order;

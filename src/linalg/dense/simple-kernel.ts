@@ -14,7 +14,7 @@ export interface SimpleShape {
   readonly bTransposed: boolean;
 }
 
-/** Rows and columns of a workgroup's tile, and steps between barriers. */
+/** The number of rows and columns of a workgroup's tile, and steps between barriers. */
 export const simpleTile = 16;
 
 export const simpleProduct = remembered(({ aTransposed, bTransposed }: SimpleShape) =>

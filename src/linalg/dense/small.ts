@@ -26,7 +26,7 @@ export function checkedSymmetric(place: string, matrix: Matrix): Float64Array {
 }
 
 /**
- * L with L·Lᵀ = A, lower triangular, zeros above.
+ * Returns L with L·Lᵀ = A, lower triangular, zeros above.
  * @throws NotPositiveDefiniteError
  */
 export function choleskyOf(a: Float64Array, d: number): Float64Array {

@@ -17,13 +17,14 @@ export interface Tile {
 }
 
 /**
- * Lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different
- * banks.
+ * The lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32
+ * different banks.
  */
 export const lanes = { rows: 4, columns: 8 } as const;
 
 /**
- * Words at the end of a row of workgroup memory: rows then start in different banks, and still at multiples of four.
+ * The number of words at the end of a row of workgroup memory: rows then start in different banks, and still at
+ * multiples of four.
  */
 export const padding = 4;
 
@@ -53,7 +54,7 @@ const TILES: Readonly<Record<"f64" | "f32", readonly Tile[]>> = {
 /** A GPU whose every multiprocessor has one workgroup of 256 items runs an eighth of the items that it has room for. */
 const FULL = 1 / 8;
 
-/** Items of a workgroup. */
+/** The number of items of a workgroup. */
 export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
   (rows * columns) / (itemRows * itemColumns);
 
@@ -91,7 +92,7 @@ function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean 
   return sharedBytesOf(one, precision) <= limits.maxWorkgroupBytes && itemsOf(one) <= limits.maxGroupSize;
 }
 
-/** @throws SpecError */
+/** Checks a tile. @throws SpecError */
 export function checkTile(given: Tile): void {
   const { rows, columns, depth, itemRows, itemColumns } = given;
   const items = itemsOf(given);

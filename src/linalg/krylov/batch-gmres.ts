@@ -41,7 +41,7 @@ const orthogonalise = fn({
   },
 });
 
-/** Saad & Schultz (1986), as `gmres.ts`. */
+/** The method gmres of Saad & Schultz (1986), as `gmres.ts`. */
 export const teamGmres = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamGmres",

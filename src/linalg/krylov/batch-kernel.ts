@@ -21,20 +21,20 @@ import { GROUP } from "./workspace.ts";
 export interface BatchVariant {
   readonly method: KrylovMethod;
   readonly sweep: BatchSweep;
-  /** Reals of workgroup memory for vectors; 0 where they are in `work`. */
+  /** The number of reals of workgroup memory for vectors; 0 where they are in `work`. */
   readonly shared: number;
   /** gmres: iterations of a cycle; the memory of its Hessenberg matrix. */
   readonly restart: number;
 }
 
-/** Vectors of a method. */
+/** The number of vectors of a method. */
 export const vectorCount = ({ method, sweep, restart }: Omit<BatchVariant, "shared">): number => {
   if (method === "gmres") return BASIS + restart;
   const plain = { bicgstab: slot.T + 1, cgs: slot.Q + 1, cg: slot.V + 1 }[method];
   return sweep === "none" ? plain : method === "bicgstab" ? slot.SECOND_HAT + 1 : slot.HAT + 1;
 };
 
-/** Reals of workgroup memory besides the vectors. */
+/** The number of reals of workgroup memory besides the vectors. */
 export const otherWords = ({ method, restart }: Pick<BatchVariant, "method" | "restart">): number => {
   const cycle = method === "gmres" ? 2 * (restart + 1) + restart * (restart + 1) + 3 * restart + 1 : 3;
   return 2 * GROUP + 2 + STATE_WORDS + cycle;
@@ -127,8 +127,8 @@ const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
 );
 
 /**
- * Words per iteration and row: those of `methods.ts`, in workgroup memory where the vectors are there. From memory: the
- * matrix, which stays in the nearest cache that holds it.
+ * The kernel of a batch. Words per iteration and row: those of `methods.ts`, in workgroup memory where the vectors are
+ * there. From memory: the matrix, which stays in the nearest cache that holds it.
  */
 export const batchKernel = remembered((variant: BatchVariant) =>
   kernel({

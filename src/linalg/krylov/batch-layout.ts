@@ -5,7 +5,7 @@ import { factorsOf, type BatchPreconditioner } from "./batch-factors.ts";
 import { header, HEADER_WORDS } from "./batch-parts.ts";
 import { type Levels, levelsOf } from "./levels.ts";
 
-/** One table, one array of columns and one of values for all systems. */
+/** The layout of a batch: one table, one array of columns and one of values for all systems. */
 export interface BatchLayout {
   readonly table: Int32Array;
   readonly column: Int32Array;
@@ -15,7 +15,10 @@ export interface BatchLayout {
   readonly maxRows: number;
 }
 
-/** @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none) */
+/**
+ * Lays out the matrices of a batch.
+ * @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none)
+ */
 export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
   if (matrices.length === 0) throw new SpecError("KrylovBatch: no matrices, expected at least one");
   const systems = matrices.map((matrix, s) => {
@@ -59,7 +62,7 @@ export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: Batc
   return { table: Int32Array.from(table), column, values, totalRows: firstRow, maxRows };
 }
 
-/** Entries of the longest row. */
+/** The number of entries of the longest row. */
 const widthOf = (matrix: CsrMatrix | undefined): number =>
   matrix === undefined
     ? 0

@@ -25,7 +25,7 @@ export interface Variant {
 const params = { system: System, vectors: Vectors, team: Team, maxIterations: i32 } as const;
 const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
 
-/** van der Vorst (1992); the vectors of `methods.ts`, with T for t and HAT for M⁻¹p. */
+/** The method bicgstab of van der Vorst (1992); the vectors of `methods.ts`, with T for t and HAT for M⁻¹p. */
 export const teamBicgstab = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamBicgstab",
@@ -79,7 +79,7 @@ export const teamBicgstab = remembered(({ sweep }: Variant) =>
   }),
 );
 
-/** Sonneveld (1989); T for u and u + q. */
+/** The method cgs of Sonneveld (1989); T for u and u + q. */
 export const teamCgs = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamCgs",
@@ -139,7 +139,7 @@ export const teamCgs = remembered(({ sweep }: Variant) =>
   }),
 );
 
-/** Hestenes & Stiefel (1952). */
+/** The method cg of Hestenes & Stiefel (1952). */
 export const teamCg = remembered(({ sweep }: Variant) =>
   fn({
     name: "teamCg",

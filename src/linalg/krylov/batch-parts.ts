@@ -33,7 +33,7 @@ export const System = record({
   values: read(real),
 });
 
-/** Element i of vector k is at origin + k·pitch + i. */
+/** The vectors of a system: element i of vector k is at origin + k·pitch + i. */
 export const Vectors = record({ v: write(real), origin: i32, pitch: i32 });
 
 /** Workgroup memory of the scalars. */
@@ -52,7 +52,7 @@ export const concluded = (advance: Advance) =>
     },
   });
 
-/** Vector `to` = A·vector `from`; with a barrier after it. */
+/** Sets vector `to` = A·vector `from`; with a barrier after it. */
 export const multiply = fn({
   name: "teamMultiply",
   params: { system: System, vectors: Vectors, from: i32, to: i32 },
@@ -91,7 +91,8 @@ export const itemDots = fn({
 });
 
 /**
- * Vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an item.
+ * Sets vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an
+ * item.
  */
 export const teamResidual = fn({
   name: "teamResidual",
@@ -117,7 +118,7 @@ export const teamResidual = fn({
 /** The operation of the kernel with a preconditioner: none, a product with the inverse diagonal, or two triangles. */
 export type BatchSweep = "none" | "diagonal" | "triangles";
 
-/** Vector `to` = M⁻¹·vector `from`; with a barrier after it. */
+/** Sets vector `to` = M⁻¹·vector `from`; with a barrier after it. */
 export const precondition = (kind: BatchSweep) =>
   fn({
     name: `team_${kind}`,

@@ -19,9 +19,9 @@ import { type KrylovResult, statusOf } from "./status.ts";
 
 /** The options of `KrylovBatch.create` besides the matrices and the specification. */
 export interface BatchOptions {
-  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
-  /** "none" by default. Factors are made on the host, in f64. */
+  /** The preconditioner, "none" by default. Factors are made on the host, in f64. */
   readonly preconditioner?: BatchPreconditioner;
   /**
    * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
@@ -35,15 +35,15 @@ export interface BatchSystems {
   readonly b: DeviceBuffer;
   /** The first guesses, and the solutions afterwards. */
   readonly x: DeviceBuffer;
-  /** Steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
+  /** The number of steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
   readonly steps?: number;
-  /** 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
+  /** The factor of x on the right-hand side, 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
   readonly carry?: number;
 }
 
 /** The outcome of one system of a batch. */
 export interface BatchResult extends KrylovResult {
-  /** Steps that converged. A step that does not ends the system's time loop. */
+  /** The number of steps that converged. A step that does not ends the system's time loop. */
   readonly steps: number;
 }
 
@@ -73,9 +73,9 @@ export class KrylovBatch implements Disposable {
   readonly device: Device;
   readonly spec: KrylovSpec;
   readonly precision: Precision;
-  /** Systems. */
+  /** The number of systems. */
   readonly size: number;
-  /** Rows of all systems: the length of b and x. */
+  /** The number of rows of all systems: the length of b and x. */
   readonly rows: number;
   /** The memory that the vectors are in. */
   readonly memory: "workgroup" | "device";

@@ -135,7 +135,10 @@ const addTo = kernel({
   },
 });
 
-/** Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration 5·j words per row. */
+/**
+ * The method gmres of Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration
+ * 5·j words per row.
+ */
 export async function gmres({ work, operator, preconditioner, r, shadow }: Parts, restart: number): Promise<Method> {
   const { device, n, flags, state, groups } = work;
   const [v, z, w] = [work.buffer(), preconditioner === undefined ? undefined : work.buffer(), work.buffer()];

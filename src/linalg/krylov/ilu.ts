@@ -206,7 +206,7 @@ async function byLevels({ device, owned, rowArrays, factors, failed, compile }: 
 }
 
 /**
- * Cost: as the product with A; on GPUs a barrier or a launch per level besides.
+ * Makes incomplete LU factors. Cost: as the product with A; on GPUs a barrier or a launch per level besides.
  * @param isByLevels whether rows are solved by levels, or one after the other
  */
 export async function ilu(

@@ -1,12 +1,14 @@
 /** The order in which rows of a triangular system can be solved side by side. */
 
-/** Rows of level l: order[starts[l]] … order[starts[l + 1] − 1]; they need rows of earlier levels only. */
+/** The rows of each level l: order[starts[l]] … order[starts[l + 1] − 1]; they need rows of earlier levels only. */
 export interface Levels {
   readonly order: Int32Array;
   readonly starts: Int32Array;
 }
 
-/** Level scheduling (Anderson & Saad 1989) of the strict lower triangle of a pattern, or of the upper one. */
+/**
+ * Returns the level scheduling (Anderson & Saad 1989) of the strict lower triangle of a pattern, or of the upper one.
+ */
 export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lower" | "upper"): Levels {
   const rows = starts.length - 1;
   const level = new Int32Array(rows);
@@ -30,7 +32,7 @@ export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lowe
   return { order, starts: ends };
 }
 
-/** Levels from … to − 1 in one launch. */
+/** The levels from … to − 1, in one launch. */
 export interface Span {
   readonly from: number;
   readonly to: number;

@@ -28,7 +28,7 @@ export interface Parts {
   readonly work: Workspace;
   readonly operator: SparseOperator;
   readonly preconditioner: Preconditioner | undefined;
-  /** b − A·x at the start, which the method changes, and a copy of it, which it keeps. */
+  /** The residual b − A·x at the start, which the method changes, and a copy of it, which it keeps. */
   readonly r: DeviceBuffer;
   readonly shadow: DeviceBuffer;
 }
@@ -43,7 +43,10 @@ export interface Method {
   flush?(x: DeviceBuffer): void;
 }
 
-/** van der Vorst (1992), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration 27 words per row. */
+/**
+ * The method bicgstab of van der Vorst (1992), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration
+ * 27 words per row.
+ */
 export async function bicgstab({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, v, t] = [work.buffer(), work.buffer(), work.buffer()];
@@ -73,7 +76,7 @@ export async function bicgstab({ work, operator, preconditioner, r, shadow }: Pa
   };
 }
 
-/** Sonneveld (1989), preconditioned from the right. */
+/** The method cgs of Sonneveld (1989), preconditioned from the right. */
 export async function cgs({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, q, u, v] = [work.buffer(), work.buffer(), work.buffer(), work.buffer()];
@@ -100,7 +103,7 @@ export async function cgs({ work, operator, preconditioner, r, shadow }: Parts):
   };
 }
 
-/** Hestenes & Stiefel (1952), preconditioned (Saad 2003, section 9.2). */
+/** The method cg of Hestenes & Stiefel (1952), preconditioned (Saad 2003, section 9.2). */
 export async function cg({ work, operator, preconditioner, r }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, w] = [work.buffer(), work.buffer()];

@@ -10,7 +10,7 @@ import { GROUP, groupSums } from "./workspace.ts";
 const common = { n: i32, flags: read(i32), state: read(real) } as const;
 const env = { GROUP, groupSums, ...at, ...flag } as const;
 
-/** r = b − A·x from A·x, and a copy; r·r, b·b. 5 words per row. Runs whatever the status is. */
+/** Computes r = b − A·x from A·x, and a copy; r·r, b·b. 5 words per row. Runs whatever the status is. */
 export const residualPass = kernel({
   name: "residual",
   params: { n: i32, b: read(real), ax: read(real), r: write(real), copy: write(real), partials: write(real) },
@@ -32,7 +32,7 @@ export const residualPass = kernel({
   },
 });
 
-/** a·b and c·d. 4 words per row, or 2 where d is b and c is b. */
+/** Computes a·b and c·d. 4 words per row, or 2 where d is b and c is b. */
 export const dotPass = kernel({
   name: "dots",
   params: { n: i32, a: read(real), b: read(real), c: read(real), d: read(real), partials: write(real) },
@@ -50,7 +50,7 @@ export const dotPass = kernel({
   },
 });
 
-/** bicgstab: p = r + β·(p − ω·v). 4 words per row. */
+/** Computes for bicgstab p = r + β·(p − ω·v). 4 words per row. */
 export const stabilisedDirection = kernel({
   name: "stabilisedDirection",
   params: { ...common, r: read(real), v: read(real), p: write(real) },
@@ -62,7 +62,7 @@ export const stabilisedDirection = kernel({
   },
 });
 
-/** bicgstab: s = r − α·v, in the place of r. 3 words per row. */
+/** Computes for bicgstab s = r − α·v, in the place of r. 3 words per row. */
 export const halfStep = kernel({
   name: "halfStep",
   params: { ...common, v: read(real), r: write(real) },
@@ -78,7 +78,7 @@ interface Preconditioned {
   readonly preconditioned: boolean;
 }
 
-/** bicgstab: x += α·M⁻¹p + ω·M⁻¹s, r = s − ω·t; r̂·r, r·r. 8 words per row. */
+/** Updates for bicgstab x += α·M⁻¹p + ω·M⁻¹s, r = s − ω·t; r̂·r, r·r. 8 words per row. */
 export const stabilisedUpdate = remembered(({ preconditioned }: Preconditioned) =>
   kernel({
     name: preconditioned ? "stabilisedUpdate" : "stabilisedUpdatePlain",
@@ -113,7 +113,7 @@ export const stabilisedUpdate = remembered(({ preconditioned }: Preconditioned) 
   }),
 );
 
-/** cgs: u = r + β·q, p = u + β·(q + β·p). 5 words per row. */
+/** Computes for cgs u = r + β·q, p = u + β·(q + β·p). 5 words per row. */
 export const squaredDirection = kernel({
   name: "squaredDirection",
   params: { ...common, r: read(real), q: read(real), u: write(real), p: write(real) },
@@ -129,7 +129,7 @@ export const squaredDirection = kernel({
   },
 });
 
-/** cgs: q = u − α·v, and u + q in the place of u. 4 words per row. */
+/** Computes for cgs q = u − α·v, and u + q in the place of u. 4 words per row. */
 export const squaredStep = kernel({
   name: "squaredStep",
   params: { ...common, v: read(real), u: write(real), q: write(real) },
@@ -144,7 +144,7 @@ export const squaredStep = kernel({
   },
 });
 
-/** cgs and cg: x += α·d, r −= α·w; a·r, r·r with a = shadow, or r·r twice. 7 words per row. */
+/** Updates for cgs and cg x += α·d, r −= α·w; a·r, r·r with a = shadow, or r·r twice. 7 words per row. */
 export const stepUpdate = remembered(({ hasShadow }: { readonly hasShadow: boolean }) =>
   kernel({
     name: hasShadow ? "stepUpdateWithShadow" : "stepUpdate",
@@ -177,7 +177,7 @@ export const stepUpdate = remembered(({ hasShadow }: { readonly hasShadow: boole
   }),
 );
 
-/** cg: p = z + β·p. 3 words per row. */
+/** Computes for cg p = z + β·p. 3 words per row. */
 export const conjugateDirection = kernel({
   name: "conjugateDirection",
   params: { ...common, z: read(real), p: write(real) },
@@ -188,7 +188,7 @@ export const conjugateDirection = kernel({
   },
 });
 
-/** x = 0 where b is 0. */
+/** Sets x = 0 where b is 0. */
 export const zeroPass = kernel({
   name: "zeroSolution",
   params: { flags: read(i32), zero: i32, x: write(real) },

@@ -1,7 +1,7 @@
 /** The interface of a preconditioner for the iterations. */
 import type { DeviceBuffer } from "../../device/index.ts";
 
-/** M⁻¹ on a device, M near A. Owns its factors. */
+/** A preconditioner M⁻¹ on a device, M near A. It owns its factors. */
 export interface Preconditioner extends Disposable {
   /** The name for people: "ILU(0)". */
   readonly name: string;

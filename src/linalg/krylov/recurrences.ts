@@ -43,8 +43,8 @@ export const Recurrence = record({ state: write(real), flags: write(i32) });
 const afterSums = { of: Recurrence, first: real, second: real } as const;
 
 /**
- * x², or the smallest number above 0 where x² is none: a vector of such numbers must not count as zero, whose solution
- * is zero. GPUs may take the smallest number of f32 for 0.
+ * Returns x², or the smallest number above 0 where x² is none: a vector of such numbers must not count as zero, whose
+ * solution is zero. GPUs may take the smallest number of f32 for 0.
  */
 export const square = fn({
   name: "square",
@@ -108,7 +108,7 @@ const progress = fn({
   },
 });
 
-/** α = ρ/(r̂·v): bicgstab and cgs. */
+/** Computes α = ρ/(r̂·v) of bicgstab and cgs. */
 export const shadowStep = fn({
   name: "shadowStep",
   params: afterSums,
@@ -121,7 +121,9 @@ export const shadowStep = fn({
   },
 });
 
-/** ω = (t·s)/(t·t); 0 where t is 0: then s is 0, and the system solved, or the next β breaks down. */
+/**
+ * Computes ω = (t·s)/(t·t) of bicgstab; 0 where t is 0: then s is 0, and the system solved, or the next β breaks down.
+ */
 export const minimalStep = fn({
   name: "minimalStep",
   params: afterSums,
@@ -153,7 +155,7 @@ const shadowEnd = (name: string, stabilised: boolean) =>
 export const bicgstabEnd = shadowEnd("bicgstabEnd", true);
 export const cgsEnd = shadowEnd("cgsEnd", false);
 
-/** p·A·p: α = ρ/(p·A·p) of cg, which must be positive. */
+/** Takes p·A·p and computes α = ρ/(p·A·p) of cg, which must be positive. */
 export const conjugateStep = fn({
   name: "conjugateStep",
   params: afterSums,
@@ -164,7 +166,7 @@ export const conjugateStep = fn({
   },
 });
 
-/** r·z at the start of cg. */
+/** Takes r·z at the start of cg as ρ. */
 export const conjugateBegin = fn({
   name: "conjugateBegin",
   params: afterSums,
@@ -175,7 +177,7 @@ export const conjugateBegin = fn({
   },
 });
 
-/** r·z and r·r: β = ρ′/ρ of cg; r·z must be positive. */
+/** Takes r·z and r·r and computes β = ρ′/ρ of cg; r·z must be positive. */
 export const conjugateEnd = fn({
   name: "conjugateEnd",
   params: afterSums,
@@ -250,7 +252,7 @@ export const hessenbergColumn = fn({
   },
 });
 
-/** The coefficients of the basis, by back substitution, in the place of g. */
+/** Computes the coefficients of the basis, by back substitution, in the place of g. */
 export const hessenbergSolve = fn({
   name: "hessenbergSolve",
   params: { columns: i32, h: read(real), rotations: write(real), restart: i32 },
@@ -265,8 +267,8 @@ export const hessenbergSolve = fn({
 });
 
 /**
- * r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual does
- * not, and after a breakdown, another attempt is worth while if this one has halved the residual.
+ * Takes r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual
+ * does not, and after a breakdown, another attempt is worth while if this one has halved the residual.
  */
 export const verify = fn({
   name: "verify",

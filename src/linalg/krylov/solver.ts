@@ -12,7 +12,7 @@ import type { KrylovSpec } from "./spec.ts";
 import { code, type KrylovResult, statusOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
-/** A·x = b: b is only read; x holds the first guess, and the solution afterwards. */
+/** The system A·x = b: b is only read; x holds the first guess, and the solution afterwards. */
 export interface KrylovSystem {
   readonly b: DeviceBuffer;
   readonly x: DeviceBuffer;
@@ -94,7 +94,7 @@ export class KrylovSolver implements Disposable {
   }
 
   /**
-   * Solves; `x` is overwritten whatever the result is.
+   * Solves a system; `x` is overwritten whatever the result is.
    * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | DisposedError
    */
   async solve(system: KrylovSystem): Promise<KrylovResult> {

@@ -16,13 +16,13 @@ import {
 } from "../../kernel/index.ts";
 import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
 
-/** Items of every workgroup. */
+/** The number of items of every workgroup. */
 export const GROUP = 128;
-/** Rows of an item at least, and workgroups at most: sums have the same shape on every device. */
+/** The number of rows of an item at least, and workgroups at most: sums have the same shape on every device. */
 const MIN_ROWS = 8;
 const MAX_GROUPS = 256;
 
-/** Sums of two numbers over the workgroup as a binary tree; its first item writes them. */
+/** Computes the sums of two numbers over the workgroup as a binary tree; its first item writes them. */
 export const groupSums = fn({
   name: "groupSums",
   params: { first: real, second: real, scratch: write(real), partials: write(real), place: i32 },

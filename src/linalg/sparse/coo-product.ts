@@ -10,7 +10,7 @@ import type { CooMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, uploadReals } from "./product.ts";
 
 const GROUP = 128;
-/** Entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
+/** The number of entries of a chunk: of a work item, which takes one after the other, and of a workgroup. */
 const ITEM_CHUNK = 256;
 const ROUNDS = 8;
 
@@ -172,7 +172,10 @@ export async function cooAdded(
   return cooAddedOf(setting, arrays, byGroups);
 }
 
-/** @param byGroups whether a chunk is a workgroup's, which suits GPUs, or a work item's */
+/**
+ * Returns the product of coordinates that is added to y.
+ * @param byGroups whether a chunk is a workgroup's, which suits GPUs, or a work item's
+ */
 export async function cooAddedOf(
   setting: Setting,
   arrays: Coordinates,
@@ -197,7 +200,7 @@ export async function cooAddedOf(
   };
 }
 
-/** Coordinates by themselves: y is scaled first, since rows without entries have to be, too. */
+/** The product of coordinates by themselves: y is scaled first, since rows without entries have to be, too. */
 export async function cooProductOf(setting: Setting, rows: number, added: AddedProduct): Promise<Product> {
   const scale = await compiled(setting, scaleKernel);
   return {

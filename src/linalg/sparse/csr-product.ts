@@ -6,7 +6,7 @@ import { compiled, type Product, type Setting, store } from "./product.ts";
 import { PLACES } from "./spec.ts";
 
 interface Variant {
-  /** Items of a row: a power of two, up to 32; 1 is "scalar". */
+  /** The number of items of a row: a power of two, up to 32; 1 is "scalar". */
   readonly lanes: number;
   /** True where items begin at a multiple of `lanes`, so that every read of a subgroup is one line of memory. */
   readonly aligned: boolean;
@@ -17,7 +17,7 @@ interface Variant {
 }
 
 const GROUP = 128;
-/** Rows that a team of items has, whose ends it reads together. */
+/** The number of rows that a team of items has, whose ends it reads together. */
 const ROWS = 2;
 
 const params = {
@@ -31,7 +31,7 @@ const params = {
   y: write(real),
 } as const;
 
-/** Rows of a workgroup of a CPU. */
+/** The number of rows of a workgroup of a CPU. */
 const BLOCK = 256;
 
 /**

@@ -73,7 +73,8 @@ function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
 }
 
 /**
- * ELL, DIA or a stencil as compressed rows: counts, places, entries. One number is read: how many entries there are.
+ * Converts ELL, DIA or a stencil to compressed rows: counts, places, entries. One number is read: how many entries
+ * there are.
  */
 export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
   const { device, precision } = setting;

@@ -21,7 +21,7 @@ export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly values: ArrayLike<number>;
 };
 
-/** Indexes on devices are of 32 bits. */
+/** The largest index: indexes on devices are of 32 bits. */
 export const MAX_INDEX = 2 ** 31 - 1;
 
 /**
@@ -149,14 +149,14 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
  */
 export const csr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({ kind: "csr", padding: 1, ...parts });
 
-/** The same matrix row by row; `csr` without padding. */
+/** Returns the coordinates of a matrix row by row; `csr` without padding. */
 export function toCoordinates({ rows, columns, starts, column, values }: CsrMatrix): CooMatrix {
   const row = new Int32Array(values.length);
   for (let i = 0; i < rows; i++) row.fill(i, starts[i], starts[i + 1]);
   return { kind: "coo", rows, columns, row, column, values };
 }
 
-/** @throws SpecError */
+/** Checks the shape of a matrix. @throws SpecError */
 export function checkShape(who: string, rows: number, columns: number): void {
   for (const [name, value] of [
     ["rows", rows],

@@ -11,27 +11,33 @@ interface Shaped {
   readonly values: Float64Array;
 }
 
-/** Coordinates: entry k is values[k] at (row[k], column[k]), sorted by row, then by column. */
+/** A matrix by coordinates: entry k is values[k] at (row[k], column[k]), sorted by row, then by column. */
 export interface CooMatrix extends Shaped {
   readonly kind: "coo";
   readonly row: Int32Array;
   readonly column: Int32Array;
 }
 
-/** Compressed rows: those of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1 is padding. */
+/**
+ * A matrix by compressed rows: those of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1 is
+ * padding.
+ */
 export interface CsrMatrix extends Shaped {
   readonly kind: "csr";
-  /** rows + 1 positions. */
+  /** The starts of rows, rows + 1 positions. */
   readonly starts: Int32Array;
   readonly column: Int32Array;
   /** Every row has a multiple of so many places; 1 without padding. */
   readonly padding: number;
 }
 
-/** Compressed rows of dense blocks: block b is at block column `column[b]`; its entry (r, c) at b·R·C + c·R + r. */
+/**
+ * A matrix by compressed rows of dense blocks: block b is at block column `column[b]`; its entry (r, c) at b·R·C + c·R
+ * + r.
+ */
 export interface BcsrMatrix extends Shaped {
   readonly kind: "bcsr";
-  /** R rows and C columns of a block. */
+  /** The rows R and columns C of a block. */
   readonly block: readonly [rows: number, columns: number];
   /** One position for each row of blocks, and the end. */
   readonly starts: Int32Array;
@@ -41,14 +47,14 @@ export interface BcsrMatrix extends Shaped {
 /** A matrix with as many places in every row: place k of row i is at k·pitch + i. A column of −1 is padding. */
 export interface EllMatrix extends Shaped {
   readonly kind: "ell";
-  /** Places of a row. */
+  /** The number of places of a row. */
   readonly width: number;
-  /** rows, rounded up so that every place begins at a line of the cache. */
+  /** The number of rows, rounded up so that every place begins at a line of the cache. */
   readonly pitch: number;
   readonly column: Int32Array;
 }
 
-/** Diagonals: the entry (i, i + offsets[d]) is at d·pitch + i; offsets ascend. */
+/** A matrix by diagonals: the entry (i, i + offsets[d]) is at d·pitch + i; offsets ascend. */
 export interface DiaMatrix extends Shaped {
   readonly kind: "dia";
   readonly pitch: number;
@@ -65,16 +71,16 @@ export interface HybMatrix {
 }
 
 /**
- * Packets of rows whose part of x fits workgroup memory. Entry s of item t of packet p is at entryStarts[p] + s·items +
- * t; `packed` holds its row in the high half and its column in the low half, both counted within the packet. Entries
- * that couple two packets are in `rest`.
+ * A matrix by packets of rows whose part of x fits workgroup memory. Entry s of item t of packet p is at entryStarts[p]
+ * + s·items + t; `packed` holds its row in the high half and its column in the low half, both counted within the
+ * packet. Entries that couple two packets are in `rest`.
  */
 export interface PktMatrix extends Shaped {
   readonly kind: "pkt";
-  /** Work items of a packet, and the most rows that one has. */
+  /** The number of work items of a packet, and the most rows that one has. */
   readonly items: number;
   readonly packetRows: number;
-  /** Row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
+  /** The row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
   readonly order: Int32Array;
   readonly starts: Int32Array;
   readonly entryStarts: Int32Array;

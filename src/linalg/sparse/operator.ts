@@ -11,15 +11,15 @@ import type { SlotProduct } from "./slots.ts";
 import { checkOptions, type OperatorOptions } from "./spec.ts";
 import type { Stencil } from "./stencil.ts";
 
-/** y ← alpha·A·x + beta·y. */
+/** The arguments of y ← alpha·A·x + beta·y. */
 export interface ApplyArguments {
   /** `columns` elements. */
   readonly x: DeviceBuffer;
   /** `rows` elements; not read if beta is 0. */
   readonly y: DeviceBuffer;
-  /** 1 by default. */
+  /** The factor α, 1 by default. */
   readonly alpha?: number;
-  /** 0 by default. */
+  /** The factor β, 0 by default. */
   readonly beta?: number;
 }
 
@@ -92,7 +92,7 @@ export class SparseOperator implements Disposable {
     return this.#product.arrays;
   }
 
-  /** Bytes that a product with β = 0 moves at least: every array once, x and y once. */
+  /** The number of bytes that a product with β = 0 moves at least: every array once, x and y once. */
   get bytes(): number {
     const size = (element: string): number => (element === "f64" ? 8 : 4);
     const arrays = Object.values(this.arrays).reduce((sum, { element, length }) => sum + length * size(element), 0);
@@ -112,8 +112,8 @@ export class SparseOperator implements Disposable {
   }
 
   /**
-   * The same matrix in another format, made on the device: from coo, csr, ell, dia and stencils to csr, coo, ell, dia
-   * and hyb. The entries never pass the host, only counts do; hyb and ell read where rows start. The others are made by
+   * Converts the matrix to another format on the device: from coo, csr, ell, dia and stencils to csr, coo, ell, dia and
+   * hyb. The entries never pass the host, only counts do; hyb and ell read where rows start. The others are made by
    * `convertSparse`.
    * @throws SpecError (from blocks, packets, hyb or padded rows; the same format; ell or dia that would store far more
    * places than entries)

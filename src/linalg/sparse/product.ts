@@ -2,7 +2,7 @@
 import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { fn, hostReal, type Kernel, type Precision, real, i32, write } from "../../kernel/index.ts";
 
-/** y ← α·A·x + β·y; y is not read if β is 0. */
+/** The arguments of y ← α·A·x + β·y; y is not read if β is 0. */
 export interface ProductArguments {
   readonly x: DeviceBuffer;
   readonly y: DeviceBuffer;
@@ -39,7 +39,7 @@ export const compiled = <K extends Kernel>(
 export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
   uploaded(device, hostReal(precision), values);
 
-/** y[i] ← product + β·y[i]. */
+/** Stores y[i] ← product + β·y[i]. */
 export const store = fn({
   name: "store",
   params: { y: write(real), i: i32, product: real, beta: real },

@@ -47,8 +47,8 @@ const scanChunks = kernel({
 });
 
 /**
- * starts[i] = counts[0] + … + counts[i − 1], for i = 0 … count: in three launches, √count items with √count counts
- * each. Bytes per count: 12.
+ * Computes starts[i] = counts[0] + … + counts[i − 1], for i = 0 … count: in three launches, √count items with √count
+ * counts each. Bytes per count: 12.
  */
 export async function exclusiveScan(setting: Setting, counts: DeviceBuffer): Promise<DeviceBuffer<"i32">> {
   const { device } = setting;

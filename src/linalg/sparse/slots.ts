@@ -108,8 +108,8 @@ const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFo
 });
 
 /**
- * The coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then none has
- * to be tested, which for most nodes is most of the work.
+ * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then
+ * none has to be tested, which for most nodes is most of the work.
  */
 export const locate = fn({
   name: "locate",
@@ -166,11 +166,11 @@ const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
   });
 
 const kernels = new WeakMap<SlotFormat, Map<number, Kernel>>();
-/** Items of a workgroup that reads places together. */
+/** The number of items of a workgroup that reads places together. */
 const GROUP = 128;
 
 /**
- * y ← α·A·x + β·y, an item a row; sums in the order of the columns. `together`: `placesTogether`.
+ * The kernel of y ← α·A·x + β·y, an item a row; sums in the order of the columns. `together`: `placesTogether`.
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
@@ -246,7 +246,7 @@ export function slotFormat(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat 
   return matrix.kind === "ell" ? ellFormat : diaFormat;
 }
 
-/** Uploads a matrix. */
+/** Uploads a matrix and returns its product. */
 export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatrix | Stencil): Promise<SlotProduct> {
   const { rows, columns } = matrix;
   const kind = matrix.kind;

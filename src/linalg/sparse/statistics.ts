@@ -1,6 +1,6 @@
 /** Statistics of a matrix's shape, by which a format is chosen. */
 
-/** Entries of the longest row. */
+/** The number of entries of the longest row. */
 export function longestRow(starts: Int32Array): number {
   let longest = 0;
   for (let i = 0; i + 1 < starts.length; i++) longest = Math.max(longest, starts[i + 1] - starts[i]);
@@ -8,8 +8,8 @@ export function longestRow(starts: Int32Array): number {
 }
 
 /**
- * Places of the ELL part of HYB: the largest number of entries that at least a third of the rows have (Bell & Garland
- * 2009, section 4.5: ELL was about three times as fast as COO for the same entries).
+ * The number of places of the ELL part of HYB: the largest number of entries that at least a third of the rows have
+ * (Bell & Garland 2009, section 4.5: ELL was about three times as fast as COO for the same entries).
  */
 export function hybWidth(starts: Int32Array): number {
   const rows = starts.length - 1;

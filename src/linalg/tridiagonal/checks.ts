@@ -2,9 +2,9 @@ import { fn, i32, read, real } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * 0 as long as every x it is given, with what it gave for the one before, is finite; something that is not 0 (NaN, in
- * f64) from then on. In f64, which is IEEE 754's everywhere, two operations; f32 may be WebGPU's, where infinities need
- * not survive arithmetic.
+ * Returns 0 as long as every x it is given, with what it gave for the one before, is finite; something that is not 0
+ * (NaN, in f64) from then on. In f64, which is IEEE 754's everywhere, two operations; f32 may be WebGPU's, where
+ * infinities need not survive arithmetic.
  */
 export const stillZero = fn({
   name: "stillZero",

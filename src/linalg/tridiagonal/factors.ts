@@ -209,7 +209,7 @@ export class Factors implements Disposable {
     return new Factors(device, problem, pivoting, compiled);
   }
 
-  /** Bytes of device memory it holds. */
+  /** The number of bytes of device memory it holds. */
   get bytes(): number {
     return this.#factors.length * bytesOf(this.#problem.precision) + 4 * (this.#swaps.length + this.#failed.length);
   }

@@ -12,7 +12,7 @@ const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane:
 
 /** The way in which items come to their runs. */
 export interface RunAccess {
-  /** Items of a workgroup, and rows of an item. */
+  /** The number of items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;
   /** True where consecutive items read consecutive rows, and runs are made in workgroup memory. */
@@ -93,7 +93,7 @@ export function loadRuns(access: RunAccess & { readonly lanes: number; readonly 
   });
 }
 
-/** The unknowns of a run to where they belong, those of rows below `count`. */
+/** Stores the unknowns of a run where they belong, those of rows below `count`. */
 export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess) {
   return fn({
     name: "storeRuns",

@@ -34,9 +34,9 @@ export interface Method extends Disposable {
  * A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be.
  */
 export interface Chunks {
-  /** Rows of a chunk; the last may have fewer. */
+  /** The number of rows of a chunk; the last may have fewer. */
   readonly rows: number;
-  /** Chunks of a system. */
+  /** The number of chunks of a system. */
   readonly count: number;
 }
 

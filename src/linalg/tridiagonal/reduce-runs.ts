@@ -11,8 +11,8 @@ import { CODE_OK } from "./status.ts";
 const LANES = 32;
 
 /**
- * Rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such subgroups, or no
- * room.
+ * The number of rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such
+ * subgroups, or no room.
  */
 export function rowsOfLane({ limits }: Device, chunk: number, precision: Precision): number | undefined {
   const rows = [2, 4, 8, 16].find((size) => size * LANES === chunk);

@@ -10,13 +10,13 @@ import { eliminateRun, substituteRun, tileWords } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** The shares of a workgroup. */
+/** The division of a workgroup among systems. */
 export interface RunShape {
-  /** Items of one system, a power of two. */
+  /** The number of items of one system, a power of two. */
   readonly lanes: number;
-  /** Rows of one item. */
+  /** The number of rows of one item. */
   readonly rows: number;
-  /** Systems of a workgroup, neighbours in memory. */
+  /** The number of systems of a workgroup, neighbours in memory. */
   readonly systems: number;
   /** True where lanes exchange by shuffles: 32 lanes that are a subgroup. */
   readonly shuffles: boolean;

@@ -9,7 +9,7 @@ export const Run = record({ a: write(real), c: write(real), d: write(real), orig
 const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**
- * Elimination within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
+ * Eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
  *
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *
@@ -41,8 +41,8 @@ export function eliminateRun(rows: number, pitch = 1) {
 }
 
 /**
- * Row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose pivot, c and
- * d are given. `d` of the row before comes and goes as a number, so that it is not read again.
+ * Eliminates row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose
+ * pivot, c and d are given. `d` of the row before comes and goes as a number, so that it is not read again.
  */
 export function eliminateRow(rows: number, pitch = 1) {
   return fn({
@@ -72,7 +72,7 @@ export function eliminateRow(rows: number, pitch = 1) {
   });
 }
 
-/** Row 0 in the end: x₀ + a·(last of the run before) + c·(last of this run) = d. */
+/** Returns row 0 in the end: x₀ + a·(last of the run before) + c·(last of this run) = d. */
 export const freeFirstRow = fn({
   name: "freeFirstRow",
   params: [real, real, real, real],
@@ -101,9 +101,10 @@ export function substituteRun(rows: number, pitch = 1) {
 }
 
 /**
- * Rows strided over the items become runs, or back: an item's k-th value is row k·items + item on one side, item·rows +
- * k on the other. Through a workgroup array with a word of padding every `rows`, so that the items of a subgroup touch
- * as many banks. `rows` divides `items`. Cost: a word written and one read, each without a conflict; two barriers.
+ * Turns rows strided over the items into runs, or back: an item's k-th value is row k·items + item on one side,
+ * item·rows + k on the other. Through a workgroup array with a word of padding every `rows`, so that the items of a
+ * subgroup touch as many banks. `rows` divides `items`. Cost: a word written and one read, each without a conflict; two
+ * barriers.
  */
 export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   return fn({
@@ -125,5 +126,5 @@ export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   });
 }
 
-/** Words of the array for `transposeRuns`. */
+/** The number of words of the array for `transposeRuns`. */
 export const tileWords = (items: number, rows: number): number => items * (rows + 1);

@@ -150,8 +150,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Waits, and says which systems the last solution failed for; none, as a rule. @throws DisposedError |
-   * DeviceLostError
+   * Waits, and says which systems the last solution failed for; none, as a rule.
+   * @throws DisposedError | DeviceLostError
    */
   async failures(): Promise<Failure[]> {
     this.#check({});

@@ -17,7 +17,10 @@ export interface Failure {
   readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
 }
 
-/** One word a system on the device: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these two. */
+/**
+ * The status words on the device, one a system: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these
+ * two.
+ */
 export const NOT_FINITE = -1;
 export const SINGULAR = -2;
 

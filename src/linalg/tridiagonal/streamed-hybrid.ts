@@ -7,18 +7,20 @@ import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** The shares of a workgroup. */
+/** The division of a workgroup among systems that are streamed. */
 export interface StreamShape {
-  /** Systems of a tile, neighbours in memory: a line of the caches. */
+  /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
-  /** Items of one system, a power of two, and rows of one item. */
+  /** The number of items of one system, a power of two, and rows of one item. */
   readonly lanes: number;
   readonly rows: number;
-  /** Words that are fetched at once. */
+  /** The number of words that are fetched at once. */
   readonly words: number;
-  /** Rows of every run that workgroup memory has places for; divides `rows`, so that places are constants. */
+  /**
+   * The number of rows of every run that workgroup memory has places for; divides `rows`, so that places are constants.
+   */
   readonly depth: number;
-  /** Rows of every run that are on their way, fewer than `depth`. */
+  /** The number of rows of every run that are on their way, fewer than `depth`. */
   readonly ahead: number;
   readonly shuffles: boolean;
 }
@@ -216,7 +218,7 @@ const SHARED_OUT = {
   f64: { lanes: 16, rows: [16, 32], depth: 16, ahead: 12 },
   f32: { lanes: 8, rows: [32, 64], depth: 32, ahead: 22 },
 } as const;
-/** Bytes of a line of the caches, and of the widest fetch. */
+/** The number of bytes of a line of the caches, and of the widest fetch. */
 const LINE = 128;
 const WIDEST = 16;
 

@@ -6,18 +6,18 @@ import { privateCapacity } from "./thomas.ts";
 import { thomasStripsKernel } from "./thomas-strips.ts";
 import { thomasTilesKernel } from "./thomas-tiles.ts";
 
-/** Bytes of a vector, and of a line of the cache, on every CPU that has 128-bit SIMD. */
+/** The number of bytes of a vector, and of a line of the cache, on every CPU that has 128-bit SIMD. */
 const VECTOR = 16;
 const LINE = 64;
-/** Vectors of contiguous systems side by side; see `sideBySide`. */
+/** The number of vectors of contiguous systems side by side; see `sideBySide`. */
 const TOGETHER = 2;
-/** Systems of a strip. */
+/** The number of systems of a strip. */
 const STRIP = 64;
 
 interface Plan {
   readonly kernel: Kernel;
   readonly vectors?: typeof TOGETHER;
-  /** Words of workspace a row. */
+  /** The number of words of workspace a row. */
   readonly work: number;
   readonly size: LaunchSize;
 }

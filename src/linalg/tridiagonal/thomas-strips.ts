@@ -5,15 +5,15 @@ import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 
 interface Variant {
-  /** Systems of a strip: a workgroup, which one thread runs. */
+  /** The number of systems of a strip: a workgroup, which one thread runs. */
   readonly strip: number;
-  /** Words of a line of the cache. */
+  /** The number of words of a line of the cache. */
   readonly line: number;
-  /** Most rows that a private array holds; 0 where c′ goes to a workspace in memory. */
+  /** The largest number of rows that a private array holds; 0 where c′ goes to a workspace in memory. */
   readonly capacity: number;
 }
 
-/** Rows that a strip is asked for at once. */
+/** The number of rows that a strip is asked for at once. */
 const AHEAD = 8;
 
 /**

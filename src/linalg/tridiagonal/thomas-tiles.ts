@@ -5,11 +5,11 @@ import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 
 interface Variant {
-  /** Systems of a workgroup, which run side by side. */
+  /** The number of systems of a workgroup, which run side by side. */
   readonly together: number;
-  /** Words of a line of the cache. */
+  /** The number of words of a line of the cache. */
   readonly line: number;
-  /** Rows of a tile: as many as a vector has lanes. */
+  /** The number of rows of a tile: as many as a vector has lanes. */
   readonly tile: number;
   /** The capacity, as that of `thomasKernel`. */
   readonly capacity: number;

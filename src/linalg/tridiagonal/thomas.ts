@@ -10,7 +10,7 @@ interface Variant {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly chunked: boolean;
-  /** Most rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
+  /** The largest number of rows that private arrays hold; 0 where c′ and d′ go to a workspace in memory. */
   readonly capacity: number;
 }
 
@@ -133,7 +133,10 @@ export function privateCapacity(rows: number, arrays: number, { limits }: Device
   return CAPACITIES.find(fits) ?? 0;
 }
 
-/** Contiguous systems are streams of their own, four each: a CPU's cache follows those of two vectors, not of four. */
+/**
+ * The number of vectors side by side. Contiguous systems are streams of their own, four each: a CPU's cache follows
+ * those of two vectors, not of four.
+ */
 export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};
 

@@ -15,13 +15,14 @@ interface Variant {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly groupSize: number;
-  /** Rows a work item; workgroup memory holds `groupSize` times as many. */
+  /** The number of rows a work item; workgroup memory holds `groupSize` times as many. */
   readonly perItem: number;
 }
 
 /**
- * Cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other (Zhang, Cohen
- * & Owens 2010): a system a workgroup, in workgroup memory from the first word read to the last word written.
+ * The kernel of cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other
+ * (Zhang, Cohen & Owens 2010): a system a workgroup, in workgroup memory from the first word read to the last word
+ * written.
  *
  * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
  * in whole lines.

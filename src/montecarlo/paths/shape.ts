@@ -6,7 +6,7 @@ import { rememberedBy } from "../remembered.ts";
 /** The source of random numbers. */
 export type Sampling = "philox" | "sobol";
 
-/** Constants of a kernel of paths. */
+/** The constants of a kernel of paths. */
 export interface PathShape {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -19,7 +19,7 @@ export interface PathShape {
   readonly isShifted?: boolean;
 }
 
-/** Samples that a work item takes one after the other, and that are summed up before anything else. */
+/** The number of samples that a work item takes one after the other, and that are summed up before anything else. */
 export const BLOCK = 64;
 
 /** Numbers at the head of a step's rows: when it begins, its length, and the discount factor to its end. */
@@ -64,7 +64,7 @@ export interface DrawShape {
   readonly productUniforms: number;
   /** The random numbers of all kinds. */
   readonly numbers: number;
-  /** Blocks of Philox per group of steps, and steps per group. */
+  /** The number of blocks of Philox per group of steps, and steps per group. */
   readonly blocks: number;
   readonly group: number;
 }
@@ -83,7 +83,7 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
   };
 }
 
-/** Length of a private array: at least one element. */
+/** The length of a private array: at least one element. */
 export const room = (length: number): number => Math.max(1, length);
 
 /** The parts that a kernel of a shape depends on: functions and counts, none of the numbers of trades. */

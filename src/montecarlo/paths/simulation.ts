@@ -30,19 +30,22 @@ export interface Rule {
   readonly scales: DeviceBuffer;
 }
 
-/** Bytes of tables in a buffer, at most. */
+/** The number of bytes of tables in a buffer, at most. */
 const TABLE_BYTES = 2 ** 27;
 
-/** Bytes of random numbers in a buffer, about: few enough for a core's cache, and enough for all of the device. */
+/**
+ * The number of bytes of random numbers in a buffer, about: few enough for a core's cache, and enough for all of the
+ * device.
+ */
 const pointBytes = ({ parallelism }: Device): number => Math.min(Math.max(2 ** 12 * parallelism, 2 ** 24), 2 ** 27);
 
-/** Bytes of the points of a block of a stream, raw and bridged. */
+/** The number of bytes of the points of a block of a stream, raw and bridged. */
 function blockBytes({ shape, dates }: Pick<Batch, "shape" | "dates">): number {
   const { numbers, normals } = drawsOf(shape);
   return 8 * BLOCK * shape.scramblings * dates.length * shape.substeps * (numbers + normals);
 }
 
-/** Steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
+/** The number of steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
 export const stepsPerLaunch = ({ parallelism }: Device): number =>
   Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
 
@@ -63,13 +66,13 @@ export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
   );
 }
 
-/** Steps that a block of an instance takes. */
+/** The number of steps that a block of an instance takes. */
 const stepsPerBlock = ({ shape, dates }: Batch): number =>
   BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
 
 /**
- * Instances of a launch: their tables fit into the memory set aside, and the blocks that are merged into one take a
- * bearable time.
+ * The number of instances of a launch: their tables fit into the memory set aside, and the blocks that are merged into
+ * one take a bearable time.
  */
 export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
   const { shape, dates } = batch;
@@ -146,7 +149,10 @@ export class Simulation implements Disposable {
     });
   }
 
-  /** Blocks of a launch: whole groups of those that are merged, so that no number depends on how launches are cut. */
+  /**
+   * The number of blocks of a launch: whole groups of those that are merged, so that no number depends on how launches
+   * are cut.
+   */
   get #blocksPerLaunch(): number {
     const steps = this.#instances * stepsPerBlock(this.#batch);
     const blocks = Math.min(stepsPerLaunch(this.#device) / steps, this.#sobol?.mostBlocks ?? Infinity);

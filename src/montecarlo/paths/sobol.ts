@@ -3,7 +3,7 @@ import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../random/index.ts";
 import { remembered } from "../remembered.ts";
 
-/** Points of a work item, one after the other in the order of the Gray code. */
+/** The number of points of a work item, one after the other in the order of the Gray code. */
 export const POINTS = 64;
 
 const normalOrUniform = fn({

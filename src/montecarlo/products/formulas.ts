@@ -3,5 +3,5 @@
 /** A call or a put. */
 export type OptionType = "call" | "put";
 
-/** 1 for a call, −1 for a put. */
+/** Returns 1 for a call, −1 for a put. */
 export const signOf = (payoff: OptionType): number => (payoff === "call" ? 1 : -1);

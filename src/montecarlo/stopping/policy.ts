@@ -23,7 +23,7 @@ function environment(shape: StoppingShape) {
   };
 }
 
-/** Numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
+/** The count of numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
 
 /**

@@ -5,7 +5,7 @@ import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
 import { remembered } from "../remembered.ts";
 import { type StoppingShape, stoppingKernel } from "./rule.ts";
 
-/** Sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
+/** The number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
 export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
 
 /**
@@ -91,7 +91,7 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
   });
 });
 
-/** Paths that the scales of variables are taken from. */
+/** The number of paths that the scales of variables are taken from. */
 const SCALED_PATHS = 1024;
 
 /**
@@ -224,7 +224,10 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
 /** Blocks whose sums a work item adds. */
 export const ADDED = 32;
 
-/** An item per (sum, group of blocks, instance), instances fastest: [sums, groups, instances]. */
+/**
+ * The kernel that adds sums, an item per (sum, group of blocks, instance), instances fastest: [sums, groups,
+ * instances].
+ */
 export const addKernel = kernel({
   name: "addSums",
   params: { blocks: i32, groups: i32, instances: i32, sums: read(real), added: write(real) },
@@ -312,7 +315,7 @@ export const solveKernel = remembered((functions: number) =>
   }),
 );
 
-/** An item per block and instance: the moments of the cash of its paths. */
+/** The kernel that finds, an item per block and instance, the moments of the cash of its paths. */
 export const cashKernel = kernel({
   name: "cashMoments",
   params: { cash: read(real), itemCount: i32, moments: write(real) },

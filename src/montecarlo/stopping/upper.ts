@@ -8,11 +8,11 @@ import { seedWords, stepsPerLaunch } from "../paths/simulation.ts";
 import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
 
-/** Paths of the upper bound. */
+/** The settings of the upper bound: its paths. */
 export interface UpperSettings {
-  /** Outer paths, 256 by default. */
+  /** The number of outer paths, 256 by default. */
   readonly outer?: number;
-  /** Inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
+  /** The number of inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
   readonly inner?: number;
 }
 
@@ -36,7 +36,7 @@ export interface RuleOnDevice {
 }
 
 /**
- * E maxₖ (hₖ − Mₖ) over outer paths, with the martingale of the rule, all discounted to time 0:
+ * Computes E maxₖ (hₖ − Mₖ) over outer paths, with the martingale of the rule, all discounted to time 0:
  *
  *   Mₖ = Σ_{j ≤ k} (Lⱼ − Cⱼ₋₁),   Lⱼ = hⱼ where the rule exercises, else Cⱼ,   Cⱼ = E[earned after j | state at j]
  *

@@ -36,7 +36,7 @@ export class TradeColumns {
   readonly dividendYield: Float64Array;
   /** One of `PAYOFF`. */
   readonly payoff: Uint8Array;
-  /** +1 for a call, −1 for a put. */
+  /** The sign: +1 for a call, −1 for a put. */
   readonly sign: Int8Array;
   readonly strike: Float64Array;
   /** The cash that a digital pays. */
@@ -139,7 +139,7 @@ export class TradeColumns {
   tradeOf(trade: number): Trade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
-    return this.#replaced.get(trade) ?? parsed.trade;
+    return this.#replaced.get(trade) ?? (parsed.trade as Trade);
   }
 
   /** A variance that is 0 and stays 0 is no factor: its equation has kinks that nothing smooths. */
@@ -296,6 +296,7 @@ class ShiftedCurves {
 /** A trade that is not as it should be is reported when it is added. */
 function barriersOf(batch: readonly ParsedTrade[]): number {
   let count = 0;
-  for (const parsed of batch) if (parsed.ok) count += parsed.trade.barriers?.length ?? 0;
+  for (const parsed of batch)
+    if (parsed.ok && parsed.trade.kind === undefined) count += parsed.trade.barriers?.length ?? 0;
   return count;
 }

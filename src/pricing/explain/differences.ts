@@ -17,7 +17,7 @@ export function pointOf({ value, delta, theta }: PricedTrade): Point {
   return { value, delta: delta ?? 0, theta: theta ?? 0 };
 }
 
-/** (to − from) / step. */
+/** Returns (to − from) / step. */
 export function slope(from: Point, to: Point, step: number): Point {
   return {
     value: (to.value - from.value) / step,
@@ -26,12 +26,12 @@ export function slope(from: Point, to: Point, step: number): Point {
   };
 }
 
-/** First and second differences about `base`. */
+/** Returns the first and second differences about `base`. */
 export function central(base: Point, [up, down]: readonly [Point, Point], step: number): Curvature {
   return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
 }
 
-/** V_σr, from the values under both shifts, with one sign, less the second differences of each alone. */
+/** Returns V_σr, from the values under both shifts, with one sign, less the second differences of each alone. */
 export function mixed(
   base: Point,
   v: readonly Point[],

@@ -1,4 +1,5 @@
-import type { Book, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import type { AnyTrade, Book, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
 import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
 import { same } from "./same.ts";
@@ -18,7 +19,7 @@ export type Match =
       readonly error: unknown;
     };
 
-/** Trades by id: the earlier book's in its order, then those that only the later one has. */
+/** Matches trades by id: the earlier book's in its order, then those that only the later one has. */
 export function matchTrades(before: Book, after: Book, years: number): Match[] {
   const later = new Map<string, ParsedTrade>();
   for (const parsed of after.trades) if (parsed.ok) later.set(parsed.trade.id, parsed);
@@ -28,18 +29,28 @@ export function matchTrades(before: Book, after: Book, years: number): Match[] {
   const known = new Set<string>();
   const matches = before.trades.map((parsed) => {
     if (!parsed.ok) return failed(parsed, "before");
-    known.add(parsed.trade.id);
-    return matchOf(parsed.trade, later.get(parsed.trade.id), years);
+    const { trade } = parsed;
+    known.add(trade.id);
+    const other = later.get(trade.id);
+    if (trade.kind !== undefined || (other?.ok === true && other.trade.kind !== undefined)) return onRates(trade);
+    return matchOf(trade, other, years);
   });
   const refused = new Set(before.trades.map((parsed) => (parsed.ok ? undefined : parsed.id)));
   const isOther = (parsed: ParsedTrade): boolean => {
     const id = parsed.ok ? parsed.trade.id : parsed.id;
     return id === undefined || (later.get(id) === parsed ? !known.has(id) && !refused.has(id) : true);
   };
-  const others = after.trades
-    .filter(isOther)
-    .map((parsed): Match => (parsed.ok ? { kind: "new", after: parsed.trade } : failed(parsed, "after")));
+  const others = after.trades.filter(isOther).map((parsed): Match => {
+    if (!parsed.ok) return failed(parsed, "after");
+    const { trade } = parsed;
+    return trade.kind === undefined ? { kind: "new", after: trade } : onRates(trade);
+  });
   return [...matches, ...others];
+}
+
+function onRates({ id }: AnyTrade): Match {
+  const error = new SpecError("trades on rates are not explained in this version; price both books and compare them");
+  return { kind: "error", id, book: "before", error };
 }
 
 function failed({ id, error }: ParsedTrade & { ok: false }, book: "before" | "after"): Match {
@@ -54,7 +65,7 @@ function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number):
     if (laterTrade(before, years) === undefined) return { kind: "matured", before };
     return parsed === undefined ? { kind: "gone", before } : failed(parsed, "after");
   }
-  const after = parsed.trade;
+  const after = parsed.trade as Trade;
   // A plain date is at asOf's own time of day: lives shorten by whole days, whatever the hours that books are made at.
   const passed = before.expiry - after.expiry;
   const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);

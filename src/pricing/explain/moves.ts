@@ -76,7 +76,7 @@ function volatilityMove(rolled: Trade, after: Trade): number {
   return volatilityAt(to.diffusion, spot, 0) - volatilityAt(from.diffusion, spot, 0);
 }
 
-/** √v₀ of Heston's model, α·S^(β−1) of SABR, else σ(S, 0). */
+/** Returns √v₀ of Heston's model, α·S^(β−1) of SABR, else σ(S, 0). */
 export function volatilityToday(trade: Trade, spot: number): number {
   const { volatility } = trade;
   if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));

@@ -1,5 +1,4 @@
 /** European options with a closed form on a device, beside trades of the same terms with early exercise or barriers. */
-import type { ParsedTrade } from "../../book/index.ts";
 import { ResultColumns } from "../columns/result-columns.ts";
 import { TradeColumns } from "../columns/trade-columns.ts";
 import { closedForm } from "../methods/closed-form/closed-form.ts";
@@ -35,12 +34,12 @@ export class EuropeanTwins {
     const { columns } = batch;
     const wanted = trades.filter((trade) => hasTwin(columns, trade));
     if (wanted.length === 0) return undefined;
-    const twins = wanted.map((trade): ParsedTrade => {
+    const twins = wanted.map((trade) => {
       const plain = { exercise: { kind: "european" }, barriers: [] } as const;
-      return { ok: true, trade: { ...columns.tradeOf(trade), ...plain } };
+      return { ok: true, trade: { ...columns.tradeOf(trade), ...plain } } as const;
     });
     const own = new TradeColumns(twins, columns.cases);
-    twins.forEach((twin, i) => twin.ok && own.add(i, twin.trade, columns.place[wanted[i]]));
+    twins.forEach((twin, i) => own.add(i, twin.trade, columns.place[wanted[i]]));
     const settings = { ...batch.settings, greeks: "none", sensitivityErrorEstimates: false } as const;
     const twinBatch = { ...batch, columns: own, problems: new RowProblems(own), settings };
     const accepted = [...twins.keys()].filter((i) => typeof closedForm.accepts(twinBatch, i) === "number");

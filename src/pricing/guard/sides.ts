@@ -83,14 +83,14 @@ function delivered({ rates }: Terms, { underlying: { dividends } }: Asset, until
   return { kept: kept * growth, cash: cash * growth };
 }
 
-/** Black and Scholes' value of a vanilla; `asset` is what the asset at expiry is worth today. */
+/** Returns Black and Scholes' value of a vanilla; `asset` is what the asset at expiry is worth today. */
 export function vanillaValue(sign: number, asset: number, strike: number, discount: number, variance: number): number {
   if (!(asset > 0)) return Math.max(-sign * strike * discount, 0);
   const mean = Math.log(asset / discount) - 0.5 * variance;
   return discount * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
 }
 
-/** The same of a digital that pays 1; undefined where it jumps. */
+/** Returns the value of a digital that pays 1; undefined where it jumps. */
 export function digitalValue(
   sign: number,
   asset: number,

@@ -6,7 +6,7 @@ export interface SpotMarket {
   readonly sigma: number;
 }
 
-/** ∂V/∂t from the equation itself, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
+/** Returns ∂V/∂t from the equation itself, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
 export function thetaOf(
   { spot, rate, dividendYield, sigma }: SpotMarket,
   value: number,

@@ -1,5 +1,5 @@
 /** The messages of a pricing pool and its workers, as structured clones. */
-import type { Scenarios, Trade, TradeResult } from "../../book/index.ts";
+import type { AnyTrade, Scenarios, TradeResult } from "../../book/index.ts";
 import type { PartOptions } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
@@ -8,8 +8,8 @@ import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 /** Trades to price together, as they stand in a run. */
 export interface Job extends Settings {
   /** The trades; undefined where the parser found none. */
-  readonly trades: readonly (Trade | undefined)[];
-  /** Their indices in the book, where they are known. */
+  readonly trades: readonly (AnyTrade | undefined)[];
+  /** The trades' indices in the book, where they are known. */
   readonly indices: readonly (number | undefined)[];
   /** The index in the run of the first of them. */
   readonly firstIndex: number;

@@ -23,7 +23,7 @@ export class PricingPool implements PartsUser {
     return this.#workers.ended;
   }
 
-  /** Batches that it takes at once, now. */
+  /** The number of batches that it takes at once, now. */
   get room(): number {
     return this.#workers.room;
   }

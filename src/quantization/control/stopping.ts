@@ -37,9 +37,9 @@ export const rollbackKernel = kernel({
 
 /** The problem of optimal stopping. */
 export type StoppingSettings = Discounting & {
-  /** Received on exercise, not discounted. −Infinity where exercise is not allowed. */
+  /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
   readonly payoff: NodePayoff;
-  /** Layers at which exercise is allowed, at all by default; the last one always is. */
+  /** The layers at which exercise is allowed, at all by default; the last one always is. */
   readonly exercise?: (time: number, layer: number) => boolean;
 };
 
@@ -121,7 +121,7 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
   return { value, european, values: Float64Array.of(value, ...(await device.read(values))) };
 }
 
-/** Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
+/** Returns Σⱼ P(X₁ ∈ Cⱼ)·V₁(j). */
 export async function rootMean(tree: QuantizationTree, values: DeviceBuffer): Promise<number> {
   const first = await tree.device.read(values, 0, tree.sizes[1]);
   return tree.root.reduce((sum, p, j) => sum + p * first[j], 0);

@@ -5,9 +5,9 @@ import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts"
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
- * E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes all rows of
- * a part (on a CPU, where neighbouring items then read neighbouring values, and rows are the same for all), or one row
- * (on a GPU).
+ * Computes E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes
+ * all rows of a part (on a CPU, where neighbouring items then read neighbouring values, and rows are the same for all),
+ * or one row (on a GPU).
  */
 export function expectationKernel(by: "parts" | "rows") {
   return kernel({
@@ -18,7 +18,7 @@ export function expectationKernel(by: "parts" | "rows") {
       rows: i32,
       totalRows: i32,
       slots: i32,
-      /** Columns. */
+      /** The number of columns. */
       width: i32,
       columns: read(i32),
       probabilities: read(real),
@@ -49,14 +49,14 @@ export function expectationKernel(by: "parts" | "rows") {
 }
 
 /**
- * V(i, Q) = max over q ∈ {0, 1} of q·h(xᵢ) + E(i, Q + q), as far as Q + q can still end between the bounds:
- * Q + q ≤ most, and Q + q + (dates left) ≥ least. Items are (row, column). States that no feasible plan reaches get 0.
+ * Computes V(i, Q) = max over q ∈ {0, 1} of q·h(xᵢ) + E(i, Q + q), as far as Q + q can still end between the bounds: Q
+ * + q ≤ most, and Q + q + (dates left) ≥ least. Items are (row, column). States that no feasible plan reaches get 0.
  */
 export const decideKernel = kernel({
   name: "swing-decide",
   params: {
     firstRow: i32,
-    /** Columns, and swings. */
+    /** The number of columns, and swings. */
     width: i32,
     swings: i32,
     /** Dates after this one. */

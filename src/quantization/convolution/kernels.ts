@@ -2,7 +2,7 @@
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { FRACTIONS } from "./stencil.ts";
 
-/** exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
+/** Computes exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
 export const growthKernel = kernel({
   name: "convolution-growth",
   params: {
@@ -26,8 +26,8 @@ export const growthKernel = kernel({
 });
 
 /**
- * The weights of each target (i, j), whose place on the source's axis is p₁·i + p₂·j + p₀ cells; cubic in the table of
- * fractions. Bases are the nodes of the first weights, and may lie outside of the grid.
+ * The kernel that computes the weights of each target (i, j), whose place on the source's axis is p₁·i + p₂·j + p₀
+ * cells; cubic in the table of fractions. Bases are the nodes of the first weights, and may lie outside of the grid.
  */
 export const weightsKernel = kernel({
   name: "convolution-weights",
@@ -67,9 +67,9 @@ export const weightsKernel = kernel({
 });
 
 /**
- * out(i, j) = Σₜ w(i, j, t)·values(line, base + t) for the instances side by side at each node, along one axis. Nodes
- * beyond the ends count as the last ones. An item has one instance; on a CPU it takes all nodes, so that neighbouring
- * items read neighbouring values and share weights; on a GPU it takes one node.
+ * Computes out(i, j) = Σₜ w(i, j, t)·values(line, base + t) for the instances side by side at each node, along one
+ * axis. Nodes beyond the ends count as the last ones. An item has one instance; on a CPU it takes all nodes, so that
+ * neighbouring items read neighbouring values and share weights; on a GPU it takes one node.
  *
  * Bytes per value: 8 written, 8 read per tap, mostly from the cache.
  */
@@ -79,7 +79,7 @@ export function gatherKernel(by: "instances" | "nodes") {
     params: {
       nodes: i32,
       columns: i32,
-      /** Instances at each node, and those that count: the first, and their number. */
+      /** The number of instances at each node, and those that count: the first, and their number. */
       width: i32,
       first: i32,
       active: i32,
@@ -119,8 +119,8 @@ export function gatherKernel(by: "instances" | "nodes") {
 }
 
 /**
- * V(Q) = max of resting, C(Q), and taking, h + C(Q + 1), as far as the bounds allow them. Instances are (Q, swing),
- * swings side by side.
+ * Computes V(Q) = max of resting, C(Q), and taking, h + C(Q + 1), as far as the bounds allow them. Instances are (Q,
+ * swing), swings side by side.
  *
  * The maximum's nodal values are not its values at the nodes but its projection on the cubics: C + ∫ψ(x)·max(g(x), 0)
  * dx for g = h + C(Q + 1) − C(Q), linear near a node, and ψ Lagrange's cubic of that node, along the axis where g is
@@ -132,7 +132,7 @@ export function decideKernel(by: "instances" | "nodes") {
     name: `convolution-decide-${by}`,
     params: {
       nodes: i32,
-      /** Nodes of either axis. */
+      /** The number of nodes of either axis. */
       rows: i32,
       columns: i32,
       width: i32,

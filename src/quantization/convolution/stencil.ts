@@ -1,7 +1,7 @@
 /** Expectations of an interpolated function after a Gaussian step, as weights of its nodes. */
 import { hostNormalCdf } from "../../models/index.ts";
 
-/** Steps of the fraction of a cell in a table of weights. */
+/** The number of steps of the fraction of a cell in a table of weights. */
 export const FRACTIONS = 16;
 
 /** Standard deviations that a stencil reaches to each side: beyond lie 2e-9. */
@@ -17,7 +17,7 @@ const CUBICS = [
 
 /** The weights of a step. */
 export interface Stencil {
-  /** Nodes that have a weight. */
+  /** The number of nodes that have a weight. */
   readonly taps: number;
   /** The first of them, relative to the node below the place: −`before`. */
   readonly before: number;
@@ -26,8 +26,8 @@ export interface Stencil {
 }
 
 /**
- * E[I(x + s·Z)] for I, the cubic interpolation of nodal values on an equidistant grid, as Σ w·(nodal values); x and s
- * in cells. Weights are moments of the normal distribution over each cell, and tabulated by the fraction of x.
+ * Returns E[I(x + s·Z)] for I, the cubic interpolation of nodal values on an equidistant grid, as Σ w·(nodal values); x
+ * and s in cells. Weights are moments of the normal distribution over each cell, and tabulated by the fraction of x.
  *
  * Cubic interpolation in the table leaves their moments up to the third exact, for these are cubic in x.
  */

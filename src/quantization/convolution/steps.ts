@@ -29,7 +29,7 @@ export interface Standardised {
 const MIN_SCALE = 1e-12;
 
 /**
- * E[V(Y′) | Y = y] for a step Y′ = Ã·Y + T̃·Z of a standardised chain, both triangular:
+ * Returns the passes of E[V(Y′) | Y = y] for a step Y′ = Ã·Y + T̃·Z of a standardised chain, both triangular:
  *
  *   W(u, w) = E V(u, w + s·u + t₂₂·Z₂),   s = t₂₁/t₁₁
  *   G(y₁, w) = E W(a₁₁·y₁ + t₁₁·Z₁, w)

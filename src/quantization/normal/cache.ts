@@ -48,7 +48,7 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
   }
 }
 
-/** Whatever goes wrong with the disk, there is no entry then. */
+/** Stores a quantizer. Whatever goes wrong with the disk, there is no entry then. */
 export async function storeQuantizer(key: QuantizerKey, quantizer: Quantizer): Promise<void> {
   const { points, weights, distortion, standardError } = quantizer;
   const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, standardError });

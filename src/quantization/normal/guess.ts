@@ -12,9 +12,9 @@ export function hostNormals(seed: number, stream: number, count: number): Float6
 }
 
 /**
- * Random points of the density to which those of optimal quantizers tend, φ^(d/(d + 2)): N(0, (1 + 2/d)·I). Source: P.
- * L. Zador (1982); S. Graf and H. Luschgy, Foundations of Quantization for Probability Distributions (2000), theorem
- * 7.5.
+ * Returns random points of the density to which those of optimal quantizers tend, φ^(d/(d + 2)): N(0, (1 + 2/d)·I).
+ * Source: P. L. Zador (1982); S. Graf and H. Luschgy, Foundations of Quantization for Probability Distributions (2000),
+ * theorem 7.5.
  */
 export function randomGuess(size: number, dimension: number, seed: number, stream: number): Float64Array {
   const spread = Math.sqrt(1 + 2 / dimension);

@@ -4,7 +4,7 @@ import type { Quantizer } from "../quantizer.ts";
 import { checkWhole } from "../quantizer.ts";
 import { gaussLegendre } from "../../linalg/index.ts";
 
-/** Φ(x), with its relative accuracy for x < 0. */
+/** Returns Φ(x), with its relative accuracy for x < 0. */
 export const normalCdf = fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x) });
 const quantile = fn({ params: [real], body: ([p], gpu) => gpu.inverseNormalCdf(p) });
 
@@ -112,7 +112,8 @@ function newtonStep(points: Float64Array, size: number): { readonly step: Float6
 }
 
 /**
- * E minᵢ (X − xᵢ)² of N(0, 1) for increasing points, by quadrature in bounded cells and in closed form in the others:
+ * Returns E minᵢ (X − xᵢ)² of N(0, 1) for increasing points, by quadrature in bounded cells and in closed form in the
+ * others:
  *
  *   ∫ from −∞ to b of (x − a)²·φ(x) dx = (1 + a²)·Φ(b) − (b − 2a)·φ(b)
  */

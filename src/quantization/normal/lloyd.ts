@@ -182,7 +182,7 @@ function lengthOf(values: Float64Array, dimension: number): number {
 export interface LloydSettings {
   readonly assignment: Assignment;
   readonly guess: Float64Array;
-  /** Batches of competitive learning, and samples of each. */
+  /** The number of batches of competitive learning, and samples of each. */
   readonly batches: number;
   readonly batch: number;
   /** Lloyd's iterations, and samples of each: always the same ones. */
@@ -191,9 +191,9 @@ export interface LloydSettings {
 }
 
 /**
- * CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ) over the batch's samples of cell i, γₜ = 1/(1 + 8·t/T), no farther than
- * their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès, ESAIM: Proceedings and Surveys 48
- * (2015) 29–79, sections 3.2 and 3.3.
+ * Runs CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ) over the batch's samples of cell i, γₜ = 1/(1 + 8·t/T), no farther
+ * than their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès, ESAIM: Proceedings and
+ * Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
  */
 export async function learn(settings: LloydSettings): Promise<Float64Array> {
   const { assignment, guess, batches, batch, iterations, samples } = settings;

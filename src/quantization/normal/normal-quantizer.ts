@@ -13,13 +13,13 @@ import { measured } from "./samples.ts";
 
 /** The settings of `normalQuantizer`. */
 export interface NormalSettings {
-  /** Points, N. */
+  /** The number of points, N. */
   readonly size: number;
-  /** d, 1 to 10; 1 by default. */
+  /** The dimension d, 1 to 10; 1 by default. */
   readonly dimension?: number;
   /** The seed of the samples and of the first guess, from three dimensions on; 1 by default. */
   readonly seed?: number;
-  /** Samples of a Lloyd iteration, from three dimensions on; 500·N by default, at least 2¹⁶. */
+  /** The number of samples of a Lloyd iteration, from three dimensions on; 500·N by default, at least 2¹⁶. */
   readonly samples?: number;
   /** The device on which samples are assigned, from three dimensions on; by default the CPU. */
   readonly device?: Device;

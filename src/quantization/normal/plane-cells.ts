@@ -16,9 +16,9 @@ import { gaussLegendre } from "../../linalg/index.ts";
 const REACH = 10;
 /** Longest part of an edge that the rule integrates at once, in standard deviations. */
 const PANEL = 0.75;
-/** Points of the rule. */
+/** The number of points of the rule. */
 const POINTS = 12;
-/** Most edges of a cell. */
+/** The largest number of edges of a cell. */
 const MAX_EDGES = 128;
 
 /** An edge as the optimisation sees it: integrals of 1, s and s² times the density. */

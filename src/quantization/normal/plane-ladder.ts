@@ -3,7 +3,7 @@
 const steps = (from: number, to: number, step: number): number[] =>
   Array.from({ length: (to - from) / step + 1 }, (_, k) => from + k * step);
 
-/** Every size to 100, every tenth to 200, every twentieth to 300, every fiftieth to 500. */
+/** The sizes that are shipped: every size to 100, every tenth to 200, every twentieth to 300, every fiftieth to 500. */
 export const PLANE_SIZES: readonly number[] = [
   ...steps(1, 100, 1),
   ...steps(110, 200, 10),

@@ -8,7 +8,7 @@ const MAX_NEWTON = 200;
 /** The tolerance on the gradient's largest component relative to the smallest weight's scale: rounding. */
 const GRADIENT = 1e-15;
 
-/** Points that minimise the distortion locally, from a first guess, [size, 2]. */
+/** Returns points that minimise the distortion locally, from a first guess, [size, 2]. */
 export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
   const scratch = new PlaneScratch();
   let points = Float64Array.from(guess);
@@ -43,7 +43,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
 
 const norm = (a: Float64Array): number => Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));
 
-/** Half the gradient of the distortion, wᵢ·xᵢ − E[X; Cᵢ]. */
+/** Returns half the gradient of the distortion, wᵢ·xᵢ − E[X; Cᵢ]. */
 export const gradientOf = (points: Float64Array, { weights, firstMoments }: PlaneCells): Float64Array =>
   points.map((x, k) => weights[k >> 1] * x - firstMoments[k]);
 

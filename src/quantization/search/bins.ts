@@ -8,16 +8,16 @@ import { fn, read, real } from "../../kernel/index.ts";
 import { type NearestFunction, nearestByBruteForce, SearchTables } from "./brute-force.ts";
 import type { SearchPlan } from "./plan.ts";
 
-/** Bins are for so many dimensions; their number grows with the power of it. */
+/** The largest number of dimensions of bins; their number grows with the power of it. */
 export const MAX_BIN_DIMENSION = 3;
 /** The box goes so far beyond the points, as a share of their range on each side. */
 const MARGIN = 0.15;
 /**
- * Most words in the bins of a table: 32 KB for small grids in the plane, so that a GPU's workgroup has room for them,
- * and half a megabyte for all others. Finer bins have shorter lists.
+ * The largest number of words in the bins of a table: 32 KB for small grids in the plane, so that a GPU's workgroup has
+ * room for them, and half a megabyte for all others. Finer bins have shorter lists.
  */
 const maxWords = (size: number, dimension: number): number => (size <= 1024 && dimension < 3 ? 2 ** 13 : 2 ** 17);
-/** Fewest bins along an axis: coarser ones save nothing. */
+/** The smallest number of bins along an axis: coarser ones save nothing. */
 const MIN_BINS = 8;
 /** The overlap of neighbouring bins, as a part of their size: rounding may put a query into the next one. */
 const OVERLAP = 1e-3;
@@ -32,9 +32,9 @@ const AXES = 3;
 
 /** The format in which the lists of bins are stored. */
 export interface BinFormat {
-  /** Words of a list. */
+  /** The number of words of a list. */
   readonly words: number;
-  /** Bits of a point's number, and how many of them a word has. */
+  /** The number of bits of a point's number, and how many of them a word has. */
   readonly bits: number;
   readonly perWord: number;
 }

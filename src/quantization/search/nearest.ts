@@ -11,7 +11,7 @@ import type { SearchPlan } from "./plan.ts";
 /** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. */
 export type SearchMethod = "bins" | "kd-tree" | "brute-force";
 
-/** Most dimensions: a query is kept in registers. */
+/** The largest number of dimensions: a query is kept in registers. */
 export const MAX_DIMENSION = 10;
 
 /** A method's kernel function and tables. */
@@ -82,11 +82,11 @@ type Searching = CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
 
 /** The points that are searched, and the method. */
 export interface NearestSettings {
-  /** [size, dimension], row by row. */
+  /** The points, [size, dimension], row by row. */
   readonly points: Float64Array;
   readonly dimension: number;
   readonly method?: SearchMethod;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 
@@ -182,7 +182,7 @@ export class NearestSearch implements Disposable {
   }
 }
 
-/** Queries in, numbers of points out, on the device. */
+/** The arguments of a search on the device: queries in, numbers of points out. */
 export interface NearestArguments {
   readonly queries: DeviceBuffer;
   readonly nearest: DeviceBuffer;

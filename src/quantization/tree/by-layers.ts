@@ -8,12 +8,12 @@ import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
 import { normalBlock } from "./walk.ts";
 
-/** Items of a workgroup. */
+/** The number of items of a workgroup. */
 export const LAYER_GROUP = 256;
 
 export interface LayersShape {
   readonly dimension: number;
-  /** Points of the grid, and numbers of its table. */
+  /** The number of points of the grid, and numbers of its table. */
   readonly size: number;
   readonly tableLength: number;
   readonly step: StepFunction;
@@ -24,8 +24,8 @@ export interface LayersShape {
 }
 
 /**
- * Group g takes the pair (g mod pairs) + 1 → + 2 of layers and part ⌊g/pairs⌋ of the paths; of the pair 0 → 1 the cells
- * are known, since layer 0 has one.
+ * The kernel in which group g takes the pair (g mod pairs) + 1 → + 2 of layers and part ⌊g/pairs⌋ of the paths; of the
+ * pair 0 → 1 the cells are known, since layer 0 has one.
  *
  * Bytes: in device memory a counter per group and pair of cells that occurs; all else stays on the chip.
  */

@@ -6,10 +6,13 @@ import { type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
 import { gridWalkKernel } from "./walk-grid.ts";
 
-/** Words that an item clears on a GPU: an H200 takes 0.6 ns to start a workgroup, and 364 MB would be a million. */
+/**
+ * The number of words that an item clears on a GPU: an H200 takes 0.6 ns to start a workgroup, and 364 MB would be a
+ * million.
+ */
 const CLEARED = 16;
 
-/** Zeros, of each item `words` that are as many apart as there are items. */
+/** The kernel that writes zeros: each item `words` of them, as far apart as there are items. */
 export const clearKernel = (words: number) =>
   kernel({
     name: "clearCounters",
@@ -24,9 +27,9 @@ export const clearKernel = (words: number) =>
     },
   });
 
-/** Paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
+/** The number of paths of one launch of Algorithm II: short enough for a GPU that also draws a screen. */
 const LAUNCH = 2 ** 17;
-/** Items of a workgroup that shares its grid. */
+/** The number of items of a workgroup that shares its grid. */
 export const WALK_GROUP = 128;
 /** The paths of an item on a CPU, so that the counters of a layer stay in the cache. */
 const ABREAST = 128;
@@ -86,7 +89,7 @@ export class TransitionCounter implements Disposable {
     return new TransitionCounter(device, plan, await make(device, plan));
   }
 
-  /** Records: counters to zero, then all paths. */
+  /** Records a count: counters to zero, then all paths. */
   run(): void {
     for (const launch of this.#launches) launch();
   }
@@ -159,7 +162,7 @@ async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
 /** Elements of a real in units of four bytes. */
 const wordsOf = ({ precision }: TreePlan): number => (precision === "f32" ? 1 : 2);
 
-/** Words of workgroup memory that are left beside the grid. */
+/** The number of words of workgroup memory that are left beside the grid. */
 const roomOf = ({ limits }: Device, plan: TreePlan): number =>
   Math.floor(limits.maxWorkgroupBytes / 4) - plan.sizes[1] * plan.dimension * wordsOf(plan) - 8;
 

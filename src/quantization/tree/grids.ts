@@ -14,7 +14,7 @@ export interface GridSettings {
   readonly paths: number;
 }
 
-/** Samples per point, as far as there are paths. */
+/** The number of samples per point, as far as there are paths. */
 const PER_POINT = 100;
 const ITERATIONS = 30;
 

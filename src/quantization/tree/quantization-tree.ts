@@ -16,9 +16,9 @@ import { LAYOUT } from "./walk.ts";
  * point, at time 0, has its probabilities on the host, because they are as many as layer 1 has points.
  */
 export interface SparseRows {
-  /** Points of all layers but the first and the last. */
+  /** The number of points of all layers but the first and the last. */
   readonly rows: number;
-  /** Columns of each row at most; unused ones have probability 0. */
+  /** The number of columns of each row at most; unused ones have probability 0. */
   readonly slots: number;
   readonly columns: DeviceBuffer<"i32">;
   readonly probabilities: DeviceBuffer;
@@ -54,13 +54,13 @@ export class QuantizationTree implements Disposable {
   readonly method: TransitionMethod;
   readonly times: readonly number[];
   readonly dimension: number;
-  /** Points of each layer. */
+  /** The number of points of each layer. */
   readonly sizes: Int32Array;
-  /** Rows before each layer, and their number at the end. */
+  /** The number of rows before each layer, and their number at the end. */
   readonly offsets: Int32Array;
   /** All points, layer by layer, as states of the chain: [rows, dimension]. */
   readonly points: Float64Array;
-  /** P(X₁ ∈ Cⱼ), j < N₁. */
+  /** The probabilities P(X₁ ∈ Cⱼ), j < N₁. */
   readonly root: Float64Array;
   /** @internal */
   readonly rows: SparseRows;
@@ -112,9 +112,9 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its mean, times
-   * the mean that is known, has the right forwards.
-   * Cost: the first call reads the transitions to the host and passes over them once.
+   * Returns E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its
+   * mean, times the mean that is known, has the right forwards. Cost: the first call reads the transitions to the host
+   * and passes over them once.
    *
    * @param f a function of a state, [dimension].
    */
@@ -214,7 +214,7 @@ interface Probabilities {
   readonly rows: SparseRows;
 }
 
-/** Points of all layers but the first and the last. */
+/** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
 
 /** The places of the counters of the transitions from each point: see `RowMaker`. */

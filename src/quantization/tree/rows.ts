@@ -13,7 +13,7 @@ import { fn, hostReal, i32, kernel, type Precision, read, real, record, u32, wri
 /** Tells whether tiles are worth it: a software adapter of WebGPU runs out of memory when it compiles their loops. */
 const byTiles = ({ backend }: Device): boolean => backend === "cuda";
 
-/** Rows of a workgroup, and columns of a tile. */
+/** The number of rows of a workgroup, and columns of a tile. */
 const ROWS = 64;
 const TILE = 32;
 
@@ -199,7 +199,7 @@ export class RowMaker implements Disposable {
     return new RowMaker(device, places, await compileRows(device, precision));
   }
 
-  /** Records: the sums of all rows, and how many columns the longest has. */
+  /** Records the sums of all rows, and how many columns the longest has. */
   measure(counters: DeviceBuffer): void {
     const { starts, widths, totals, most } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, most };
@@ -211,7 +211,7 @@ export class RowMaker implements Disposable {
     return (await this.#device.read(this.#buffers.most))[0];
   }
 
-  /** Records: the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
+  /** Records the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
   fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void {
     const { starts, widths, totals } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, columns, probabilities };
@@ -235,7 +235,7 @@ async function compileRows(device: Device, precision: Precision) {
   };
 }
 
-/** Sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
+/** Makes sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
 export function emptyRows(device: Device, precision: Precision, rows: number, slots: number) {
   const columns = device.createBuffer("i32", slots * rows);
   const probabilities = device.createBuffer(hostReal(precision), slots * rows);

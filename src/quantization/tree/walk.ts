@@ -12,12 +12,12 @@ import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
 
 /**
- * Numbers of a layer in `layout`: points, the first of them, where its tables begin, and where the counters of the
+ * The numbers of a layer in `layout`: points, the first of them, where its tables begin, and where the counters of the
  * transitions to it begin.
  */
 export const LAYOUT = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
 
-/** Blocks of four words per group of layers, and layers per group. */
+/** The number of blocks of four words per group of layers, and layers per group. */
 export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>
   4 % dimension === 0 ? { blocks: 1, layers: 4 / dimension } : { blocks: Math.ceil(dimension / 4), layers: 1 };
 
@@ -43,7 +43,7 @@ export interface WalkShape {
   readonly nearest: NearestFunction;
   /** "serial", Algorithm I: one item walks all paths. "paths", Algorithm II: many items, counters by atomics. */
   readonly by: "serial" | "paths";
-  /** Paths that an item walks side by side, a layer at a time. */
+  /** The number of paths that an item walks side by side, a layer at a time. */
   readonly abreast: number;
 }
 
@@ -60,7 +60,7 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
     params: {
       seed: u32,
       firstPath: i32,
-      /** Rounds of `abreast` paths of each item. */
+      /** The number of rounds of `abreast` paths of each item. */
       rounds: i32,
       layers: i32,
       initial: read(real),

@@ -13,8 +13,8 @@ export const PhiloxKey = record({ x: u32, y: u32 });
 type Block = ValueOf<typeof PhiloxBlock>;
 
 /**
- * Four random words of 32 bits from a counter and a key: Philox4x32 with ten rounds. A counter made of the numbers of
- * trade, path and step gives every work item its own numbers, whatever thread it runs on.
+ * Returns four random words of 32 bits from a counter and a key: Philox4x32 with ten rounds. A counter made of the
+ * numbers of trade, path and step gives every work item its own numbers, whatever thread it runs on.
  *
  * Cost: 40 integer operations and 40 products, by four words. Source: J. K. Salmon, M. A. Moraes, R. O. Dror, D. E.
  * Shaw, Parallel random numbers: as easy as 1, 2, 3, SC'11. Verified: test/random, against the known answers of

@@ -3,7 +3,7 @@ import { fn, type FunctionOf, read, type ReadonlyNumbers, u32 } from "../../kern
 import type { Jumps, StateFields, TableFunctions } from "./generator.ts";
 import { modulo, powerOf } from "./words.ts";
 
-/** Bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
+/** The number of bits of a digit. A digit of 6 bits makes 63 jumps, and three digits reach 262,144 items. */
 const BITS = 6;
 const ENTRIES = 2 ** BITS - 1;
 /** Before the state: how many digits the streams have, and how many all have. */

@@ -10,10 +10,10 @@ export const wordsOf = (value: bigint, count: number): number[] =>
 export const fromWords = (words: ArrayLike<number>): bigint =>
   Array.from(words).reduceRight((sum, word) => (sum << 32n) | BigInt(word >>> 0), 0n);
 
-/** value mod modulus, in 0 … modulus − 1 for negative values, too. */
+/** Returns value mod modulus, in 0 … modulus − 1 for negative values, too. */
 export const modulo = (value: bigint, modulus: bigint): bigint => ((value % modulus) + modulus) % modulus;
 
-/** xⁿ for an associative product, by squaring: 2·log2 n products. n is not negative. */
+/** Returns xⁿ for an associative product, by squaring: 2·log2 n products. n is not negative. */
 export function powerOf<T>(x: T, n: bigint, one: T, product: (a: T, b: T) => T): T {
   let [result, square] = [one, x];
   for (let rest = n; rest > 0n; rest >>= 1n) {

@@ -1,8 +1,8 @@
 /** Direction numbers of Sobol' sequences, unpacked from what the package carries (joe-kuo.ts, loaded on demand). */
 
-/** Bits of a point's coordinate, and direction numbers of a dimension. */
+/** The number of bits of a point's coordinate, and direction numbers of a dimension. */
 export const SOBOL_BITS = 32;
-/** Dimensions that have direction numbers. */
+/** The number of dimensions that have direction numbers. */
 export const MAX_DIMENSIONS = 21_201;
 
 /** The package's bytes, once they are decoded. */
@@ -16,8 +16,8 @@ function bytesOf(base64: string): Uint8Array {
 }
 
 /**
- * Direction numbers V[0 … 31] of the first `dimensions` dimensions, one dimension after another: with the polynomial
- * xˢ + a₁·xˢ⁻¹ + … + 1 and the initial numbers m₁ … m_s of a dimension,
+ * Returns the direction numbers V[0 … 31] of the first `dimensions` dimensions, one dimension after another: with the
+ * polynomial xˢ + a₁·xˢ⁻¹ + … + 1 and the initial numbers m₁ … m_s of a dimension,
  *
  *   V[k] = m(k+1)·2³¹⁻ᵏ for k < s;  V[k] = V[k−s] ⊕ (V[k−s] >> s) ⊕ a₁·V[k−1] ⊕ … ⊕ a(s−1)·V[k−s+1] else
  *

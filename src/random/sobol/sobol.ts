@@ -49,7 +49,7 @@ export const sobolStart = fn({
 });
 
 /**
- * The same coordinate of the next point.
+ * Returns the same coordinate of the next point.
  *
  * @param state the coordinate of a point.
  * @param table of `sobolTable`.
@@ -86,9 +86,9 @@ const reverseBits = fn({
 });
 
 /**
- * Owen's scrambling of 32 bits: each bit is flipped or not by a hash of the bits above it and of the seed, so that
- * points keep their stratification, and each is uniform over the seeds. On reversed bits every operation of the hash
- * carries towards the higher ones only.
+ * Applies Owen's scrambling of 32 bits: each bit is flipped or not by a hash of the bits above it and of the seed, so
+ * that points keep their stratification, and each is uniform over the seeds. On reversed bits every operation of the
+ * hash carries towards the higher ones only.
  *
  * Cost: 56 integer operations, 46 of them for reversing bits twice. Source: A. B. Owen (1995); as a hash by S. Laine
  * and T. Karras (2011) and B. Burley, Practical hash-based Owen scrambling, JCGT 9 (4), 2020; constants: N. Vegdahl,
@@ -142,7 +142,7 @@ export interface SobolPoints {
   readonly rows: Uint32Array;
   /** The first point's index. */
   readonly offset: number;
-  /** Points from one part's start to the next. */
+  /** The number of points from one part's start to the next. */
   readonly partLength: number;
   /** The seed of the scrambling. */
   readonly seed: bigint;
@@ -167,7 +167,7 @@ export interface SobolTableOptions {
   readonly dimensions: number;
   /** The index of part 0's first point, 0 by default. */
   readonly offset?: number;
-  /** Points from one part's start to the next, 1 by default. */
+  /** The number of points from one part's start to the next, 1 by default. */
   readonly partLength?: number;
   /** The seed of the scrambling, 0 by default. */
   readonly seed?: number | bigint;

@@ -6,7 +6,9 @@ import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-/** Ends the names of files that are being written: what a process leaves behind that was ended while it wrote. */
+/**
+ * The ending of the names of files that are being written: what a process leaves behind that was ended while it wrote.
+ */
 export const UNFINISHED = ".tmp";
 
 /** Counts this process's files, so that two of them never have one name. */
@@ -104,7 +106,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** @throws StorageError no such file, a folder, no right to read it */
+/** Opens a local file. @throws StorageError no such file, a folder, no right to read it */
 export async function openLocal(path: string): Promise<StoredFile> {
   try {
     const stats = await stat(path);

@@ -210,8 +210,8 @@ const addCorner = (variant: GridVariant) =>
   });
 
 /**
- * (I − hL)·y = u, row by row divided by its diagonal: the inverses of the diagonals, the source's part, and the entries
- * of the neighbours. A node that is knocked out is a row of the identity, and u is its value.
+ * Assembles (I − hL)·y = u, row by row divided by its diagonal: the inverses of the diagonals, the source's part, and
+ * the entries of the neighbours. A node that is knocked out is a row of the identity, and u is its value.
  *
  * Time and memory: about as much as two products with the matrix for each axis; it is stored for all time steps of the
  * same length.

@@ -52,7 +52,7 @@ const show = (variant: GridVariant) =>
     },
   });
 
-/** Reals of workgroup memory for sums: four places, so that one barrier a sum is enough. */
+/** The number of reals of workgroup memory for sums: four places, so that one barrier a sum is enough. */
 export const scratchOf = ({ groupSize, shuffles }: GridVariant): number =>
   4 * 2 * (shuffles ? groupSize / SUBGROUP : groupSize);
 export const SUBGROUP = 32;

@@ -44,7 +44,7 @@ export const storeRows = (variant: GridVariant, from: number) =>
     },
   });
 
-/** Zeros in `seen`, and the distances to the neighbours. */
+/** Puts zeros in `seen`, and finds the distances to the neighbours. */
 export const beginResident = (variant: GridVariant) =>
   fn({
     name: "beginResident",

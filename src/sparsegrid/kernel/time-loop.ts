@@ -252,5 +252,5 @@ export function gridKernel(variant: GridVariant) {
   });
 }
 
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedGridKernel = sharing(gridKernel);

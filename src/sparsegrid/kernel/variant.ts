@@ -9,7 +9,7 @@ export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>>
   /** Pairs of axes with a mixed derivative. */
   readonly pairs: number;
   readonly pairsOf: readonly (readonly [number, number])[];
-  /** Rows of parameters before the dates. */
+  /** The number of rows of parameters before the dates. */
   readonly parameters: number;
   readonly coefficients: GridCoefficients;
   readonly logs: readonly boolean[];
@@ -25,11 +25,14 @@ export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>>
   readonly groupSize: number;
   /** True where sums go through subgroups of 32, which the device has in hardware. */
   readonly shuffles: boolean;
-  /** Rows of each item that stay in registers for the whole time loop; 0 for rows in memory, of any number. */
+  /**
+   * The number of rows of each item that stay in registers for the whole time loop; 0 for rows in memory, of any
+   * number.
+   */
   readonly residentRows: number;
 }
 
-/** Neighbours in a row: two along each axis, four for each pair of axes. */
+/** The number of neighbours in a row: two along each axis, four for each pair of axes. */
 export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number => 2 * axes + 4 * pairs;
 
 /** Arrays of an unknown's size that a grid has; the time loop goes on with those from V on. */
@@ -58,7 +61,7 @@ export const slot = {
 } as const;
 export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number => slot.MATRIX + neighboursOf(variant);
 
-/** Words of a grid in the table. */
+/** The words of a grid in the table. */
 export const header = {
   /** The place in `work` of node 0 of its array 0. */
   BASE: 0,
@@ -69,12 +72,12 @@ export const header = {
   ROUNDS: 4,
   AXES: 5,
 } as const;
-/** Words of an axis: nodes, the first unknown, unknowns, their stride, where its values are (then coordinates). */
+/** The words of an axis: nodes, the first unknown, unknowns, their stride, where its values are (then coordinates). */
 export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
 export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
   header.AXES + axisWords.WORDS * variant.axes + neighboursOf(variant) + 2 * variant.pairs;
 
-/** Reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
+/** The reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
 export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
 /** The words of an item's report. */

@@ -32,15 +32,15 @@ const MaskedState = record({ state: GridState, mask: i32 });
 /** Condition k on a date, where V is u. */
 const DatedState = record({ state: GridState, k: i32, u: real });
 
-/** All coefficients into `out`, in the order of `coefficientNames`. */
+/** Writes all coefficients into `out`, in the order of `coefficientNames`. */
 export type GridCoefficients = FunctionOf<
   (of: { state: State; out: ValueOf<typeof Output>["out"] }) => undefined | void
 >;
 const Output = record({ out: write(real) });
-/** V or its slope at an end of an axis. */
+/** Returns V or its slope at an end of an axis. */
 export type GridEnds = FunctionOf<(of: { state: State; axis: number; high: boolean }) => number>;
 
-/** Order of the coefficients: ∂²/∂xₖ² and ∂/∂xₖ of each axis, of V, the source, and one for each mixed pair. */
+/** The order of the coefficients: ∂²/∂xₖ² and ∂/∂xₖ of each axis, of V, the source, and one for each mixed pair. */
 export interface CoefficientOrder {
   readonly keys: readonly string[];
   readonly pairs: readonly (readonly [number, number])[];
@@ -109,7 +109,7 @@ type Inside = FunctionOf<(of: ValueOf<typeof MaskedState>) => boolean>;
 type InsideValue = FunctionOf<(of: ValueOf<typeof MaskedState>) => number>;
 type Dated = FunctionOf<(of: ValueOf<typeof DatedState>) => { value: number; ok: boolean }>;
 
-/** Exercise and knock-outs: at all times, and on dates. */
+/** The conditions of exercise and knock-outs: at all times, and on dates. */
 export function gridConditions(
   conditions: readonly GivenCondition[],
   axes: number,

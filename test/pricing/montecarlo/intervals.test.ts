@@ -9,7 +9,7 @@ const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
 
 type Trade = BookInput["trades"][number];
-type Volatility = BookInput["market"]["underlyings"][string]["volatility"];
+type Volatility = NonNullable<BookInput["market"]["underlyings"]>[string]["volatility"];
 
 async function priced(volatility: Volatility, trade: object, seed: number, greeks: "all" | "none" = "none") {
   const market = { rates: { EUR: 0.03 }, underlyings: { A: { spot: 100, currency: "EUR", volatility } } };

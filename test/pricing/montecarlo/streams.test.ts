@@ -4,6 +4,7 @@ import { type BookInput, type PricedTrade, readBook, type Trade } from "../../..
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
 import { priceBook } from "../../../src/pricing/index.ts";
 import { streamOf } from "../../../src/pricing/methods/montecarlo/stream.ts";
+import { onUnderlyings } from "../../support/on-underlyings.ts";
 
 const [device, threads] = [createCpuDevice({ threads: 1 }), createCpuDevice({ threads: 3 })];
 afterAll(() => {
@@ -108,8 +109,7 @@ describe("one value in any book", async () => {
 
 test("a stream is a hash of the terms, not of id, quantity, market and the place of a formula", () => {
   const [first] = readBook(bookOf([asian("1", 100)])).trades;
-  if (!first.ok) throw first.error;
-  const { trade } = first;
+  const trade = onUnderlyings(first);
   const stream = streamOf(trade);
   const moved = { ...trade.underlying, spot: 120 };
   for (const same of [

@@ -30,7 +30,7 @@ const KOFFI_REMEDY = "npm install koffi";
  */
 const STACK_BYTES = 2 ** 23;
 
-/** Koffi with the stack that calls need. @throws DeviceUnavailableError, in a browser too */
+/** Loads koffi with the stack that calls need. @throws DeviceUnavailableError, in a browser too */
 export async function loadKoffi(): Promise<Koffi> {
   nodeModule("node:fs"); // in a browser it would be koffi that is missed
   let koffi: Koffi;
@@ -62,7 +62,7 @@ export async function loadKoffi(): Promise<Koffi> {
  */
 export const addressOf = (koffi: Koffi, memory: ArrayBuffer): number => Number(koffi.address(memory));
 
-/** JavaScript's view of `bytes` bytes at an address that something else owns. */
+/** Returns JavaScript's view of `bytes` bytes at an address that something else owns. */
 export function memoryAt(koffi: Koffi, address: number, bytes: number): ArrayBuffer {
   const cell = BigUint64Array.of(BigInt(address));
   return koffi.view(koffi.decode(cell, "void *"), bytes);

@@ -1,4 +1,4 @@
-/** cuda.h: CUresult. */
+/** The success of a call, of CUresult in cuda.h. */
 
 export const CUDA_SUCCESS = 0;
 export const CUDA_ERROR_INVALID_VALUE = 1;
@@ -52,7 +52,7 @@ const results: Readonly<Record<number, readonly [name: string, meaning?: string]
   999: ["UNKNOWN", "an unknown error, such as of a driver that did not survive a suspend"],
 };
 
-/** "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
+/** Describes a status: "a kernel read or wrote memory that is not there (CUDA_ERROR_ILLEGAL_ADDRESS)" */
 export function describeResult(status: number): string {
   const [name, meaning] = results[status] ?? [String(status)];
   const full = /^\d/.test(name) ? `CUresult ${name}` : `CUDA_ERROR_${name}`;

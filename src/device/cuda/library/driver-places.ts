@@ -18,8 +18,8 @@ const UNIX_DIRECTORIES = [
 ];
 
 /**
- * Paths to try, in order. The bare name comes first on Linux: the loader knows LD_LIBRARY_PATH and its own cache, and
- * failing costs it nothing. Files follow that exist.
+ * Returns the paths to try, in order. The bare name comes first on Linux: the loader knows LD_LIBRARY_PATH and its own
+ * cache, and failing costs it nothing. Files follow that exist.
  */
 export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): string[] {
   if (given !== undefined && given !== "") return [given];

@@ -8,6 +8,6 @@ const nvrtc: ToolkitLibrary = {
   pip: "cuda_nvrtc",
 };
 
-/** Paths to try, in order: what was given and nothing else, or whatever the machine has. */
+/** Returns the paths to try, in order: what was given and nothing else, or whatever the machine has. */
 export const nvrtcPlaces = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
   toolkitPlaces(host, nvrtc, given);

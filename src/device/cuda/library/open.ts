@@ -6,7 +6,7 @@ export interface OpenedLibrary {
   readonly path: string;
 }
 
-/** Why a file that exists could not be loaded. */
+/** The reason why a file that exists could not be loaded. */
 export interface Refusal {
   readonly path: string;
   readonly reason: string;

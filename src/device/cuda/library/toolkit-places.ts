@@ -13,7 +13,7 @@ export interface ToolkitLibrary {
   readonly pip: string;
 }
 
-/** Paths to try, in order: what was given and nothing else, or whatever the machine has. */
+/** Returns the paths to try, in order: what was given and nothing else, or whatever the machine has. */
 export function toolkitPlaces(host: Host, library: ToolkitLibrary, given: string | undefined): string[] {
   if (given !== undefined && given !== "") return [given];
   const { pip } = library;

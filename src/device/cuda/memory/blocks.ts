@@ -20,13 +20,13 @@ const COARSE = 2 ** 30;
 const PAGE = 2 ** 21;
 
 export interface BlockSettings {
-  /** Most bytes that may lie idle. */
+  /** The largest number of bytes that may lie idle. */
   readonly maxIdle: number;
   /** Exactly the size asked for, and freed at once: for tools that look for accesses out of bounds. */
   readonly exact: boolean;
 }
 
-/** Rounds up, so that blocks of about the same size can stand for each other. */
+/** Rounds a size up, so that blocks of about the same size can stand for each other. */
 export function blockBytes(bytes: number): number {
   if (bytes <= SMALLEST) return SMALLEST;
   const step = bytes > COARSE ? PAGE : Math.max(SMALLEST, 2 ** Math.floor(Math.log2(bytes)) / STEPS);

@@ -8,14 +8,14 @@ export interface Pinned {
   readonly bytes: Uint8Array;
 }
 
-/** It goes with the context. @throws OutOfMemoryError */
+/** Allocates pinned memory, which goes with the context. @throws OutOfMemoryError */
 export function allocatePinned(session: Session, bytes: number): Pinned {
   const { calls, driver } = session;
   const address = session.word("cuMemHostAlloc", (to) => calls.cuMemHostAlloc(to, bytes, 0));
   return { address, bytes: new Uint8Array(memoryAt(driver.koffi, address, bytes)) };
 }
 
-/** Up to `most` pieces of one size, allocated as they are first needed. */
+/** A pool of up to `most` pieces of one size, allocated as they are first needed. */
 export class PinnedPool {
   readonly pieceBytes: number;
   readonly #session: Session;

@@ -118,7 +118,7 @@ export function applyCondition(variant: AxesVariant) {
   });
 }
 
-/** u becomes what the condition has made of it. */
+/** Sets u to what the condition has made of it. */
 export function settle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

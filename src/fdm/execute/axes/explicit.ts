@@ -161,8 +161,8 @@ export function rowAt(variant: AxesVariant, axis: number) {
 }
 
 /**
- * h·F without sources and what of it the mixed derivatives are, both at a node whose plane is `here`; `fell`: the
- * differences of the plane after it to this one, `falls`: of this one to the plane before.
+ * Computes h·F without sources and the part of it that the mixed derivatives are, both at a node whose plane is `here`;
+ * `fell`: the differences of the plane after it to this one, `falls`: of this one to the plane before.
  */
 export function explicitAt(variant: AxesVariant, whole: boolean) {
   const { axes, mixed } = variant;

@@ -17,7 +17,7 @@ export const nodeAt = fn({
   },
 });
 
-/** −1 at the first node of an axis, 1 at the last one, 0 between. */
+/** Returns −1 at the first node of an axis, 1 at the last one, 0 between. */
 export const sideOf = fn({
   name: "sideOf",
   params: [i32, i32],

@@ -58,7 +58,7 @@ export function axesKernel(variant: AxesVariant): Kernel {
   );
 }
 
-/** One kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
 export const sharedAxesKernel = sharing(axesKernel);
 
 /** Workgroups that a GPU's multiprocessor is to hold at once, which bounds the registers of an item. */
@@ -123,8 +123,8 @@ const noStep = fn({
 export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
- * The same time loop in launches of its own for each phase, for grids that one workgroup would take too long for: all
- * workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
+ * The time loop of several axes in launches of its own for each phase, for grids that one workgroup would take too long
+ * for: all workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
  */
 export function passKernels(variant: AxesVariant): PassKernels {
   const phases = phasesOf(variant);

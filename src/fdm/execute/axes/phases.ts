@@ -32,7 +32,7 @@ export interface Phases {
   readonly read: readonly Phase[];
 }
 
-/** One time step is a sweep or two, each of the last axis first, then u. */
+/** Returns the phases of a time step, which is a sweep or two, each of the last axis first, then u. */
 export function phasesOf(variant: AxesVariant): Phases {
   const three = variant.axes.length > 2;
   const byRuns = variant.runs !== undefined;
@@ -61,7 +61,7 @@ export function phasesOf(variant: AxesVariant): Phases {
   };
 }
 
-/** Phases one after another in one kernel, with barriers before each of them. */
+/** Runs phases one after another in one kernel, with barriers before each of them. */
 export function inOrder(name: string, [p0, p1, p2, p3, p4, p5, p6, p7]: readonly Phase[]) {
   return fn({
     name,

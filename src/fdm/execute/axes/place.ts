@@ -4,19 +4,25 @@ import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
 import { atStart, Fault, LANES, Launch, PAD, Place, RUN_STEP, Shape } from "./records.ts";
 
-/** Arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x (`Weights`). */
+/**
+ * The number of arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x
+ * (`Weights`).
+ */
 export const AXIS_ARRAYS = 4;
 
-/** Arrays of an instance in the work memory. */
+/** The number of arrays of an instance in the work memory. */
 export function arraysOf(variant: AxesVariant): number {
   const { states, coefficients } = slotsOf(variant);
   return states + coefficients;
 }
 
-/** Words of a workgroup's memory: `RUN_STEP` nodes of each line of a run, and one that spreads them over its banks. */
+/**
+ * The number of words of a workgroup's memory: `RUN_STEP` nodes of each line of a run, and one that spreads them over
+ * its banks.
+ */
 const tileWords = ({ runs }: AxesVariant): number => (runs === undefined ? 1 : runs.count * LANES * (RUN_STEP + 1));
 
-/** One workgroup an instance, or, `shared`, several that take its rounds by turns. */
+/** The place of an item, one workgroup an instance, or, `shared`, several that take its rounds by turns. */
 export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
@@ -153,7 +159,7 @@ export function nodeIn(variant: AxesVariant) {
   });
 }
 
-/** Rounds of a loop over `count` nodes or lines, which padding has made a multiple of `PAD`. */
+/** The number of rounds of a loop over `count` nodes or lines, which padding has made a multiple of `PAD`. */
 export const roundsOf = (variant: AxesVariant) =>
   fn({
     name: "roundsOf",

@@ -3,15 +3,16 @@ import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
 
 /**
- * Nodes of each axis (one of an axis that there is not); `stride`: those of the first, with padding; `plane`: nodes of
- * the first two with it; `lines`: lines along the first axis, with padding; `size`: all nodes, with padding.
+ * The number of nodes of each axis (one of an axis that there is not); `stride`: those of the first, with padding;
+ * `plane`: nodes of the first two with it; `lines`: lines along the first axis, with padding; `size`: all nodes, with
+ * padding.
  */
 export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
 
 /** The parameters of every kernel of several axes; the layouts are `axesKernel`'s. */
 export const axesParams = {
   instances: i32,
-  /** Workgroups that share an instance. */
+  /** The number of workgroups that share an instance. */
   parts: i32,
   n0: i32,
   n1: i32,
@@ -79,7 +80,7 @@ export const Row = record({
   e: real,
 });
 
-/** Arrays are in the launch's work memory. */
+/** The arrays of an instance in the launch's work memory. */
 export const Memory = record({ base: i32 });
 
 export const atStart = { launch: Launch, place: Place, memory: Memory };
@@ -92,11 +93,13 @@ export const inPhase = { launch: Launch, place: Place, step: Row, found: Fault }
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
 export const AXES_STATUS_WORDS = 5;
 
-/** Nodes of the first axis, and lines along it, are padded to multiples of it: so many a CPU works on side by side. */
+/**
+ * The multiple to which nodes of the first axis, and lines along it, are padded: so many a CPU works on side by side.
+ */
 export const PAD = 8;
 
 /** Lines side by side that a run's items work on, one each. */
 export const LANES = 16;
 
-/** Nodes by which runs are longer or shorter. */
+/** The number of nodes by which runs are longer or shorter. */
 export const RUN_STEP = 8;

@@ -35,8 +35,8 @@ export function pinnedAt(variant: AxesVariant) {
 const Explicit = record({ here: real, all: real, mixed: real });
 
 /**
- * D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; of the second (`corrects`)
- * E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` of `line`, at `at` + `lane`.
+ * Computes D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; of the second (`corrects`) E₀
+ * = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` of `line`, at `at` + `lane`.
  */
 export function rightAt(variant: AxesVariant, corrects: boolean) {
   const { correction = { keep: 0, mixed: 0, full: 0 }, obstacle, hasSource } = variant;

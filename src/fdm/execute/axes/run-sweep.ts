@@ -122,7 +122,7 @@ export function runsOfLast(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Along the middle one of three axes, in place. */
+/** Sweeps along the middle one of three axes, in place. */
 export function runsOfMiddle(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
@@ -166,8 +166,8 @@ export function runsOfMiddle(variant: AxesVariant, corrects: boolean) {
 }
 
 /**
- * Along the first axis, and the values after the step. An item's nodes are neighbours in memory: subgroups read and
- * write `RUN_STEP` nodes of each line at a time, and hand them on through the workgroup's memory.
+ * Sweeps along the first axis, and computes the values after the step. An item's nodes are neighbours in memory:
+ * subgroups read and write `RUN_STEP` nodes of each line at a time, and hand them on through the workgroup's memory.
  */
 export function runsOfLines(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);

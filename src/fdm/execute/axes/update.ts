@@ -57,9 +57,9 @@ export function setObstacle(variant: AxesVariant) {
 }
 
 /**
- * u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the last of them. With exercise
- * at all times by operator splitting (Ikonen & Toivanen 2004; with alternating directions Haentjens & In 't Hout 2015):
- * the step has had Δt·λ,
+ * Returns u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the last of them. With
+ * exercise at all times by operator splitting (Ikonen & Toivanen 2004; with alternating directions Haentjens & In 't
+ * Hout 2015): the step has had Δt·λ,
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
@@ -110,7 +110,7 @@ export function settleNode(variant: AxesVariant) {
   });
 }
 
-/** u after a step (`advanceNode`), at all nodes. */
+/** Sets u after a step (`advanceNode`), at all nodes. */
 export function update(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

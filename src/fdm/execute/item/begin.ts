@@ -9,7 +9,7 @@ import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
 import { atStart, Cursor, Place } from "./records.ts";
 
-/** One work item an instance. */
+/** The place of an item, one an instance. */
 export const placeOf = fn({
   name: "placeOf",
   params: { launch: Launch, globalId: i32 },
@@ -25,7 +25,7 @@ export const placeOf = fn({
   },
 });
 
-/** Arrays that a variant does without have one element. */
+/** Allocates the arrays of an item; those that a variant does without have one element. */
 export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: SolverVariant) {
   const factorisations = homogeneous ? KEPT_FACTORS : 1;
   const onTheWay = exercise === "policy" || knockIns > 0;
@@ -126,7 +126,7 @@ const layTable = (early: boolean) =>
     },
   });
 
-/** Nodes, values at expiry, and what is knocked out, or in, at expiry. */
+/** Sets the nodes, the values at expiry, and what is knocked out, or in, at expiry. */
 export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: SolverVariant) {
   const [early, timeDependent] = [exercise !== "none", exercise === "time-dependent"];
   return fn({

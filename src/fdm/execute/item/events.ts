@@ -60,7 +60,10 @@ function applyDividend({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) 
   });
 }
 
-/** Backwards in time: exercise, the dividend, then what barriers knock in and out on the date. */
+/**
+ * Applies the events of a date backwards in time: exercise, the dividend, then what barriers knock in and out on the
+ * date.
+ */
 export function applyEvents(variant: SolverVariant) {
   const { exercise, dividends, barriers = 0, knockIns = 0 } = variant;
   return fn({

@@ -4,7 +4,7 @@ import { coefficientWords, readCoefficients } from "../../operator/read-coeffici
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * Words of coefficients an option that are read before the time loop, where factors last: those of twelve
+ * The number of words of coefficients an option that are read before the time loop, where factors last: those of twelve
  * factorisations, each of which would wait for memory.
  */
 export const AHEAD_WORDS = 48;

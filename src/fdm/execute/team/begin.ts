@@ -37,7 +37,7 @@ const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
     },
   });
 
-/** The same from the table, where V(S, T) may have a column of its own. */
+/** The payoff on a run from the table, where V(S, T) may have a column of its own. */
 const expireTable = ({ rows, early, held, summed }: Plan) =>
   fn({
     name: "expireTable",
@@ -62,7 +62,7 @@ const expireTable = ({ rows, early, held, summed }: Plan) =>
     },
   });
 
-/** Nodes, values at expiry, what is knocked out at expiry, and the first words of the time program. */
+/** Sets the nodes, the values at expiry, what is knocked out at expiry, and the first words of the time program. */
 export function begin(plan: Plan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;

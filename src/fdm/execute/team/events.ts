@@ -72,8 +72,8 @@ function applyDividend(plan: Plan) {
 }
 
 /**
- * Backwards in time: exercise, the dividend, then what barriers knock out on the date. An event that ends a segment of
- * the time grid has a factorisation after it, so the solution is left as it is.
+ * Applies the events of a date backwards in time: exercise, the dividend, then what barriers knock out on the date. An
+ * event that ends a segment of the time grid has a factorisation after it, so the solution is left as it is.
  */
 export function applyEvents(plan: Plan) {
   const { team, rows, dates, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;

@@ -42,9 +42,9 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 }
 
 /**
- * Twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower = a/pivot:
- * 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has
- * left it below. Nodes are laid in x, or in the table.
+ * Puts twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower =
+ * a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has left it below. Nodes are laid
+ * in x, or in the table.
  */
 export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
@@ -148,10 +148,10 @@ function premiumsBeside(team: Team, rows: number) {
 }
 
 /**
- * Exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its order, of
- * one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers that hold
- * it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and
- * 30 a bend, twice where it is the run's own.
+ * Applies exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its
+ * order, of one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers
+ * that hold it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a
+ * node, and 30 a bend, twice where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({

@@ -5,12 +5,12 @@ import type { Plan } from "./plan.ts";
 import { Place } from "./records.ts";
 import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
-/** Arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
+/** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
 const KEPT = 3;
 
 /**
- * Words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running sums keep;
- * what scans pass on, coefficients, two counters.
+ * The number of words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running
+ * sums keep; what scans pass on, coefficients, two counters.
  */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
   const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
@@ -20,8 +20,8 @@ export function teamWords(team: Team, capacity: number, precision: Precision): n
 }
 
 /**
- * Memory decides how many subgroups WebGPU has on a multiprocessor, so that weights make place for the solution, and
- * metrics for nodes and solution, where items need more than their own.
+ * Allocates the memory of a team. It decides how many subgroups WebGPU has on a multiprocessor, so that weights make
+ * place for the solution, and metrics for nodes and solution, where items need more than their own.
  */
 export function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: Plan) {
   const { capacity } = variant;

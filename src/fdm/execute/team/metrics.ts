@@ -43,7 +43,7 @@ const rowMetrics = fn({
   },
 });
 
-/** Words of `ends`, see `layMetrics`. */
+/** The number of words of `ends`, see `layMetrics`. */
 export const END_WORDS = 4;
 
 /**
@@ -97,9 +97,9 @@ export function layMetrics({ rows, variant: { shape } }: Plan) {
 }
 
 /**
- * a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ already are.
- * Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it: S/h₋ and
- * S/h₊ are B + √(BD) and D + √(BD).
+ * Assembles a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ
+ * already are. Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it:
+ * S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */

@@ -3,7 +3,7 @@ import { Launch } from "../variant.ts";
 import type { Plan } from "./plan.ts";
 import { placeIn } from "./team.ts";
 
-/** One team an instance, a run of consecutive nodes an item. */
+/** The place of an item, one team an instance, a run of consecutive nodes an item. */
 export function placeOf({ team, rows }: Plan) {
   return fn({
     name: "placeOf",

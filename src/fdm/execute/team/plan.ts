@@ -5,7 +5,7 @@ import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
 export interface Plan {
   readonly team: Team;
   readonly variant: SolverVariant;
-  /** Rows of an item's run, and parts that they are worked on in. */
+  /** The number of rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
   /** True where factors last for a run of steps; else every step is factored. */

@@ -103,8 +103,8 @@ export const Obstacle = record({
 export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
 /**
- * Equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as `reach`
- * says. `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
+ * A run of equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as
+ * `reach` says. `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
  */
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 

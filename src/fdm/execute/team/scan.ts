@@ -5,11 +5,11 @@ import { hops, placeIn, span, type Team } from "./team.ts";
 
 /** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** One hop of `passOn` more. */
+/** The reach of one hop of `passOn` more. */
 export const HOP = 1;
 /**
- * All items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough, 0 if few of the
- * pivots' (`Team.fewOfPivots`) are for them.
+ * The reach where all items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough,
+ * 0 if few of the pivots' (`Team.fewOfPivots`) are for them.
  */
 export const FAR = 2;
 

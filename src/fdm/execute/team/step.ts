@@ -5,7 +5,7 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
- * Elimination, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
+ * Eliminates, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
  * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
  * `downProduct[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run.
  * `scaled`: rhs has the factor `inverse` already.
@@ -59,7 +59,7 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
   });
 }
 
-/** Substitution without exercise, z ← z + lower·z from the first node up, in place. */
+/** Substitutes without exercise, z ← z + lower·z from the first node up, in place. */
 export function substituteRuns(team: Team, rows: number) {
   return fn({
     name: "substituteRuns",
@@ -106,9 +106,9 @@ const ADVANCE = {
 };
 
 /**
- * Equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle, those of Crank–Nicolson have a
- * loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's stages,
- * look at both in each step.
+ * Makes equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle, those of Crank–Nicolson
+ * have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's
+ * stages, look at both in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
   return fn({

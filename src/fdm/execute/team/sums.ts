@@ -4,9 +4,9 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * Weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last, let Pₖ be the
- * product of `upper` over those before row k, Qₖ that of `lower` over those behind it. `lower` becomes rₖ = Qₖ/Pₖ,
- * `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ.
+ * Computes the weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last,
+ * let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those behind it. `lower` becomes rₖ
+ * = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ.
  * `multiple` is what u was multiplied by in all.
  *
  * Cost: 8 flops a node and a reciprocal, a factorisation.
@@ -53,8 +53,8 @@ const ADVANCE = {
 };
 
 /**
- * Equal steps, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted:
- * elimination z = w + upper·z and substitution y = z + lower·y are sums,
+ * Makes equal steps, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted: elimination
+ * z = w + upper·z and substitution y = z + lower·y are sums,
  *
  *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below, Pₖw ← (gainₖ/rₖ)·Tₖ −
  *                                                   Pₖw,

@@ -15,13 +15,13 @@ export interface Team {
   /** True for scans by shuffles within one subgroup; else they go through workgroup memory with a barrier a round. */
   readonly shuffles: boolean;
   /**
-   * Rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in twos, which
-   * keeps its halves in turn.
+   * The number of rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in
+   * twos, which keeps its halves in turn.
    */
   readonly few: number;
   /**
-   * The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what
-   * entered.
+   * The number of rounds of the pivots' scan that are often enough: those that reach some 35 nodes, past which pivots
+   * often know nothing of what entered.
    */
   readonly fewOfPivots: number;
   /**
@@ -53,8 +53,8 @@ export const SUBGROUP: Team = {
   neighbours: { f32: 5, f64: 5 },
 };
 /**
- * The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter
- * to each other.
+ * The team for the same devices, with two options a subgroup: half the shuffles an option, and of its runs, twice as
+ * long, fewer matter to each other.
  */
 export const HALF_SUBGROUP: Team = {
   name: "half-subgroup",
@@ -73,10 +73,12 @@ export const HALF_SUBGROUP: Team = {
  */
 export const MAX_RESIDENT_ROWS = 9;
 
-/** Items of a workgroup. */
+/** The number of items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
-/** Instances among which shuffles exchange values: those of an option, or all, for no subgroup has more. */
+/**
+ * The number of instances among which shuffles exchange values: those of an option, or all, for no subgroup has more.
+ */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
 /** The number of an item among its option's items, and that of its option in the group. */
@@ -91,7 +93,10 @@ export const placeIn = ({ items, options, levels }: Team) =>
     },
   });
 
-/** Words of workgroup memory that scans pass values through: two halves in turn, so that a round needs one barrier. */
+/**
+ * The number of words of workgroup memory that scans pass values through: two halves in turn, so that a round needs one
+ * barrier.
+ */
 export function scratchWords({ items, shuffles }: Team): number {
   return shuffles ? 1 : 2 * 4 * items;
 }
@@ -109,8 +114,8 @@ export function partsOf(rows: number): { readonly count: number; readonly size: 
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**
- * Multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of neighbours' sums and
- * their hops.
+ * The number of multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of
+ * neighbours' sums and their hops.
  */
 export const multipliers = (team: Team, lasting: boolean): number => {
   const { levels, shuffles, neighbours } = team;
@@ -119,7 +124,7 @@ export const multipliers = (team: Team, lasting: boolean): number => {
 };
 
 /**
- * Words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32 they are in
- * registers, which have no room for them in f64.
+ * The number of words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32
+ * they are in registers, which have no room for them in f64.
  */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;

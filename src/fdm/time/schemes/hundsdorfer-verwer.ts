@@ -15,5 +15,5 @@ export const hundsdorferVerwer = (theta: number, mu: number): TimeScheme => ({
   correction: { keep: 1, mixed: 0, full: mu },
 });
 
-/** Stable for mixed derivatives on two axes (In 't Hout & Welfert 2007). */
+/** The θ that is stable for mixed derivatives on two axes (In 't Hout & Welfert 2007). */
 export const HV_THETA = 0.5 + Math.sqrt(3) / 6;

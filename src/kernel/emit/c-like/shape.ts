@@ -22,8 +22,8 @@ function shapeOf(e: Expr): Shape {
   return shape;
 }
 
-/** Operations on the longest path from `e` down to a leaf. */
+/** The number of operations on the longest path from `e` down to a leaf. */
 export const heightOf = (e: Expr): number => shapeOf(e).height;
-/** Nodes of `e`. */
+/** The number of nodes of `e`. */
 export const sizeOf = (e: Expr): number => shapeOf(e).size;
 export const makesLoads = (e: Expr): boolean => shapeOf(e).loads;

@@ -39,7 +39,7 @@ export interface CudaModule {
   readonly entryPoint: string;
   /** The kernel's parameters in order. */
   readonly parameters: readonly CudaParameter[];
-  /** Threads a block. */
+  /** The number of threads a block. */
   readonly groupSize: number;
   /** Shared memory that a launch asks for; 0 up to 48 KiB, which the code declares by itself. */
   readonly dynamicSharedBytes: number;

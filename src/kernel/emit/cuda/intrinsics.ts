@@ -1,7 +1,7 @@
 /**
- * All that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an emulator
- * for tests) supplies these. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no printf, no
- * dynamic memory, and where FK_EXACT and FK_NO_PTX are defined no inline PTX.
+ * The intrinsics that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an
+ * emulator for tests) supplies these. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no
+ * printf, no dynamic memory, and where FK_EXACT and FK_NO_PTX are defined no inline PTX.
  */
 export const cudaIntrinsics = {
   keywords: [

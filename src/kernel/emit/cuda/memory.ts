@@ -4,7 +4,7 @@ import type { Names } from "../c-like/names.ts";
 import type { Helpers } from "./helpers/index.ts";
 import { countName, lengthName } from "./parameters.ts";
 
-/** Pointers are 64 bits wide, and so is the sum of one and an `int` or `unsigned` index. */
+/** The memory of CUDA. Pointers are 64 bits wide, and so is the sum of one and an `int` or `unsigned` index. */
 export class CudaMemory implements Memory {
   readonly #ir: KernelIR;
   readonly #names: Names;

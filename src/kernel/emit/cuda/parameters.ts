@@ -53,7 +53,9 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
   }
 }
 
-/** Buffers are whole allocations: loads of neighbours from a multiple of 16 bytes on become one. */
+/**
+ * Tells the compiler that buffers are whole allocations: loads of neighbours from a multiple of 16 bytes on become one.
+ */
 export function assumeAligned(ir: KernelIR, names: Names, id: number): string {
   const name = names.array({ space: "buffer", id });
   return `${name} = (${pointerType(ir, id)})__builtin_assume_aligned(${name}, 16);`;

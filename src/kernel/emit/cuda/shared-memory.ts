@@ -16,7 +16,10 @@ export interface SharedMemory {
   readonly dynamicBytes: number;
 }
 
-/** Workgroup arrays: plain `__shared__` ones, or, where they are too large for that, parts of one dynamic array. */
+/**
+ * Places the workgroup arrays: plain `__shared__` ones, or, where they are too large for that, parts of one dynamic
+ * array.
+ */
 export function sharedMemoryOf(ir: KernelIR, names: Names): SharedMemory {
   const bytes = ir.workgroups.reduce((sum, array) => sum + bytesOf(ir, array), 0);
   return bytes <= staticBytes ? staticArrays(ir, names) : dynamicArrays(ir, names, bytes);

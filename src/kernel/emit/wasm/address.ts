@@ -47,13 +47,13 @@ export function pushBase(e: Emitter, array: ArrayRef): number {
   return e.plan.privates[array.id];
 }
 
-/** Bytes from one index to the next: a whole set of vectors in private arrays. */
+/** The number of bytes from one index to the next: a whole set of vectors in private arrays. */
 export function strideShift(e: Emitter, array: ArrayRef): number {
   const bytes = array.space === "private" ? e.plan.vectors * 16 : elementSize(e, array);
   return Math.log2(bytes);
 }
 
-/** Address of a uniform index. */
+/** Computes the address of a uniform index. */
 export function uniformAddress(e: Emitter, access: Access): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
@@ -71,7 +71,7 @@ export function uniformAddress(e: Emitter, access: Access): number {
   return fixed + constant * 2 ** shift;
 }
 
-/** Address of the chunk's first item at a contiguous index. */
+/** Computes the address of the chunk's first item at a contiguous index. */
 export function contiguousAddress(e: Emitter, access: Access): number {
   const { array } = access;
   const shift = strideShift(e, array);
@@ -126,7 +126,7 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
   return Number(index.value) >= 0 && Number(index.value) < length;
 }
 
-/** index = rest + constant, the constant small enough for an instruction's offset. */
+/** Splits an index into rest + constant, the constant small enough for an instruction's offset. */
 export function splitConstant(index: Expr, { space }: ArrayRef): { rest: Expr | null; constant: number } {
   // Below private arrays there is room, see `plan.ts`.
   const lowest = space === "private" ? -FOLDABLE : 0;

@@ -1,4 +1,4 @@
-/** KernelIR → WebAssembly SIMD. */
+/** The compilation of KernelIR to WebAssembly SIMD. */
 export type { WasmKernel, WasmOptions } from "./kernel.ts";
 export { emitWasm } from "./kernel.ts";
 export type { MemoryImport } from "./module.ts";

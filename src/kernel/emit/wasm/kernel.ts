@@ -21,7 +21,7 @@ import { listing } from "./listing.ts";
 
 export interface WasmOptions {
   readonly memory: MemoryImport;
-  /** Vectors interleaved: 1, 2, 4 or 8. */
+  /** The number of vectors interleaved: 1, 2, 4 or 8. */
   readonly vectors?: number;
 }
 
@@ -33,7 +33,7 @@ export interface WasmKernel {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly arguments: ArgumentLayout;
   readonly chunk: number;
-  /** Bytes that a thread needs at `scratch`. */
+  /** The number of bytes that a thread needs at `scratch`. */
   readonly scratchBytes: number;
   /** The instructions with the source lines they come from. */
   listing(): string;
@@ -41,7 +41,9 @@ export interface WasmKernel {
 
 /** Four vectors of two f64 hide the latency of a division chain and still leave most values in registers. */
 const DEFAULT_VECTORS = 4;
-/** Items of a subgroup: they share a chunk, which runs in lock step, so their exchanges need no barriers. */
+/**
+ * The number of items of a subgroup: they share a chunk, which runs in lock step, so their exchanges need no barriers.
+ */
 const SUBGROUP = 4;
 
 export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {

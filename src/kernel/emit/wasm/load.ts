@@ -39,7 +39,10 @@ export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number)
   else e.code.memory("v128.load", fixed + j * 16);
 }
 
-/** Integers outside private arrays keep their four bytes, half a 64-bit lane. */
+/**
+ * Tells whether an array has elements of half width: integers outside private arrays keep their four bytes, half a
+ * 64-bit lane.
+ */
 export function halfWidth(e: Emitter, array: Access["array"]): boolean {
   return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
 }

@@ -116,7 +116,7 @@ export const CONVERSION = {
   "i32.trunc_sat_f64_u": 0xfc0003,
 } as const;
 
-/** Threads proposal. */
+/** Atomic instructions of the threads proposal. */
 export const ATOMIC = {
   "i32.atomic.load": 0xfe0010,
   "i32.atomic.store": 0xfe0017,

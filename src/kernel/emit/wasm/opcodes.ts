@@ -60,7 +60,8 @@ export const VALUE_TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0
 export type ValueType = keyof typeof VALUE_TYPES;
 
 /**
- * log2 of the bytes an instruction moves: its natural alignment, which atomics demand and the others take as a hint.
+ * Returns log2 of the bytes an instruction moves: its natural alignment, which atomics demand and the others take as a
+ * hint.
  */
 export function naturalAlignment(op: MemoryOp): number {
   if (op.includes("32_") || op.startsWith("i32") || op.startsWith("f32")) return 2;

@@ -11,8 +11,8 @@ const SCRATCH_MARGIN = 4096;
  */
 export const FOLDABLE = 16;
 /**
- * The same of buffers. What is left of such an index may be as much below zero, and the address is still one: no buffer
- * is in the first 64 KiB of memory.
+ * The largest constant in an index of a buffer that folds into the offset. What is left of such an index may be as much
+ * below zero, and the address is still one: no buffer is in the first 64 KiB of memory.
  */
 export const FOLDABLE_IN_BUFFER = 1024;
 
@@ -29,11 +29,11 @@ export interface Plan {
   /** 64-bit lanes, two a vector; otherwise 32-bit lanes, four. */
   readonly wide: boolean;
   readonly lanes: number;
-  /** Vectors interleaved, to keep several chains of dependent operations in flight. */
+  /** The number of vectors interleaved, to keep several chains of dependent operations in flight. */
   readonly vectors: number;
-  /** Items that run together: lanes × vectors. */
+  /** The number of items that run together: lanes × vectors. */
   readonly chunk: number;
-  /** Chunks of a workgroup; 1 for kernels without. */
+  /** The number of chunks of a workgroup; 1 for kernels without. */
   readonly chunks: number;
   readonly real: "f64" | "f32";
   readonly arguments: ArgumentLayout;
@@ -42,7 +42,7 @@ export interface Plan {
   readonly privates: readonly number[];
   /** Locals of a workgroup's items that outlive a barrier, one vector set each. */
   readonly spills: number;
-  /** Bytes from one chunk's private area to the next one's. */
+  /** The number of bytes from one chunk's private area to the next one's. */
   readonly chunkBytes: number;
   readonly scratchBytes: number;
 }
@@ -73,7 +73,7 @@ export function planKernel(ir: KernelIR, vectors: number, spillCount: number): P
   };
 }
 
-/** Items that run together, before anything else is known. */
+/** The number of items that run together, before anything else is known. */
 export function chunkSize(ir: KernelIR, vectors: number): number {
   return vectors * (ir.precision === "f64" && usesReals(ir) ? 2 : 4);
 }

@@ -10,7 +10,10 @@ import { valueType } from "./plan.ts";
 import { offset, scalar } from "./scalar.ts";
 import { ldexpVectors } from "./vector-intrinsics.ts";
 
-/** Temporaries are given back, and what was prepared is forgotten, by the statement (see `statement` in control.ts). */
+/**
+ * Prepares an expression. Temporaries are given back, and what was prepared is forgotten, by the statement (see
+ * `statement` in control.ts).
+ */
 export function prepare(e: Emitter, x: Expr): void {
   if (e.prepared.has(x)) return;
   const shape = e.flow.shape(x);

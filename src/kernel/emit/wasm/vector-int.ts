@@ -58,7 +58,7 @@ export function eachWord(e: Emitter, change: (word: number) => void): void {
 }
 
 /**
- * Division by way of f64, whose quotient of two 32-bit integers truncates to the exact one. Signed division divides the
+ * Divides by way of f64, whose quotient of two 32-bit integers truncates to the exact one. Signed division divides the
  * magnitudes, which makes INT_MIN / −1 wrap; a divisor of 0 gives 0.
  */
 export function divideVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
@@ -111,7 +111,7 @@ function applySign(e: Emitter, a: number, b: number): void {
   });
 }
 
-/** The high words of the 64-bit products. */
+/** Pushes the high words of the 64-bit products. */
 export function mulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
   const a = e.take("v128");
   const b = e.take("v128");

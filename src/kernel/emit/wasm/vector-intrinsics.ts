@@ -123,8 +123,8 @@ function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
 }
 
 /**
- * x·2ⁿ for all vectors of a chunk, with one branch for the rare case: one a vector cost 40 % of exp. Returns the first
- * of the results' locals, from `takeVectors`.
+ * Computes x·2ⁿ for all vectors of a chunk, with one branch for the rare case: one a vector cost 40 % of exp. Returns
+ * the first of the results' locals, from `takeVectors`.
  */
 export function ldexpVectors(e: Emitter, x: Intrinsic): number {
   const values = e.takeVectors();

@@ -11,7 +11,7 @@ export type ArgumentWord =
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType }
   | { readonly kind: "scalarLow"; readonly scalar: number }; // the second word of a pair, after its first
 
-/** Words in the order of the struct `Args`. All are 32 bits, so that the uniform layout has no padding. */
+/** Lists the words in the order of the struct `Args`. All are 32 bits, so that the uniform layout has no padding. */
 export function argumentWords(ir: KernelIR): ArgumentWord[] {
   return [
     { kind: "items" },

@@ -12,7 +12,7 @@ import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "
 /** Modulo 4; "any" where nothing is known, undefined where nothing has been assigned yet. */
 type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
 
-/** Ids of the workgroup arrays that are such, and what remains of an index of theirs. */
+/** The ids of the workgroup arrays that are such, and what remains of an index of theirs. */
 export interface Quads {
   readonly arrays: ReadonlySet<number>;
   component(index: Expr): 0 | 1 | 2 | 3;

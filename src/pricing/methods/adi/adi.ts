@@ -3,7 +3,7 @@ import { assetsOf, factorsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
 import { SeveralPlan } from "../several/plan.ts";
 
-/** Microseconds that a case of a trade takes on one core, about. */
+/** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
 
 /** The error of a value to aim at where nothing is said, relative to the largest spot. */

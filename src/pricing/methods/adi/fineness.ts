@@ -9,7 +9,7 @@ const VARIANCE = [16, 12];
 const ALPHA = [24, 16];
 const RATE = [16, 12];
 const STEPS = 12;
-/** Steps of a variance that reverts fast, as a multiple of those. */
+/** The number of steps of a variance that reverts fast, as a multiple of those. */
 const MAX_STEPS_FACTOR = 8;
 
 /** Levels beyond these take minutes. */
@@ -79,7 +79,7 @@ const reversionsOf = ({ assets, expiry }: Terms): number =>
 
 export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[factorsOf(terms) - 2];
 
-/** Each level has √2 times the intervals of every axis, and of time. */
+/** The growth of the cost: each level has √2 times the intervals of every axis, and of time. */
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 

@@ -1,5 +1,5 @@
 /** Trades on lognormal assets: on coordinates that leave as few mixed derivatives as barriers allow. */
-import type { AxesDerivatives, EquationProblem } from "../../../fdm/index.ts";
+import type { AnyProblem, AxesDerivatives } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/coordinates.ts";
@@ -9,6 +9,7 @@ import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts
 import {
   axisBarriers,
   exerciseOf,
+  isAtExpiry,
   isWhole,
   knockOutOf,
   type Level,
@@ -19,8 +20,10 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { hitText, isAtExpiry, restarts, SPLITTING, widened } from "./conditions.ts";
+import { widened } from "../several/row.ts";
+import { hitText, restarts, SPLITTING } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
+import type { Ends } from "./problem.ts";
 
 /** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */
 const DEVIATIONS = 5;
@@ -34,7 +37,7 @@ const DENSE = 2.5;
  */
 const DENSE_BETWEEN_DATES = 2;
 const MIN_DENSE = 0.05;
-/** Steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
+/** The number of steps between two of these dates. With two of them errors of jumps stayed, whatever the mesh. */
 const STEPS_BETWEEN_DATES = 4;
 
 /** Tells whether all assets are lognormal and nothing happens to them before expiry. */
@@ -53,7 +56,7 @@ export function lognormalProblem(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   level: number,
-): Built {
+): Built<AnyProblem> {
   const p = new Parameters();
   const { expiry, exercise, assets } = terms;
   const own = [...new Set(knockOuts.map(({ asset }) => asset))].toSorted((a, b) => a - b);
@@ -80,8 +83,8 @@ export function lognormalProblem(
     ),
   );
   const { nodes, steps } = lognormalFineness(from, coordinates.deviations, ranges, level);
-  const axes: Record<string, object> = {};
-  const boundaries: Record<string, object> = {};
+  const axes: Record<string, ReturnType<typeof axisOf>> = {};
+  const boundaries: Record<string, Ends> = {};
   names.forEach((name, j) => {
     const asset = coordinates.owner[j];
     const { range, low, high, inner } = axisBarriers(
@@ -109,7 +112,7 @@ export function lognormalProblem(
   // the dense part of the mesh (design/factors.md).
   const isRough =
     terms.payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined);
-  const problem = {
+  const problem: AnyProblem = {
     axes,
     equation: equation.coefficients,
     // A knock-out at expiry is part of the payoff, which is averaged over cells.
@@ -129,7 +132,7 @@ export function lognormalProblem(
     steps: Math.max(steps, minSteps(dated)),
     extrapolate: "both",
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
-  } as unknown as EquationProblem<string, string>;
+  };
   return {
     key: JSON.stringify(problem),
     problem,
@@ -153,7 +156,7 @@ function denseWidth(levels: readonly Level[], deviation: number): number {
   return between * Math.max(deviation, MIN_DEVIATION);
 }
 
-/** Steps of the life for those between dates, which are as the root of their share of the life. */
+/** The number of steps of the life for those between dates, which are as the root of their share of the life. */
 const minSteps = (levels: readonly Level[]): number =>
   2 * Math.ceil(0.5 * STEPS_BETWEEN_DATES * Math.sqrt(dateCountOf(levels)));
 

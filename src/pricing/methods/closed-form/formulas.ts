@@ -119,7 +119,7 @@ function blackScholesErrors(
   };
 }
 
-/** ∏ (1 − proportional) of the dividends up to expiry. */
+/** Returns ∏ (1 − proportional) of the dividends up to expiry. */
 export function keptByDividends(columns: TradeColumns, row: number): number {
   let kept = 1;
   for (const { time, proportional } of columns.dividendsOf(row).discrete)

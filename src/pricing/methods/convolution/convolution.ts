@@ -6,7 +6,7 @@ import { refusalOf } from "../quantization/factors.ts";
 import { RightsPlan, type Valuer } from "../quantization/plan.ts";
 import { maxLevelOf, solve } from "./solve.ts";
 
-/** Microseconds that a case of a trade takes on one core, about: less than a tree would. */
+/** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
 const COST = 2e4;
 
 /** The error of a value to aim at where nothing is said, relative to the spot and the units. */

@@ -3,7 +3,7 @@ import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../m
 import { readEach } from "../read-each.ts";
 import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.ts";
 
-/** Microseconds that the value of a path takes on one core. */
+/** The time in microseconds that the value of a path takes on one core. */
 const COST = 5;
 
 /**

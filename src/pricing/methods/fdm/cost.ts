@@ -9,7 +9,7 @@ const COST = { constant: 200, dated: 800 } as const;
 
 export const MIN_COST = COST.constant;
 
-/** Microseconds that a trade takes one core with all its cases. */
+/** The time in microseconds that a trade takes one core with all its cases. */
 export function costOf(columns: TradeColumns, trade: number): number {
   const row = columns.rowOf(trade);
   const isDated =

@@ -81,7 +81,7 @@ class Session implements MethodSession {
     }
   }
 
-  /** Most nodes that a mesh of a trade may have. */
+  /** The largest number of nodes that a mesh of a trade may have. */
   maxNodes(problem: OneFactorProblem, inItems: boolean): number {
     const splits = inItems ? (["item"] as const) : undefined;
     const max = largestNodes(this.#device, this.#precision, schemeOf(problem), splits);

@@ -41,8 +41,8 @@ export interface TradePuts extends Puts {
 const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
 
 /**
- * Trades as puts: a call is S·P(K/S), P the put whose rate is the call's yield and whose yield is its rate. Puts of
- * rows without time left have boundary −1. Source: McDonald & Schroder (1998).
+ * Returns trades as puts: a call is S·P(K/S), P the put whose rate is the call's yield and whose yield is its rate.
+ * Puts of rows without time left have boundary −1. Source: McDonald & Schroder (1998).
  */
 export function putsOf(columns: TradeColumns, trades: readonly number[]): TradePuts {
   const { cases } = columns;

@@ -10,7 +10,7 @@ export interface Path {
   readonly dates: readonly number[];
 }
 
-/** Why paths of these terms cannot be simulated here; completes the sentence "it has …". */
+/** The reason why paths of these terms cannot be simulated here; completes the sentence "it has …". */
 export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
@@ -25,7 +25,7 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
   return undefined;
 }
 
-/** Why the payoff cannot be simulated; completes the sentence "it has …". */
+/** The reason why the payoff cannot be simulated; completes the sentence "it has …". */
 export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";

@@ -17,7 +17,7 @@ export interface Fixings {
 }
 
 /**
- * Σ wₖ·ln S(tₖ), a normal number:
+ * The law of Σ wₖ·ln S(tₖ), a normal number:
  *
  *   mean = Σ wₖ·(ln S₀ + ∫₀^tₖ (r − q − σ²/2) ds),   variance = Σₖ Σⱼ wₖ·wⱼ·∫₀^min(tₖ,tⱼ) σ² ds
  */
@@ -49,7 +49,7 @@ export function trapezoidal(ends: readonly number[]): Fixings {
 }
 
 /**
- * (1/T)∫₀ᵀ ln S dt, a normal number:
+ * The law of (1/T)∫₀ᵀ ln S dt, a normal number:
  *
  *   mean = ln S₀ + (1/T)∫₀ᵀ (∫₀ᵗ (r − q) ds − V(t)/2) dt,   variance = (2/T²)∫₀ᵀ V(t)·(T − t) dt,   V(t) = ∫₀ᵗ σ² ds
  *
@@ -73,7 +73,7 @@ export function averageLogarithm(
   };
 }
 
-/** E[max(φ·(exp(N(mean, variance)) − strike), 0)]. */
+/** Returns E[max(φ·(exp(N(mean, variance)) − strike), 0)]. */
 export function logNormalOption(right: "call" | "put", strike: number, mean: number, variance: number): number {
   const sign = right === "call" ? 1 : -1;
   const forward = Math.exp(mean + 0.5 * variance);

@@ -11,7 +11,7 @@ export interface Sample {
   /** The degrees of freedom of the standard error. */
   readonly freedom: number;
   readonly paths: number;
-  /** Samples that the value rests on, see `MonteCarloResult`. */
+  /** The number of samples that the value rests on, see `MonteCarloResult`. */
   readonly effective: number;
   /** True where paths are shifted to where they pay. */
   readonly isShifted: boolean;
@@ -25,16 +25,18 @@ export interface Sample {
  */
 const QUANTILE = 2.3263478740408408;
 
-/** Samples below which the mean of a payoff is skewed: the rule of three bounds what has not been seen. */
+/**
+ * The number of samples below which the mean of a payoff is skewed: the rule of three bounds what has not been seen.
+ */
 const FEW = 200;
 
-/** Half an interval of at least 95 %. */
+/** Returns half an interval of at least 95 %. */
 export function errorOf(path: Path, sample: Sample): number {
   const { standardError, freedom } = sample;
   return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
 }
 
-/** Half an interval of a sensitivity. */
+/** Returns half an interval of a sensitivity. */
 export const sensitivityError = (standardError: number, freedom: number): number =>
   intervalWidth(freedom, QUANTILE) * standardError;
 

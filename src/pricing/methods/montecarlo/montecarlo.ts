@@ -26,7 +26,7 @@ import {
 import type { Estimate, Instance, Measured } from "./simulate.ts";
 import { streamOf } from "./stream.ts";
 
-/** Microseconds that a case of a trade takes on one core, about: more than any other method. */
+/** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */
 const COST = 1e6;
 /** The cost of a closed form with sensitivities, in microseconds. */
 const EXACT_COST = 50;
@@ -67,7 +67,10 @@ function accepts({ columns, settings }: Batch, trade: number): Acceptance {
   return cases.count * (1 + cases.spots) * costOf(columns.tradeOf(trade), settings);
 }
 
-/** Microseconds of a European option on several underlyings: in any case, and for each value and underlying at 1e-3. */
+/**
+ * The time in microseconds of a European option on several underlyings: in any case, and for each value and underlying
+ * at 1e-3.
+ */
 const VALUE_COST = 5e4;
 const PATHS_COST = 2e3;
 

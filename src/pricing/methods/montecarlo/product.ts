@@ -21,7 +21,7 @@ const AVERAGE_STEPS = 128;
 
 const BASKETS = { sum: "arithmetic", product: "geometric", max: "best-of", min: "worst-of" } as const;
 
-/** Steps from date to date that the payoff needs. */
+/** The number of steps from date to date that the payoff needs. */
 export function stepsOf({ payoff, expiry }: Terms): number {
   if (payoff.kind !== "average" || payoff.times !== "continuous") return 1;
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));

@@ -29,7 +29,7 @@ export interface Sensitivities {
 }
 
 /**
- * Sizes of bumps: of a spot in standard deviations of its logarithm to expiry, whose square is the relative bias of
+ * The sizes of bumps: of a spot in standard deviations of its logarithm to expiry, whose square is the relative bias of
  * second differences, about, while their variance falls with it; relative to the spot in any case within bounds. Of
  * volatilities, rates and correlations absolute.
  */

@@ -41,9 +41,9 @@ export interface Estimate extends Measured {
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {
-  /** Its place in the batch. */
+  /** The trade's place in the batch. */
   readonly trade: number;
-  /** Instances of one stream have the same random numbers. */
+  /** The stream of random numbers; instances of one stream have the same random numbers. */
   readonly stream: number;
   /** The error to be reached, in the currency. */
   readonly accuracy: number;
@@ -60,7 +60,7 @@ interface Common {
   readonly budget: TimeBudget;
 }
 
-/** Paths to begin with: fewer would do for most values, but not for their second differences. */
+/** The number of paths to begin with: fewer would do for most values, but not for their second differences. */
 const FIRST_PATHS = 2 ** 12;
 const MAX_PATHS = 2 ** 23;
 

@@ -27,7 +27,7 @@ export function modelKey({ assets }: Terms): string {
   return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? volatility.expression : ""}`;
 }
 
-/** Steps of the model from date to date: a power of two, so that few shapes are compiled. */
+/** The number of steps of the model from date to date: a power of two, so that few shapes are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
   const { kind } = assets[0].volatility;
   const perYear = kind === "heston" || kind === "local" ? STEPS_PER_YEAR[kind] : 0;

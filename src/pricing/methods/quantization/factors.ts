@@ -2,7 +2,7 @@
 import { type GaussianFactors, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 
-/** Why these terms are not for a tree; completes the sentence "it has …". */
+/** The reason why these terms are not for a tree; completes the sentence "it has …". */
 export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expiry }: Terms): string | undefined {
   const [{ underlying, volatility }] = assets;
   const isSwing = payoff.kind === "swing";
@@ -20,7 +20,7 @@ export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expir
   return !isOne && Math.abs(rho) === 1 ? "two factors that are perfectly correlated" : undefined;
 }
 
-/** Most and least numbers of units that are still to be taken. */
+/** The largest and the smallest number of units that are still to be taken. */
 export interface Units {
   readonly min: number;
   readonly max: number;
@@ -49,7 +49,7 @@ export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): re
   return Array.from({ length: count }, (_, k) => ((k + 1) / count) * expiry);
 }
 
-/** Var ln S(t). */
+/** Returns Var ln S(t). */
 export function varianceAt(volatility: Volatility, t: number): number {
   if (volatility.kind === "deterministic") return integratedVariance(volatility.sigma, t);
   if (volatility.kind !== "gaussianFactors") return Number.NaN;

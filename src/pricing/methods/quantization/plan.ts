@@ -42,7 +42,7 @@ interface Job {
   isOutOfTime: boolean;
 }
 
-/** Values first, on finer levels until they are good; then bumps and scenarios on the same levels. */
+/** A plan that finds values first, on finer levels until they are good; then bumps and scenarios on the same levels. */
 export class RightsPlan implements Plan {
   readonly #batch: Batch;
   readonly #valuer: Valuer;

@@ -6,7 +6,7 @@ import { refusalOf } from "./factors.ts";
 import { RightsPlan, type Valuer } from "./plan.ts";
 import { Trees } from "./trees.ts";
 
-/** Microseconds that a case of a trade takes on one core, about: less than paths would. */
+/** The time in microseconds that a case of a trade takes on one core, about: less than paths would. */
 const COST = 3e5;
 
 /** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */

@@ -4,7 +4,7 @@ import { bumped, type Terms } from "../../terms.ts";
 import { datesOf, unitsOf, varianceAt } from "./factors.ts";
 import type { Instance } from "./solve.ts";
 
-/** Sizes of bumps: of the spot relative to it, of volatilities and rates absolute. */
+/** The sizes of bumps: of the spot relative to it, of volatilities and rates absolute. */
 const SPOT = 0.01;
 const VOLATILITY = 0.01;
 const RATE = 1e-3;

@@ -23,7 +23,7 @@ export interface Estimate {
   /** The size of the corrections, so that it is on the safe side. */
   readonly error: number;
   readonly method: ResultMethod;
-  /** Points of the finer tree; 0 without one. */
+  /** The number of points of the finer tree; 0 without one. */
   readonly size: number;
   /** True where the tree's probabilities are frequencies of paths. */
   readonly isSampled: boolean;
@@ -42,7 +42,10 @@ export interface Instance {
   failure: unknown;
 }
 
-/** Points of the finer of two trees on the first level; each level has twice the points and four times the paths. */
+/**
+ * The number of points of the finer of two trees on the first level; each level has twice the points and four times the
+ * paths.
+ */
 const FIRST_SIZE = 100;
 const FIRST_PATHS = 100_000;
 /** Paths × dates of one tree at most, beyond the paths of the first level. */
@@ -221,7 +224,7 @@ const growthAt = (sigma: readonly number[], x: Float64Array): number =>
 export const forwardsOf = ({ instance: { terms, spot }, times }: Dated): readonly number[] =>
   times.map((t) => spot * Math.exp(integrate(terms.rates, t) - terms.assets[0].underlying.dividends.yield * t));
 
-/** Discount factors to the times. */
+/** Returns the discount factors to the times. */
 export const discountFactorsOf = ({ instance: { terms }, times }: Dated): readonly number[] =>
   times.map((t) => Math.exp(-integrate(terms.rates, t)));
 

@@ -2,7 +2,7 @@
 import type { Device } from "../../../device/index.ts";
 import type { QuantizationTree } from "../../../quantization/index.ts";
 
-/** Bytes of trees that nobody uses at the moment. */
+/** The number of bytes of trees that nobody uses at the moment. */
 const KEPT_BYTES = 2 ** 29;
 
 interface Entry {

@@ -17,7 +17,7 @@ export interface Coordinates {
   readonly inverse: Matrix;
   /** The asset whose own axis each axis is; undefined for a component. */
   readonly owner: readonly (number | undefined)[];
-  /** Standard deviations of y at expiry. */
+  /** The standard deviations of y at expiry. */
   readonly deviations: readonly number[];
   /** The covariance of y and x at expiry, by axis and asset: y moves by it on average in the asset's own measure. */
   readonly covariances: Matrix;
@@ -89,7 +89,7 @@ function regression(C: Matrix, own: readonly number[], rest: readonly number[]):
   );
 }
 
-/** ρᵢₗ·σᵢ(t)·σₗ(t). */
+/** Returns ρᵢₗ·σᵢ(t)·σₗ(t). */
 export function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
   return combined(
     [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],

@@ -39,7 +39,7 @@ const DENSE = 2.5;
 /** The dense part of a variance's axis, a fraction of its upper end. */
 const DENSE_VARIANCE = 0.05;
 
-/** (1 − e^{−kt})/k, and its limit t. */
+/** Returns (1 − e^{−kt})/k, and its limit t. */
 export const decayed = (k: number, t: number): number =>
   k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
 

@@ -108,7 +108,10 @@ export const variablesAt = (
       : spots[asset],
   );
 
-/** Derivatives by spots of a point whose derivatives are those by the axes' variables: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
+/**
+ * Returns the derivatives by spots of a point whose derivatives are those by the axes' variables: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ
+ * ∂/∂yⱼ.
+ */
 export function inSpots(
   { value, first, second }: AxesDerivatives,
   names: readonly string[],

@@ -91,11 +91,11 @@ export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: T
   return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
 }
 
-/** Parts of in–out parity have the rebate taken off. */
+/** The payoff of a part as a formula: parts of in–out parity have the rebate taken off. */
 export const lessText = (payoff: string, less: number, p: Parameters): string =>
   less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
 
-/** Early exercise before expiry. */
+/** The conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
@@ -149,6 +149,9 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   const inner = own.filter((one) => !isWhole(one, expiry) && one.level > from && one.level < to);
   return { range: { ...range, from, to }, low, high, inner };
 }
+
+/** Tells whether a date is that of expiry. */
+export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
 
 /** Tells whether a barrier is monitored continuously over the whole life. */
 export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>

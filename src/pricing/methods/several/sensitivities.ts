@@ -110,7 +110,7 @@ export interface Slope {
   readonly slope: number;
 }
 
-/** Slopes through the values of two bumps of the same thing. */
+/** Returns the slopes through the values of two bumps of the same thing. */
 export function slopesOf(values: readonly { readonly bump: Bump; readonly value: number }[]): readonly Slope[] {
   const pairs = new Map<string, { readonly bump: Bump; readonly value: number }>();
   return values.flatMap((one) => {
@@ -154,7 +154,7 @@ export function sensitivitiesOf(
   return fromGrid(terms, names, point, spots, slopes);
 }
 
-/** Sensitivities from derivatives and slopes, in both of which they are linear. */
+/** Computes sensitivities from derivatives and slopes, in both of which they are linear. */
 export function fromGrid(
   terms: Terms,
   names: readonly string[],

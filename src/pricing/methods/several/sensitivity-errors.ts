@@ -28,7 +28,7 @@ export interface SensitivityErrors {
   readonly several: SeveralSensitivities;
 }
 
-/** Errors of sensitivities that are known: rounding. */
+/** Returns the errors of sensitivities that are known: rounding. */
 export function noErrors({ several }: Found): SensitivityErrors {
   const pairs = (all: SeveralSensitivities["crossGamma"]): SeveralSensitivities["crossGamma"] =>
     all.map(([a, b]) => [a, b, 0]);

@@ -11,7 +11,7 @@ const ACCURACY = 1e-3;
 /** Axes of `solveOnSparseGrid`. */
 const MAX_ASSETS = 10;
 
-/** Microseconds of a node: its cell's mean, its time steps. */
+/** The time in microseconds of a node: its cell's mean, its time steps. */
 const COST = 50;
 /** Nodes of a trade on d underlyings at an accuracy of 1e-3, and with each digit more; measured for d = 1 … 6. */
 const NODES = [0, 200, 1_000, 4_000, 13_000, 60_000, 800_000] as const;

@@ -53,7 +53,7 @@ function extrapolate(variant: EquationVariant) {
   });
 }
 
-/** One stage of a time step. */
+/** Makes one stage of a time step. */
 export function advance(variant: EquationVariant) {
   const { exercise, first, last, region } = variant;
   const early = exercise !== "none";

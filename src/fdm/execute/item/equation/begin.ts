@@ -7,7 +7,7 @@ import { PROGRAM_BITS } from "../../../time/timeline.ts";
 import { atStart, Launch, Place, Cursor } from "./records.ts";
 import { rowAt } from "./row.ts";
 
-/** One work item an instance. */
+/** The place of an item, one an instance. */
 export const placeOf = fn({
   name: "placeOf",
   params: { launch: Launch, globalId: i32 },
@@ -23,7 +23,7 @@ export const placeOf = fn({
   },
 });
 
-/** Arrays that a variant does without have one element. */
+/** Allocates the arrays of an item; those that a variant does without have one element. */
 export function allocate({ exercise, recordsEvents, twoStages, hasSource, jump, capacity }: EquationVariant) {
   const where = (used: boolean): number => (used ? capacity : 1);
   return fn({

@@ -102,7 +102,7 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
   });
 }
 
-/** One stage of a time step. */
+/** Makes one stage of a time step. */
 export function advance(plan: EquationPlan) {
   const { team, rows, variant, early, penalty, pins } = plan;
   const { exercise, twoStages } = variant;

@@ -4,7 +4,7 @@ import { multipliers, multiplierWords, scratchWords } from "../team.ts";
 import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
 import { Place } from "./records.ts";
 
-/** One team an instance, a run of consecutive nodes an item. */
+/** The place of an item, one team an instance, a run of consecutive nodes an item. */
 export function placeOf({ rows }: EquationPlan) {
   return fn({
     name: "placeOf",
@@ -36,7 +36,7 @@ export const onMesh = fn({
   },
 });
 
-/** Arrays that a variant does without have one element. */
+/** Allocates the arrays of a team; those that a variant does without have one element. */
 export function allocate({ team, variant, rows, parts, early, penalty, splitting }: EquationPlan) {
   const { capacity, twoStages, hasSource, recordsEvents } = variant;
   const where = (used: boolean): number => (used ? rows : 1);

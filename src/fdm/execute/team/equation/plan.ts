@@ -6,7 +6,7 @@ import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
 export interface EquationPlan {
   readonly team: Team;
   readonly variant: EquationVariant;
-  /** Rows of an item's run, and parts that they are worked on in. */
+  /** The number of rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
   /** True where exercise is possible at all times; by which of the methods. */
@@ -32,12 +32,12 @@ export function planOf(variant: EquationVariant, team: Team): EquationPlan {
   };
 }
 
-/** Words of `Memory.faults` an item. */
+/** The number of words of `Memory.faults` an item. */
 export const FAULT_WORDS = 4;
 
 /**
- * Bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults, two
- * counters.
+ * The number of bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults,
+ * two counters.
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;

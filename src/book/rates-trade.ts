@@ -1,0 +1,197 @@
+/** From a trade on rates as written to one that can be priced. */
+import { BookError } from "../errors.ts";
+import { INSTANT, type RatesModel } from "../market/index.ts";
+import { Clock } from "./clock.ts";
+import type { ResolvedMarket } from "./market.ts";
+import { didYouMean, quote } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "./rates-types.ts";
+import { periodsOf, timesBack } from "./schedule.ts";
+import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } from "./schema/index.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
+
+/** @throws BookError an unknown currency, dates that contradict each other, rights that come too late */
+export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): RatesTrade {
+  const { id, currency, quantity = 1, tags } = spec;
+  const rates = findRates(currency, market, place);
+  const clock = new Clock(asOf);
+  const product = resolveProduct(spec, clock, place);
+  const marketPrice = spec.kind === "bond" ? spec.marketPrice : undefined;
+  return {
+    kind: "rates",
+    id,
+    currency,
+    rates,
+    product,
+    expiry: lastTime(product),
+    ...(marketPrice === undefined ? {} : { marketPrice }),
+    quantity,
+    ...(tags === undefined ? {} : { tags: { ...tags } }),
+  };
+}
+
+function findRates(currency: string, { rates }: ResolvedMarket, place: Place): RatesModel {
+  const model = rates.get(currency);
+  if (model !== undefined) return model;
+  const known = didYouMean(currency, rates.keys());
+  throw new BookError(place("currency"), `market.rates does not have ${quote(currency)}${known}`);
+}
+
+function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): RatesProduct {
+  switch (spec.kind) {
+    case "bond": {
+      const at = "maturity" in spec.bond || !("cashflows" in spec) ? inside(place, "bond") : place;
+      const bond = resolveBond(spec.bond, clock, at);
+      const calls = resolveRights(spec.bond.calls, bond, clock, inside(at, "calls"));
+      const puts = resolveRights(spec.bond.puts, bond, clock, inside(at, "puts"));
+      return { kind: "bond", bond, calls, puts };
+    }
+    case "bondOption": {
+      const bond = resolveBond(spec.on, clock, inside(place, "on", "bond"));
+      const exercise = resolveExercise(spec, clock, place);
+      const last = endOf(bond);
+      checkBefore(exercise, last, "the bond's last payment", place);
+      const { payoff, strike, strikeIs = "dirty" } = spec;
+      return { kind: "bondOption", right: payoff, strike, strikeIs, bond, exercise };
+    }
+    case "capFloor": {
+      const { right, strike, leg } = spec;
+      const at = inside(place, right);
+      const { notional, fixing } = leg;
+      const periods = leftPeriods(leg, clock, at);
+      const [{ start }] = periods;
+      if (start < 0 && fixing === undefined)
+        throw new BookError(
+          at("fixing"),
+          `expected the rate of the period that began ${yearsText(-start)} before asOf, got nothing`,
+        );
+      return { kind: "capFloor", right, strike, notional, periods, fixing, quote: spec.volatility };
+    }
+    case "swaption": {
+      const { right, strike, leg } = spec;
+      const at = inside(place, "swap");
+      const periods = leftPeriods(leg, clock, at);
+      const exercise = resolveExercise(spec, clock, place);
+      checkBefore(exercise, periods[periods.length - 1].end, "the swap's last payment", place);
+      checkResets(exercise, periods, place);
+      return { kind: "swaption", right, strike, notional: leg.notional, periods, exercise, quote: spec.volatility };
+    }
+    default:
+      return spec satisfies never;
+  }
+}
+
+/** The payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`; no frequency */
+export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
+  if ("cashflows" in spec) {
+    const flows = spec.cashflows.map(
+      ([time, amount], i) => [laterThanNow(time, clock, () => place("cashflows", i)), amount] as const,
+    );
+    const sorted = flows.toSorted(([a], [b]) => a - b);
+    const notional = spec.notional ?? Math.abs(sorted[sorted.length - 1][1]);
+    return { flows: sorted, coupons: [], notional };
+  }
+  const { maturity, coupon = 0, frequency, notional } = spec;
+  const end = laterThanNow(maturity, clock, () => place("maturity"));
+  if (coupon === 0) return { flows: [[end, notional]], coupons: [], notional };
+  if (frequency === undefined)
+    throw new BookError(place("frequency"), "expected the number of coupons a year, got nothing");
+  const times = timesBack(maturity, frequency, 0, clock, place);
+  const amount = (notional * coupon) / frequency;
+  const coupons = times.slice(1).map((time, i) => ({ start: times[i], end: time, amount }));
+  const flows = coupons.map(({ end: time }) => [time, time === end ? amount + notional : amount] as const);
+  return { flows, coupons, notional };
+}
+
+/** @throws BookError a time at or before asOf, or too far away */
+function laterThanNow(time: TimeSpec, clock: Clock, place: () => string): number {
+  const years = clock.years(time);
+  if (years <= 0) throw new BookError(place(), `expected a time after asOf, got one ${yearsText(-years)} before it`);
+  if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
+  return years;
+}
+
+/** Rights as they are from `asOf` on, in the order of their times. */
+function resolveRights(
+  specs: readonly RedemptionSpec[] | undefined,
+  bond: Bond,
+  clock: Clock,
+  place: Place,
+): RedemptionRight[] {
+  const last = endOf(bond);
+  return (specs ?? [])
+    .flatMap(({ from: first, to: end, price }, i) => {
+      const [from, to] = [clock.years(first), clock.years(end)];
+      if (to < from) throw new BookError(place(i, "to"), "expected a time that is not before from");
+      if (to > last + INSTANT)
+        throw new BookError(place(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
+      return to < 0 ? [] : [{ from: Math.max(from, 0), to, price }];
+    })
+    .toSorted((a, b) => a.from - b.from);
+}
+
+function resolveExercise(
+  { expiry, exercise }: { readonly expiry?: TimeSpec | undefined; readonly exercise?: ExerciseSpec | undefined },
+  clock: Clock,
+  place: Place,
+): RatesExercise {
+  const atExpiry = expiry === undefined ? undefined : notPast(expiry, clock, () => place("expiry"));
+  if (exercise?.kind === "bermudan") {
+    const times = exercise.times.map((time, i) => notPast(time, clock, () => place("exercise", i)));
+    if (atExpiry !== undefined) times.push(atExpiry);
+    return { kind: "dates", times: [...new Set(times)].sort((a, b) => a - b) };
+  }
+  if (atExpiry === undefined)
+    throw new BookError(place("expiry"), 'expected a date, or a list of dates as "exercise"; got nothing');
+  if (exercise?.kind === "american") return { kind: "american", from: 0, to: atExpiry };
+  return { kind: "dates", times: [atExpiry] };
+}
+
+function notPast(time: TimeSpec, clock: Clock, place: () => string): number {
+  const years = clock.years(time);
+  if (years < 0) throw new BookError(place(), `expected a date from asOf on, got one ${yearsText(-years)} before it`);
+  if (years > MAX_YEARS) throw new BookError(place(), `expected at most ${MAX_YEARS} years, got ${years.toFixed(0)}`);
+  return years;
+}
+
+const lastExercise = (exercise: RatesExercise): number =>
+  exercise.kind === "american" ? exercise.to : exercise.times[exercise.times.length - 1];
+
+function checkBefore(exercise: RatesExercise, end: number, what: string, place: Place): void {
+  if (lastExercise(exercise) < end) return;
+  const field = exercise.kind === "dates" && exercise.times.length > 1 ? "exercise" : "expiry";
+  throw new BookError(place(field), `expected a time before ${what}, ${yearsText(end)} from asOf`);
+}
+
+/** A swap is entered at its start or before, or where a period begins. */
+function checkResets(exercise: RatesExercise, periods: readonly Period[], place: Place): void {
+  if (exercise.kind === "american") return;
+  const between = exercise.times.find(
+    (time) => time > periods[0].start && !periods.some(({ start }) => Math.abs(start - time) < INSTANT),
+  );
+  if (between !== undefined)
+    throw new BookError(
+      place(exercise.times.length > 1 ? "exercise" : "expiry"),
+      `expected times up to the swap's start or at the start of a period, got ${yearsText(between)} from asOf`,
+    );
+}
+
+/** Periods that end after `asOf`. */
+function leftPeriods(leg: Pick<LegSpec, "start" | "end" | "frequency">, clock: Clock, place: Place): Period[] {
+  laterThanNow(leg.end, clock, () => place("end"));
+  return periodsOf(leg, clock, place).filter(({ end }) => end > 0);
+}
+
+/** The time of a bond's last payment. */
+const endOf = ({ flows }: Bond): number => flows[flows.length - 1][0];
+
+function lastTime(product: RatesProduct): number {
+  switch (product.kind) {
+    case "bond":
+      return endOf(product.bond);
+    case "capFloor":
+      return product.periods[product.periods.length - 1].end;
+    default:
+      return lastExercise(product.exercise);
+  }
+}

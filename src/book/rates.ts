@@ -1,0 +1,140 @@
+/** From a currency's rates as written to a model of them. */
+import { BookError } from "../errors.ts";
+import {
+  constant,
+  flatCurve,
+  type ForwardCurve,
+  type HullWhite,
+  type PiecewiseConstant,
+  type RatesModel,
+  zeroCurve,
+} from "../market/index.ts";
+import { calibrateCurve, type CurveCalibration } from "./calibrate.ts";
+import { show } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import type { RateSpec } from "./schema/index.ts";
+import type { AsOf } from "./time.ts";
+import { increasingYears } from "./volatility.ts";
+
+type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" }>;
+
+/** A currency's rates: their model, and what underlyings in that currency take of it. */
+export interface ResolvedRates {
+  readonly model: RatesModel;
+  /** Undefined where the model has no curve that underlyings could use. */
+  readonly curve: ForwardCurve | undefined;
+  readonly shortRate: HullWhite | undefined;
+  /** How well the curve fits, where it was given as instruments. */
+  readonly report: CurveCalibration | undefined;
+}
+
+/** A curve, and how well it fits where it was given as instruments. */
+interface ResolvedCurve {
+  readonly curve: ForwardCurve;
+  readonly report: CurveCalibration | undefined;
+}
+
+/** @throws BookError dates out of order, lists of different lengths, rates that the model cannot have */
+export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
+  switch (spec.kind) {
+    case "flat":
+    case "zeros":
+    case "instruments": {
+      const { curve, report } = resolveCurve(spec, asOf, place);
+      return { model: { kind: "curve", curve }, curve, shortRate: undefined, report };
+    }
+    case "hullWhite": {
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "hullWhite", "curve"));
+      const { meanReversion } = spec;
+      const volatility = resolveSigma(spec.volatility, asOf, inside(place, "hullWhite", "volatility"));
+      const isZero = volatility.values.every((sigma) => sigma === 0);
+      // A rate that does not move at random is its curve.
+      const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility };
+      if (isZero) return { model, curve, shortRate: undefined, report };
+      const isConstant = volatility.times.length === 0;
+      return isConstant
+        ? { model, curve, shortRate: { meanReversion, volatility: volatility.values[0] }, report }
+        : { model, curve: undefined, shortRate: undefined, report };
+    }
+    case "vasicek":
+      return modelOnly(spec);
+    case "cir": {
+      const negative = (["r0", "theta"] as const).find((name) => spec[name] < 0);
+      if (negative !== undefined)
+        throw new BookError(place("cir", negative), `expected a rate ≥ 0, got ${spec[negative]}; ${NEVER_NEGATIVE}`);
+      return modelOnly(spec);
+    }
+    case "g2": {
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "g2", "curve"));
+      return modelOnly({ ...spec, curve }, report);
+    }
+    case "blackKarasinski": {
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "blackKarasinski", "curve"));
+      const lowest = Math.min(...curve.values);
+      if (!(lowest > 0))
+        throw new BookError(
+          place("blackKarasinski", "curve"),
+          `expected forward rates above 0, got ${show(lowest)}; ${NEVER_NEGATIVE}`,
+        );
+      return modelOnly({ ...spec, curve }, report);
+    }
+    case "bdt":
+      return modelOnly(checkedBdt(spec, inside(place, "bdt")));
+    default:
+      return spec satisfies never;
+  }
+}
+
+const NEVER_NEGATIVE = "this model's short rate is never negative: write hullWhite, vasicek or g2";
+
+const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates => ({
+  model,
+  curve: undefined,
+  shortRate: undefined,
+  report,
+});
+
+function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ResolvedCurve {
+  if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
+  if (spec.kind === "instruments") {
+    const { fit, report } = calibrateCurve(spec, asOf, place);
+    return { curve: zeroCurve(fit.nodes), report };
+  }
+  const times = increasingYears(
+    spec.nodes.map(({ date }) => date),
+    asOf,
+    (i) => place(i, "date"),
+  );
+  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))), report: undefined };
+}
+
+/** A volatility holds up to its date, the last one for ever. */
+function resolveSigma(
+  spec: Extract<RateSpec, { readonly kind: "hullWhite" }>["volatility"],
+  asOf: AsOf,
+  place: Place,
+): PiecewiseConstant {
+  if (typeof spec === "number") return constant(spec);
+  const times = increasingYears(
+    spec.map(({ date }) => date),
+    asOf,
+    (i) => place(i, "date"),
+  );
+  return { times: times.slice(0, -1), values: spec.map(({ volatility }) => volatility) };
+}
+
+function checkedBdt(spec: Extract<RateSpec, { readonly kind: "bdt" }>, place: Place): RatesModel {
+  const { annualYields: yields, yieldVolatilities: volatilities } = spec;
+  if (volatilities.length !== yields.length)
+    throw new BookError(
+      place("yieldVolatilities"),
+      `expected ${yields.length} volatilities, one for each annual yield, got ${volatilities.length}`,
+    );
+  const negative = yields.findIndex((y) => !(y > 0));
+  if (negative >= 0)
+    throw new BookError(
+      place("annualYields", negative),
+      `expected a yield above 0, got ${yields[negative]}; ${NEVER_NEGATIVE}`,
+    );
+  return spec;
+}

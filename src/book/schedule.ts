@@ -1,0 +1,48 @@
+/** Schedules of coupons and periods, counted back from their end. */
+import { BookError } from "../errors.ts";
+import type { Clock } from "./clock.ts";
+import type { Place } from "./place.ts";
+import type { Period } from "./rates-types.ts";
+import { monthsBefore, type TimeSpec, yearsText } from "./time.ts";
+
+/** Payments that one trade may have. */
+const MAX_PAYMENTS = 10_000;
+/** A first period shorter than this, in years, and than this part of a period, belongs to the next one. */
+const SHORTEST = { years: 7 / 365, part: 0.25 };
+
+/**
+ * The times at which `frequency` periods a year end that lead up to `end`, increasing: from the last one at or before
+ * `start` on. Dates step by calendar months where a period has a whole number of them, years by their fraction.
+ * @throws BookError more payments than a trade may have
+ */
+export function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
+  const last = clock.years(end);
+  const expected = (last - start) * frequency;
+  if (expected > MAX_PAYMENTS)
+    throw new BookError(place("frequency"), `expected at most ${MAX_PAYMENTS} payments, got ${Math.ceil(expected)}`);
+  const times = [last];
+  for (let k = 1; times[0] > start; k++) times.unshift(clock.years(back(end, last, k, frequency, clock)));
+  return times;
+}
+
+function back(end: TimeSpec, last: number, periods: number, frequency: number, { asOf }: Clock): TimeSpec {
+  const months = (12 * periods) / frequency;
+  if (end.kind === "years" || 12 % frequency !== 0) return { kind: "years", years: last - periods / frequency };
+  return monthsBefore(asOf, end, months);
+}
+
+/** The periods of a leg; its first one is shorter where `start` is no multiple of a period before `end`. */
+export function periodsOf(
+  { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },
+  clock: Clock,
+  place: Place,
+): Period[] {
+  const start = clock.years(from);
+  const last = clock.years(end);
+  if (!(last > start))
+    throw new BookError(place("end"), `expected a time after start, which is ${yearsText(start)} from asOf`);
+  const times = timesBack(end, frequency, start, clock, place);
+  const shortest = Math.min(SHORTEST.years, SHORTEST.part / frequency);
+  const ends = times.filter((time) => time > start + shortest);
+  return ends.map((time, i) => ({ start: i === 0 ? start : ends[i - 1], end: time }));
+}

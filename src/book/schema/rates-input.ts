@@ -1,0 +1,96 @@
+/** Trades on interest rates as they are written, for the TypeScript compiler. */
+import type { Tags } from "../types.ts";
+import type { TimeInput } from "./input.ts";
+
+interface RatesTerms {
+  readonly id: string;
+  readonly currency: string;
+  /** 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}
+
+/** A right to redeem a bond at a clean price. */
+export type RedemptionInput =
+  | { readonly date: TimeInput; readonly price: number }
+  | { readonly from: TimeInput; readonly to: TimeInput; readonly price: number };
+
+interface CouponBondInput {
+  readonly maturity: TimeInput;
+  /** Per year; 0 by default. */
+  readonly coupon?: number | undefined;
+  /** Coupons a year. */
+  readonly frequency?: number | undefined;
+  readonly notional: number;
+}
+
+interface CashflowsInput {
+  readonly cashflows: readonly (readonly [TimeInput, number])[];
+  /** The last payment by default. */
+  readonly notional?: number | undefined;
+}
+
+interface RightsInput {
+  readonly calls?: readonly RedemptionInput[] | undefined;
+  readonly puts?: readonly RedemptionInput[] | undefined;
+}
+
+/** A bond, which its issuer may call and its holder may put; as written. */
+export interface BondTradeInput extends RatesTerms {
+  readonly bond: (CouponBondInput & RightsInput) | (CashflowsInput & RightsInput);
+  /** Clean; results then have the option-adjusted spread. */
+  readonly marketPrice?: number | undefined;
+}
+
+/** Payments given one by one, as written. */
+export interface CashflowsTradeInput extends RatesTerms, CashflowsInput, RightsInput {
+  readonly marketPrice?: number | undefined;
+}
+
+interface ExerciseInput {
+  readonly expiry?: TimeInput | undefined;
+  readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
+}
+
+/** An option on a bond, as written. */
+export interface BondOptionInput extends RatesTerms, ExerciseInput {
+  readonly payoff: "call" | "put";
+  readonly strike: number;
+  /** "dirty" by default. */
+  readonly strikeIs?: "clean" | "dirty" | undefined;
+  readonly on: { readonly bond: CouponBondInput | CashflowsInput } | CashflowsInput;
+}
+
+/** A quoted volatility, which prices without a model of the short rate: Black's, normal or displaced. */
+export type RateQuoteInput =
+  | number
+  | { readonly normal: number }
+  | { readonly displaced: { readonly sigma: number; readonly shift: number } };
+
+interface LegInput {
+  readonly start: TimeInput;
+  readonly end: TimeInput;
+  readonly frequency: number;
+  readonly notional: number;
+}
+
+interface OnForwardRates extends RatesTerms {
+  readonly strike: number;
+  readonly volatility?: RateQuoteInput | undefined;
+}
+
+/** A cap or a floor, as written. */
+export type CapFloorInput = OnForwardRates &
+  (
+    | { readonly cap: LegInput & { readonly fixing?: number | undefined } }
+    | { readonly floor: LegInput & { readonly fixing?: number | undefined } }
+  );
+
+/** A swaption, as written. */
+export interface SwaptionInput extends OnForwardRates, ExerciseInput {
+  readonly swaption: "payer" | "receiver";
+  readonly swap: LegInput;
+}
+
+/** A trade on the rates of a currency, as written. */
+export type RatesTradeInput = BondTradeInput | CashflowsTradeInput | BondOptionInput | CapFloorInput | SwaptionInput;

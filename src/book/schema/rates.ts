@@ -1,0 +1,126 @@
+/** Trades on interest rates, as written. */
+import * as z from "zod";
+import { exerciseSchema, right } from "./trade.ts";
+import {
+  choose,
+  finite,
+  isPlainObject,
+  list,
+  name,
+  notNegative,
+  numberWhere,
+  object,
+  positive,
+  rate,
+  type Schema,
+  tags,
+  time,
+  volatility,
+  wholeNumberFrom,
+  word,
+} from "./values.ts";
+import type { TimeSpec } from "../time.ts";
+
+const frequency = wholeNumberFrom(1, 365, "payments a year, a whole number from 1 to 365");
+
+const flow = z.tuple([time, finite]).readonly() as Schema<readonly [TimeSpec, number], unknown>;
+const flows = list(flow, "a list of [time, amount], at least one", 1);
+
+const redemption = choose('{ "date", "price" } or { "from", "to", "price" }', {
+  marked: {
+    date: object({ date: time, price: positive }).transform(({ date, price }) => ({ from: date, to: date, price })),
+    from: object({ from: time, to: time, price: positive }),
+  },
+});
+export type RedemptionSpec = z.infer<typeof redemption>;
+const redemptions = list(redemption, 'a list of { "date", "price" } or { "from", "to", "price" }').optional();
+
+const couponTerms = { maturity: time, coupon: rate.optional(), frequency: frequency.optional(), notional: positive };
+const listedTerms = { cashflows: flows, notional: positive.optional() };
+const rights = { calls: redemptions, puts: redemptions };
+
+const plainBond = choose('{ "maturity", "coupon", "frequency", "notional" } or { "cashflows" }', {
+  marked: { cashflows: object(listedTerms), maturity: object(couponTerms) },
+});
+const bond = choose('{ "maturity", "coupon", "frequency", "notional", "calls", "puts" } or { "cashflows" }', {
+  marked: { cashflows: object({ ...listedTerms, ...rights }), maturity: object({ ...couponTerms, ...rights }) },
+});
+export type BondSpec = z.infer<typeof bond>;
+
+const legTerms = { start: time, end: time, frequency, notional: positive };
+const leg = object({ ...legTerms, fixing: rate.optional() });
+export type LegSpec = z.infer<typeof leg>;
+
+const sigma = notNegative;
+const quote = choose('a volatility, { "normal" } or { "displaced" }', {
+  number: volatility.transform((black) => ({ kind: "displaced" as const, sigma: black, shift: 0 })),
+  marked: {
+    normal: object({
+      normal: numberWhere("a normal volatility from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 }),
+    }).transform(({ normal }) => ({ kind: "normal" as const, sigma: normal })),
+    displaced: object({ displaced: object({ sigma, shift: notNegative }) }).transform(({ displaced }) => ({
+      kind: "displaced" as const,
+      ...displaced,
+    })),
+  },
+});
+
+const terms = { id: name, currency: name, quantity: finite.optional(), tags: tags.optional() };
+const when = { expiry: time.optional(), exercise: exerciseSchema.optional() };
+const marketPrice = positive.optional();
+
+const bondTrade = object({ ...terms, bond, marketPrice }).transform((spec) => ({ kind: "bond" as const, ...spec }));
+const flowsTrade = object({ ...terms, ...listedTerms, ...rights, marketPrice }).transform(
+  ({ cashflows, notional, calls, puts, ...spec }) => ({
+    kind: "bond" as const,
+    ...spec,
+    bond: { cashflows, notional, calls, puts },
+  }),
+);
+const onBond = choose('{ "bond" } or { "cashflows" }', {
+  marked: {
+    bond: object({ bond: plainBond }).transform(({ bond: of }) => of),
+    cashflows: object(listedTerms),
+  },
+});
+const bondOption = object({
+  ...terms,
+  payoff: right,
+  strike: positive,
+  strikeIs: word(["clean", "dirty"]).optional(),
+  ...when,
+  on: onBond,
+}).transform((spec) => ({ kind: "bondOption" as const, ...spec }));
+const capTerms = { ...terms, strike: rate, volatility: quote.optional() };
+const cap = object({ ...capTerms, cap: leg }).transform(({ cap: of, ...spec }) => ({
+  kind: "capFloor" as const,
+  right: "cap" as const,
+  leg: of,
+  ...spec,
+}));
+const floor = object({ ...capTerms, floor: leg }).transform(({ floor: of, ...spec }) => ({
+  kind: "capFloor" as const,
+  right: "floor" as const,
+  leg: of,
+  ...spec,
+}));
+const swaption = object({
+  ...capTerms,
+  ...when,
+  swaption: word(["payer", "receiver"]),
+  swap: object(legTerms),
+}).transform(({ swaption: side, swap, ...spec }) => ({ kind: "swaption" as const, right: side, leg: swap, ...spec }));
+
+const forms = { on: bondOption, bond: bondTrade, cashflows: flowsTrade, cap, floor, swaption };
+
+/** A trade on the rates of a currency. */
+export const ratesTradeSchema = choose(
+  'a trade on rates: { "currency" } and "bond", "cashflows", "on", "cap", "floor" or "swaption"',
+  { marked: forms },
+);
+export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
+
+/** Whether an entry of the book is a trade on rates, by the fields that only these have. */
+export function isRatesEntry(value: unknown): boolean {
+  return isPlainObject(value) && ["currency", ...Object.keys(forms)].some((field) => Object.hasOwn(value, field));
+}

@@ -1,0 +1,57 @@
+/** Models of the short rate, by what a book says of a currency's rates. */
+import type { PiecewiseConstant } from "./piecewise.ts";
+import type { ForwardCurve } from "./rates.ts";
+
+/**
+ * The rates of one currency: a curve that does not move, or a model of the short rate r. Times in years, rates
+ * continuously compounded per year.
+ */
+export type RatesModel =
+  /** Deterministic: forward rates come true. */
+  | { readonly kind: "curve"; readonly curve: ForwardCurve }
+  /** dr = (θ(t) − a·r) dt + σ(t) dW with the θ that gives the curve's discount factors. */
+  | {
+      readonly kind: "hullWhite";
+      readonly curve: ForwardCurve;
+      /** a ≥ 0. */
+      readonly meanReversion: number;
+      /** σ(t) ≥ 0, per year and √year. */
+      readonly volatility: PiecewiseConstant;
+    }
+  /** dr = κ(θ − r) dt + σ dW from r0. */
+  | AffineRate<"vasicek">
+  /** dr = κ(θ − r) dt + σ√r dW from r0; r0, κ, θ ≥ 0. */
+  | AffineRate<"cir">
+  /** r = x + y + φ(t), dx = −a·x dt + σ dW₁, dy = −b·y dt + η dW₂, d⟨W₁, W₂⟩ = ρ dt, fitted to the curve. */
+  | {
+      readonly kind: "g2";
+      readonly curve: ForwardCurve;
+      readonly a: number;
+      readonly sigma: number;
+      readonly b: number;
+      readonly eta: number;
+      readonly rho: number;
+    }
+  /** d ln r = (θ(t) − a·ln r) dt + σ dW, fitted to the curve. */
+  | {
+      readonly kind: "blackKarasinski";
+      readonly curve: ForwardCurve;
+      readonly meanReversion: number;
+      readonly volatility: number;
+    }
+  /**
+   * Black, Derman and Toy's lattice with periods of a year, fitted to zero yields of 1, 2, … years (annually
+   * compounded) and their volatilities.
+   */
+  | { readonly kind: "bdt"; readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] };
+
+interface AffineRate<K extends string> {
+  readonly kind: K;
+  readonly r0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+}
+
+/** A model of the short rate with constant parameters that have no curve. */
+export type VasicekOrCir = Extract<RatesModel, { readonly kind: "vasicek" | "cir" }>;

@@ -1,0 +1,144 @@
+import { failedResult, labelsOf, type ParsedTrade, type RatesTrade, type TradeResult } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
+import { Turns } from "../../turns.ts";
+import type { Engine, SessionOf } from "../backend.ts";
+import type { ScenarioCases } from "../columns/scenario-cases.ts";
+import type { Settings } from "../options.ts";
+import { closedFormRates } from "./closed-form.ts";
+import { laterRatesTrade } from "./later.ts";
+import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
+import { RatesMarket } from "./rates-market.ts";
+import { ratesResult } from "./result.ts";
+
+/** The methods of trades on rates, the cheapest first. */
+const METHODS: readonly RatesMethod[] = [closedFormRates];
+
+/** What the trades on rates of a batch are priced with. */
+export interface RatesSetting {
+  readonly settings: Settings;
+  readonly cases: ScenarioCases;
+  readonly engine: Engine;
+  readonly sessionOf: SessionOf;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** A trade with its rows: one for each case of the scenarios in which it is not settled. */
+interface Job {
+  readonly place: number;
+  readonly trade: RatesTrade;
+  readonly method: RatesMethod;
+  readonly rows: readonly (RatesRow | undefined)[];
+}
+
+/**
+ * Prices the trades on rates of a batch: each by the cheapest method that takes it, all rows of a method in one call.
+ * @returns results by the place in the batch
+ */
+export async function priceRates(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: RatesSetting,
+): Promise<ReadonlyMap<number, TradeResult>> {
+  const results = new Map<number, TradeResult>();
+  const jobs = new Map<RatesMethod, Job[]>();
+  const turns = new Turns(setting.signal);
+  const fail = (trade: RatesTrade, place: number, error: unknown): void => {
+    const index = trades[place].index ?? firstIndex + place;
+    const labels = { id: trade.id, ...labelsOf(trade) };
+    results.set(place, failedResult(labels, error, setting.engine.warnings, `trades[${index}]`));
+  };
+  for (const [place, parsed] of trades.entries()) {
+    if (!parsed.ok || parsed.trade.kind !== "rates") continue;
+    if (turns.due) await turns.take();
+    const { trade } = parsed;
+    try {
+      const method = methodOf(trade, setting.settings);
+      const own = jobs.get(method) ?? [];
+      own.push({ place, trade, method, rows: rowsOf(trade, setting) });
+      jobs.set(method, own);
+    } catch (error) {
+      fail(trade, place, error);
+    }
+  }
+  for (const [method, own] of jobs) {
+    const rows = own.flatMap((job) => job.rows.filter((row) => row !== undefined));
+    const outcomes = await setting.sessionOf(method).price(rows, setting.signal);
+    let next = 0;
+    for (const job of own) {
+      const values = job.rows.map((row) => (row === undefined ? undefined : outcomes[next++]));
+      try {
+        results.set(job.place, resultOf(job, values, setting));
+      } catch (error) {
+        fail(job.trade, job.place, error);
+      }
+    }
+  }
+  return results;
+}
+
+/** @throws SpecError no method prices the trade, or the one asked for does not */
+function methodOf(trade: RatesTrade, { method: asked }: Settings): RatesMethod {
+  const offered = METHODS.filter(({ name }) => asked === "auto" || name === asked);
+  if (offered.length === 0) {
+    const names = METHODS.map(({ name }) => name).join(" or ");
+    throw new SpecError(`method: ${asked} does not price trades on rates; expected auto, ${names}`);
+  }
+  const reasons = offered.map((method) => method.refuses(trade));
+  const first = reasons.indexOf(undefined);
+  if (first >= 0) return offered[first];
+  const why = offered.map(({ name }, i) => `${name}: it has ${reasons[i] ?? ""}`).join("; ");
+  throw new SpecError(`no method prices this trade (${why})`);
+}
+
+function rowsOf(trade: RatesTrade, { cases, settings }: RatesSetting): (RatesRow | undefined)[] {
+  const today = new RatesMarket(trade.rates);
+  const { accuracy } = settings;
+  const first: RatesRow = { trade, market: today, greeks: settings.greeks, accuracy };
+  if (cases.scenarios === undefined) return [first];
+  return cases.cases.map(({ date, shift }, i) => {
+    if (i === 0) return first;
+    const years = cases.dates[date];
+    const later = laterRatesTrade(trade, years, today);
+    if (later === undefined) return undefined;
+    const { volatility, rate } = shift;
+    const market = new RatesMarket(trade.rates, {
+      years,
+      volatility,
+      ...(rate === 0 ? {} : { shift: (t) => rate * t }),
+    });
+    return { trade: later, market, greeks: "none", accuracy };
+  });
+}
+
+/** @throws the error of the trade itself; scenarios that cannot be priced are null */
+function resultOf(
+  { trade, method, rows }: Job,
+  outcomes: readonly (RatesOutcome | undefined)[],
+  { settings, engine, cases }: RatesSetting,
+): TradeResult {
+  const [today] = outcomes;
+  if (today === undefined || today instanceof Error) throw today ?? new SpecError("no value");
+  if (!Number.isFinite(today.value))
+    throw new SpecError(`value: ${today.value}; its terms or rates are beyond what ${method.name} can represent`);
+  const priced = ratesResult({ trade, value: today, method, settings, engine });
+  const { scenarios } = cases;
+  if (scenarios === undefined) return priced;
+  const numbers = outcomes.map((outcome, i) => numbersOf(rows[i], outcome));
+  const column = Float64Array.from(numbers.flatMap(({ value }) => Array<number>(cases.spots).fill(value)));
+  const errors = Float64Array.from(numbers.map(({ errorEstimate }) => errorEstimate));
+  return {
+    ...priced,
+    scenarios: cases.ladder(scenarios, column, 0),
+    scenarioErrorEstimates: cases.estimates(scenarios, errors, 0),
+  };
+}
+
+/** A settled trade is worth nothing; one that cannot be priced has no number. */
+function numbersOf(
+  row: RatesRow | undefined,
+  outcome: RatesOutcome | undefined,
+): Pick<RatesValue, "value" | "errorEstimate"> {
+  if (row === undefined) return { value: 0, errorEstimate: 0 };
+  if (outcome === undefined || outcome instanceof Error) return { value: Number.NaN, errorEstimate: Number.NaN };
+  return outcome;
+}

@@ -1,0 +1,89 @@
+import { cirBond, vasicekBond } from "../../models/index.ts";
+import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
+
+/** Moves of a currency's rates. */
+export interface RatesMove {
+  /** Years after `asOf`; the curve rolls along its forward rates. */
+  readonly years?: number;
+  /** Added to the volatilities of the model, which stay ≥ 0. */
+  readonly volatility?: number;
+  /** ∫₀ᵗ of what is added to the short rate, of years from the later date: a deterministic shift. */
+  readonly shift?: (t: number) => number;
+}
+
+/**
+ * The rates of a currency at a date, moved by a scenario or for a sensitivity. Every model moves by a deterministic
+ * shift of its short rate, which leaves its volatility as it is: so the curve of any model may move.
+ */
+export class RatesMarket {
+  readonly model: RatesModel;
+  readonly years: number;
+  readonly volatilityShift: number;
+  readonly #shift: ((t: number) => number) | undefined;
+  readonly #base: number;
+
+  constructor(model: RatesModel, { years = 0, volatility = 0, shift }: RatesMove = {}) {
+    this.model = model;
+    this.years = years;
+    this.volatilityShift = volatility;
+    this.#shift = shift;
+    this.#base = logDiscountOf(model, years);
+  }
+
+  /** ln of the price of 1 paid `t` years after the market's date. */
+  logDiscount(t: number): number {
+    const shift = this.#shift === undefined ? 0 : this.#shift(t);
+    if (this.model.kind === "cir" && this.years > 0)
+      return cirBond({ ...this.model, r0: cirMean(this.model, this.years), years: t }) - shift;
+    return logDiscountOf(this.model, this.years + t) - this.#base - shift;
+  }
+
+  /** The price of 1 paid `t` years after the market's date. */
+  discount(t: number): number {
+    return Math.exp(this.logDiscount(t));
+  }
+
+  /** The short rate at the market's date: that of the next second, where the curve has steps. */
+  shortRate(): number {
+    return -this.logDiscount(INSTANT) / INSTANT;
+  }
+
+  /** The same market with other rates. */
+  moved(shift: (t: number) => number): RatesMarket {
+    const before = this.#shift;
+    const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
+    return new RatesMarket(this.model, { years: this.years, volatility: this.volatilityShift, shift: both });
+  }
+
+  /** σ(t) of Hull and White's model from the market's date on, moved. */
+  sigma(volatility: PiecewiseConstant): PiecewiseConstant {
+    const { times, values } = later(volatility, this.years);
+    return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
+  }
+}
+
+/** E[r] of Cox, Ingersoll and Ross' rate, which stands for it at a later date. */
+function cirMean({ r0, kappa, theta }: Extract<RatesModel, { readonly kind: "cir" }>, years: number): number {
+  return theta + (r0 - theta) * Math.exp(-kappa * years);
+}
+
+/** ln P(0, t). */
+function logDiscountOf(model: RatesModel, t: number): number {
+  switch (model.kind) {
+    case "vasicek":
+      return vasicekBond({ ...model, years: t });
+    case "cir":
+      return cirBond({ ...model, years: t });
+    case "bdt":
+      return logDiscountOfYields(model.annualYields, t);
+    default:
+      return -integrate(model.curve, t);
+  }
+}
+
+/** Linear in t between whole years; beyond the last yield as in its year. */
+function logDiscountOfYields(yields: readonly number[], t: number): number {
+  const at = (years: number): number => (years === 0 ? 0 : -years * Math.log1p(yields[years - 1]));
+  const before = Math.min(Math.floor(t), yields.length - 1);
+  return at(before) + (t - before) * (at(before + 1) - at(before));
+}
