@@ -165,7 +165,7 @@ function outcomeOf(
   const none = { value, errorEstimate: error, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
   if (greeks === "none") return none;
   const model = gaussianModel(market);
-  const theta = market.shortRate() * value + bumped(prepared, exchanged, (one, h) => atTime(one, model, market, h));
+  const theta = market.shortRate() * value + thetaOf(prepared, exchanged, market, model);
   if (greeks === "grid") return { ...none, theta };
   const last = Math.max(0, ...toDiscounts.map(([t]) => t));
   const keyRates = KEY_TIMES.slice(0, keyRatesUpTo(last)).map((_, k) =>
@@ -173,10 +173,10 @@ function outcomeOf(
   );
   const rho = toDiscounts.reduce((sum, [t, slope]) => sum - t * slope, 0);
   const parameters = parametersOf(market, model, prepared, exchanged, toDiscounts);
-  const isQuoted = prepared.some(({ option }) => option.quote !== undefined);
-  const vega = isQuoted
-    ? bumped(prepared, exchanged, ({ option }, h) => deviationsOf(option, model, market, 0, undefined, h))
-    : (model?.volatilities ?? []).reduce((sum, name) => sum + parameters[name], 0);
+  const quoted = bumped(prepared, exchanged, ({ option }, h) =>
+    option.quote === undefined ? [] : deviationsOf(option, model, market, 0, undefined, h),
+  );
+  const vega = (model?.volatilities ?? []).reduce((sum, name) => sum + parameters[name], quoted);
   return { ...none, theta, vega, rho, keyRates, parameters };
 }
 
@@ -186,9 +186,16 @@ const sizeOf = (amount: Amount, market: RatesMarket): number =>
 const sizes = ({ flows }: RateOption, market: RatesMarket): number =>
   flows.reduce((sum, { amount }) => sum + sizeOf(amount, market), 0);
 
-/** The deviations as a little time passes; those of an option that expires at once are 0. */
-function atTime({ option }: Prepared, model: GaussianModel | undefined, market: RatesMarket, h: number): Deviation[] {
-  return deviationsOf(option, model, market, h * option.expiry);
+/** The change per year as deviations shrink with the time that is left; that of an option that expires at once is 0. */
+function thetaOf(
+  prepared: readonly Prepared[],
+  exchanged: readonly Exchanged[],
+  market: RatesMarket,
+  model: GaussianModel | undefined,
+): number {
+  const later = ({ option }: Prepared, h: number): Deviation[] =>
+    deviationsOf(option, model, market, h * option.expiry);
+  return bumped(prepared, exchanged, later, ({ option }) => option.expiry);
 }
 
 /** Steps of central differences. */
@@ -199,16 +206,16 @@ function bumped(
   prepared: readonly Prepared[],
   exchanged: readonly Exchanged[],
   deviationsAt: (one: Prepared, h: number) => readonly Deviation[],
-  step = STEP,
+  unit: (one: Prepared) => number = () => 1,
 ): number {
   let sum = 0;
   prepared.forEach((one, i) => {
-    const isTime = deviationsAt.length === 2 && one.option.expiry === 0;
-    if (isTime) return;
-    const [up, down] = [deviationsAt(one, step), deviationsAt(one, -step)];
+    const size = 2 * STEP * unit(one);
+    if (size === 0) return;
+    const [up, down] = [deviationsAt(one, STEP), deviationsAt(one, -STEP)];
     up.forEach((at, j) => {
       const [a, b] = rotated([at[0] - down[j][0], at[1] - down[j][1]], one.axis);
-      sum += (exchanged[i].toAcross[j] * a + exchanged[i].toAlong[j] * b) / (2 * step);
+      sum += (exchanged[i].toAcross[j] * a + exchanged[i].toAlong[j] * b) / size;
     });
   });
   return sum;

@@ -37,7 +37,7 @@ export function gaussianModel(market: RatesMarket): GaussianModel | undefined {
     case "hullWhite":
       return hullWhite(model.meanReversion, market.sigma(model.volatility));
     case "vasicek":
-      return vasicek(model, Math.max(model.sigma + market.volatilityShift, 0));
+      return vasicek(model);
     case "g2":
       return g2(model, market.volatilityShift);
     default:
@@ -64,8 +64,7 @@ function hullWhite(meanReversion: number, volatility: PiecewiseConstant): Gaussi
   };
 }
 
-function vasicek(model: Extract<RatesModel, { kind: "vasicek" }>, sigma: number): GaussianModel {
-  const { r0, kappa, theta } = model;
+function vasicek({ r0, kappa, theta, sigma }: Extract<RatesModel, { kind: "vasicek" }>): GaussianModel {
   return {
     parameters: { r0, kappa, theta, sigma },
     volatilities: ["sigma"],
