@@ -11,3 +11,5 @@ export {
 } from "./fit.ts";
 export { fitHeston, type HestonFitOptions } from "./heston-fit.ts";
 export { fitSvi } from "./svi-surface.ts";
+export { fitSsvi } from "./ssvi-fit.ts";
+export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
