@@ -24,8 +24,8 @@ export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
  *   V = A·E[max(φ·(F − K + βZ), 0)]
  *
  * `options[k·count + i]`: a₀, φ and one of `EXCHANGE`; `flows[k·total + j]`: aⱼ, αⱼ, βⱼ, those of option i from
- * `first[i]` to `first[i + 1]`. `values`: V, ∂V/∂a₀, coarse; `slopes`: ∂V/∂aⱼ, ∂V/∂αⱼ, ∂V/∂βⱼ, exact because V is at its
- * maximum over z*. The flows' βⱼ must not be negative, with one change of sign along increasing βⱼ, −a₀ in front.
+ * `first[i]` to `first[i + 1]`. `values`: V, ∂V/∂a₀, coarse; `slopes`: ∂V/∂aⱼ, ∂V/∂αⱼ, ∂V/∂βⱼ, exact because V is at
+ * its maximum over z*. The flows' βⱼ must not be negative, with one change of sign along increasing βⱼ, −a₀ in front.
  */
 export const exchangeKernel = kernel({
   name: "exchange-options",
