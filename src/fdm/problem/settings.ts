@@ -104,9 +104,14 @@ export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "cent
   return convection;
 }
 
-/** The number of times that steps double after a date; `always`: with exercise at all times. @throws SpecError */
-export function gradingOf({ grading, steps = 100 }: AnyProblem, always: boolean): number {
-  const chosen = grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 1);
+/**
+ * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where
+ * exercise splits off of each step, more than three phases leave too few steps for the rest (design/factors.md).
+ * @throws SpecError
+ */
+export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
+  const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;
+  const chosen = grading ?? (always ? phases : 1);
   if (!Number.isInteger(chosen) || chosen < 1 || chosen > 20)
     throw new SpecError(`grading: got ${chosen}, expected a whole number from 1 to 20`);
   return chosen;

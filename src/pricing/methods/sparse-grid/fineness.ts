@@ -1,5 +1,5 @@
 /** The numbers of grids and steps that a problem takes. */
-import { type AxesPoint, type Condition, SAME_DATE } from "../../../fdm/index.ts";
+import type { Condition } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../several/parts.ts";
@@ -78,12 +78,3 @@ export const OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
  * small (against alternating directions, which agreed with themselves on finer grids; two underlyings, scenarios).
  */
 export const OF_BARRIER = 2.5;
-
-/** A point with an estimate that is so many times as large. */
-export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
-  ...point,
-  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
-});
-
-/** Tells whether a date is that of expiry. */
-export const isAtExpiry = (time: number, { expiry }: Terms): boolean => time >= expiry * (1 - SAME_DATE);
