@@ -1,4 +1,4 @@
-/** From a currency's rates as written to a model of them. */
+/** Models of a currency's rates from rates as written. */
 import { BookError } from "../errors.ts";
 import {
   constant,
@@ -21,7 +21,7 @@ type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instrume
 /** A currency's rates: their model, and what underlyings in that currency take of it. */
 export interface ResolvedRates {
   readonly model: RatesModel;
-  /** Undefined where the model has no curve that underlyings could use. */
+  /** The curve for underlyings; undefined where the model has none that they could use. */
   readonly curve: ForwardCurve | undefined;
   readonly shortRate: HullWhite | undefined;
   /** How well the curve fits, where it was given as instruments. */
