@@ -229,6 +229,15 @@ describe("sensitivities are those of values that moved", () => {
   });
 });
 
+it("the option-adjusted spread is the move of the rates that gives the market price", async () => {
+  const bond = { bond: { maturity: 6.5, coupon: 0.05, frequency: 2, notional: 100 } };
+  const moved = { rate: [0.0123] };
+  const [{ scenarios, accrued = 0 }] = await price(CURVE, [bond], moved);
+  const marketPrice = (scenarios?.[0][0][0][0] ?? 0) - accrued;
+  const [{ optionAdjustedSpread }] = await price(CURVE, [{ ...bond, marketPrice }]);
+  expect(optionAdjustedSpread).toBeCloseTo(0.0123, 12);
+});
+
 describe("what a model cannot be is an error with the reason", () => {
   it.each([
     [{ cir: { r0: -0.01, kappa: 0.5, theta: 0.04, sigma: 0.1 } }, "never negative"],

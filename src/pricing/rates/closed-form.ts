@@ -84,6 +84,10 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
       return new SpecError(
         "volatility: a lognormal quote needs a forward rate and a strike above −shift; write { displaced } or { normal }",
       );
+    if (option.quote === undefined && signChanges([-strike, ...amounts]) > 1)
+      return new SpecError(
+        "on.cashflows: expected payments whose sign changes at most once, from negative to positive",
+      );
     const axis = axisOf(raw, amounts);
     const deviations = raw.map((one) => rotated(one, axis));
     const kind =
@@ -96,6 +100,12 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
     prepared.push({ option, deviations, axis });
   }
   return prepared;
+}
+
+/** Between numbers one after another, those that are 0 left out. */
+function signChanges(numbers: readonly number[]): number {
+  const signs = numbers.filter((one) => one !== 0).map(Math.sign);
+  return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;
 }
 
 const worth = (amount: Amount, market: RatesMarket): number =>
