@@ -35,7 +35,7 @@ function refuses({ product, rates }: RatesTrade): string | undefined {
     return "early exercise";
   const isQuoted = product.kind !== "bondOption" && product.quote !== undefined;
   const isGaussian = ["curve", "hullWhite", "vasicek", "g2"].includes(rates.kind);
-  return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) under which options have no closed form here`;
+  return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) that are not Gaussian`;
 }
 
 /** An option of a row with what the kernel needs of it. */
@@ -186,7 +186,9 @@ function outcomeOf(
   const quoted = bumped(prepared, exchanged, ({ option }, h) =>
     option.quote === undefined ? [] : deviationsOf(option, model, market, 0, undefined, h),
   );
-  const vega = (model?.volatilities ?? []).reduce((sum, name) => sum + parameters[name], quoted);
+  // The curve of Cox, Ingersoll and Ross' model depends on its volatility.
+  const volatilities = model?.volatilities ?? (market.model.kind === "cir" ? ["sigma"] : []);
+  const vega = volatilities.reduce((sum, name) => sum + parameters[name], quoted);
   return { ...none, theta, vega, rho, keyRates, parameters };
 }
 
