@@ -23,7 +23,7 @@ export interface Fineness {
 }
 
 /** Most nodes of a date: beyond, two dates are too close to each other for how far away they are. */
-const MOST_NODES = 16385;
+export const mostNodes = 16385;
 /** Most bytes of node values in one launch. */
 const LAUNCH_BYTES = 256 * 2 ** 20;
 
@@ -118,9 +118,9 @@ function launchesOf(
   instances.forEach(({ trade, market }, k) => {
     const { dates } = trades[trade];
     const needed = nodesNeeded(trades[trade], markets[market], fineness);
-    if (needed > MOST_NODES)
+    if (needed > mostNodes)
       throw new SpecError(
-        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${MOST_NODES}; ` +
+        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
           "leave out some of the dates",
       );
     const capacity = rounded(needed);

@@ -5,13 +5,14 @@ import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
 import { closedFormRates } from "./closed-form.ts";
+import { convolutionRates } from "./convolution.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates];
+const METHODS: readonly RatesMethod[] = [closedFormRates, convolutionRates];
 
 /** What the trades on rates of a batch are priced with. */
 export interface RatesSetting {
