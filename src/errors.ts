@@ -13,7 +13,7 @@
  * }
  */
 export abstract class FeynkacError extends Error {
-  /** Stable, for programs: "BOOK", "SPEC", "SHAPE" and so on. */
+  /** A stable code for programs: "BOOK", "SPEC", "SHAPE" and so on. */
   abstract readonly code: string;
 
   constructor(message: string, options?: ErrorOptions) {
@@ -24,7 +24,7 @@ export abstract class FeynkacError extends Error {
 
 /** The place of an error in a source text, and what it says there: for callers that name the place in their own way. */
 export interface SourcePlace {
-  /** 1-based, inside `source`. */
+  /** The line inside `source`, from 1; `column`: from 1. */
   readonly line: number;
   readonly column: number;
   /** The kernel's or the function's name and text. */
@@ -50,7 +50,7 @@ export interface SourcePlace {
  */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
-  /** 1-based line and column inside the kernel's own source text, where known. */
+  /** The line and column inside the kernel's own source text, from 1, where known. */
   readonly line: number | undefined;
   readonly column: number | undefined;
   /** The place with the source text, where known. */

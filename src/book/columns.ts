@@ -83,7 +83,7 @@ export interface TableOptions {
   readonly keep?: readonly string[];
 }
 
-/** @throws BookError at `where`: a column that is unknown, missing, or there twice */
+/** Reads the names of columns. @throws BookError at `where`: a column that is unknown, missing, or there twice */
 export function readColumns(names: readonly string[], where: string, { keep = [] }: TableOptions = {}): Column[] {
   for (const name of keep) {
     if (KINDS.has(name)) throw new BookError(where, `cannot keep ${quote(name)} as a tag: it is a term of the trade`);

@@ -11,7 +11,7 @@ export function isBlank({ text }: Line): boolean {
 /** One line of a text, counted from 1, without its line break. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  /** Longer than the limit: passed over, never held in memory. */
+  /** A line longer than the limit: passed over, never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
 /**

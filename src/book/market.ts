@@ -23,7 +23,10 @@ export interface ResolvedMarket extends Market {
   readonly between: CorrelationTable;
 }
 
-/** @throws BookError where numbers contradict each other: dates out of order, total variance that falls */
+/**
+ * Resolves a market as written to market data.
+ * @throws BookError where numbers contradict each other: dates out of order, total variance that falls
+ */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): ResolvedMarket {
   const rates = new Map(
     [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),

@@ -38,7 +38,7 @@ export interface Table {
   readonly read: (cells: readonly unknown[], index: number, repeated?: boolean) => ParsedTrade;
 }
 
-/** @throws BookError no Parquet, an unknown column */
+/** Opens a table of trades in Parquet. @throws BookError no Parquet, an unknown column */
 export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));

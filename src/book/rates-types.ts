@@ -97,3 +97,23 @@ export interface RatesTrade {
   readonly quantity: number;
   readonly tags?: Tags;
 }
+
+/** The time of a key rate, in years, and ∂V/∂z of its zero rate, per 1.00. */
+export type KeyRate = readonly [time: number, value: number];
+
+/** The numbers of a result that only trades on rates have. */
+export interface RatesFigures {
+  /** The price of a bond without accrued interest, and that interest. */
+  readonly clean?: number;
+  readonly accrued?: number;
+  /** The yield of a bond to maturity, continuously compounded, with its duration −V′/V and its convexity V″/V. */
+  readonly yield?: number;
+  readonly duration?: number;
+  readonly convexity?: number;
+  /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
+  readonly optionAdjustedSpread?: number;
+  /** The sensitivities of a trade on rates to key rates. */
+  readonly keyRates?: readonly KeyRate[];
+  /** The sensitivities of a trade on rates to the parameters of their model, as the book names them, per 1.00. */
+  readonly parameters?: Readonly<Record<string, number>>;
+}

@@ -82,7 +82,7 @@ export function findInvalid(text: string): number {
   return text.search(/\p{Surrogate}/u);
 }
 
-/** @throws BookError bytes that a text in UTF-8 does not begin with */
+/** Refuses text in another encoding than UTF-8. @throws BookError bytes that a text in UTF-8 does not begin with */
 export function refuseOtherEncodings([a, b]: Uint8Array): void {
   if (a === 0x1f && b === 0x8b)
     throw new BookError("", "the input is compressed (gzip); decompress it first: gunzip -c FILE | feynkac price -");

@@ -7,7 +7,7 @@ export const MAX_YEARS = 1000;
 
 /** The moment a book is valued at. */
 export interface AsOf {
-  /** Milliseconds since 1970, UTC. */
+  /** The milliseconds since 1970, UTC. */
   readonly instant: number;
   /**
    * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
@@ -19,7 +19,7 @@ export interface AsOf {
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** Midnight UTC of the day; the time of day is asOf's. */
+  /** A day, as its midnight UTC; the time of day is asOf's. */
   | { readonly kind: "day"; readonly midnight: number }
   /** A tenor: so many calendar months after asOf's day, and then so many days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };

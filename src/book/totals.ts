@@ -49,9 +49,9 @@ interface TradeOnUnderlyings {
  * for (const { currency, value } of totals.totals) console.log(currency, value.toFixed(4)); // EUR 104.5058
  */
 export class Totals {
-  /** Trades with a value. */
+  /** The number of trades with a value. */
   priced = 0;
-  /** Trades with an error. */
+  /** The number of trades with an error. */
   failed = 0;
   readonly #byCurrency = new Map<string, CurrencySums>();
   readonly #byGroup = new Map<string, { readonly group: GroupTotals["group"]; readonly sums: CurrencySums }>();

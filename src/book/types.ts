@@ -8,12 +8,12 @@ import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
-import type { RatesTrade } from "./rates-types.ts";
+import type { RatesFigures, RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
 /** The payoff of a trade that is exercised or expires, per unit of quantity. */
 export type Payoff =
-  /** max(S − strike, 0) or max(strike − S, 0). */
+  /** A payoff of max(S − strike, 0) or max(strike − S, 0). */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
   /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
@@ -27,7 +27,7 @@ export type Payoff =
       readonly kinks: readonly number[];
       readonly place?: string;
     }
-  /** max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
+  /** A payoff of max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
   | {
       readonly kind: "basket";
       readonly right: "call" | "put";
@@ -39,7 +39,7 @@ export type Payoff =
 
 /** A payoff that depends on the path of one spot, not on its last value alone. */
 export type PathPayoff =
-  /** max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
+  /** A payoff of max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
   | {
       readonly kind: "average";
       readonly right: "call" | "put";
@@ -87,7 +87,10 @@ export type BasketIndex = "sum" | "product" | "max" | "min";
 export type Exercise =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
-  /** Times in years, increasing, the last one at or before expiry; expiry itself is always an exercise date. */
+  /**
+   * Exercise on dates: times in years, increasing, the last one at or before expiry; expiry itself is always an
+   * exercise date.
+   */
   | { readonly kind: "bermudan"; readonly times: readonly number[] };
 
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
@@ -97,9 +100,9 @@ export interface Barrier {
   /** The underlying that is monitored, of a trade on several: its number from 0. */
   readonly asset?: number;
   readonly type: BarrierType;
-  /** > 0. */
+  /** The level of the barrier, > 0. */
   readonly level: number;
-  /** Paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
+  /** The amount paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
   /** The time at which a rebate is paid; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
@@ -121,9 +124,12 @@ export interface TradeAsset {
 export interface DriverCorrelations {
   /** The names of underlyings, and the currency of the short rate. */
   readonly names: readonly string[];
-  /** Symmetric, with ones on its diagonal; whether it is positive semi-definite is for methods to look at. */
+  /**
+   * The matrix of correlations, symmetric, with ones on its diagonal; whether it is positive semi-definite is for
+   * methods to look at.
+   */
   readonly matrix: readonly (readonly number[])[];
-  /** Pairs that the book does not name, which are taken to be independent. */
+  /** The pairs that the book does not name, which are taken to be independent. */
   readonly assumed: readonly (readonly [string, string])[];
 }
 
@@ -135,7 +141,7 @@ export interface Trade {
   /** Absent: other trades have a `kind`. */
   readonly kind?: undefined;
   readonly id: string;
-  /** Shared by reference among the trades of one underlying. */
+  /** The underlying, shared by reference among the trades of one underlying. */
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
@@ -144,12 +150,14 @@ export interface Trade {
   /** The correlations of a trade on several underlyings or under a stochastic short rate. */
   readonly correlations?: DriverCorrelations;
   readonly payoff: Payoff;
-  /** Years, ≥ 0; at 0 the trade is worth its payoff. */
+  /** The time to expiry in years, ≥ 0; at 0 the trade is worth its payoff. */
   readonly expiry: number;
   readonly exercise: Exercise;
-  /** Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some. */
+  /**
+   * The barriers. Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some.
+   */
   readonly barriers: readonly Barrier[];
-  /** Results are per unit; totals multiply by this. Negative when sold. */
+  /** The number of units held. Results are per unit; totals multiply by this. Negative when sold. */
   readonly quantity: number;
   readonly tags?: Tags;
 }
@@ -195,7 +203,7 @@ export interface Market {
 
 /** The context that all trades of a book share. */
 export interface BookContext {
-  /** ISO instant in UTC. */
+  /** The valuation moment, an ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   /** The method that prices its trades, unless options say otherwise; "auto" by default. */
@@ -247,7 +255,7 @@ export interface TradeLabels {
  * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
  * null.
  */
-export interface PricedTrade extends TradeLabels {
+export interface PricedTrade extends TradeLabels, RatesFigures {
   readonly id: string;
   readonly status: "ok";
   readonly value: number;
@@ -270,27 +278,17 @@ export interface PricedTrade extends TradeLabels {
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /** The price of a bond without accrued interest, and that interest. */
-  readonly clean?: number;
-  readonly accrued?: number;
-  /** The yield of a bond to maturity, continuously compounded, with its duration −V′/V and its convexity V″/V. */
-  readonly yield?: number;
-  readonly duration?: number;
-  readonly convexity?: number;
-  /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
-  readonly optionAdjustedSpread?: number;
-  /** The sensitivities of a trade on rates to key rates. */
-  readonly keyRates?: readonly KeyRate[];
-  /** The sensitivities of a trade on rates to the parameters of their model, as the book names them, per 1.00. */
-  readonly parameters?: Readonly<Record<string, number>>;
   /**
    * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
    * them.
    */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
-  /** ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
+  /** The cross gamma ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];
-  /** ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate, per 1.00. */
+  /**
+   * The sensitivity ∂V/∂ρ for each pair of several underlyings, and of each underlying with a stochastic short rate,
+   * per 1.00.
+   */
   readonly correlation?: readonly PairSensitivity[];
   /** The error estimates of sensitivities, on request. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
@@ -315,15 +313,12 @@ export interface AssetSensitivities {
   readonly vega: number | null;
 }
 
-/** The time of a key rate, in years, and ∂V/∂z of its zero rate, per 1.00. */
-export type KeyRate = readonly [time: number, value: number];
-
 /** Two names and what belongs to the pair. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade extends Partial<TradeLabels> {
-  /** null when the trade did not say. */
+  /** The trade's id; null when the trade did not say. */
   readonly id: string | null;
   readonly status: "error";
   readonly value: null;
@@ -351,16 +346,16 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  /** Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
+  /** The sum Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
   readonly cashDelta: number | null;
   readonly theta: number | null;
   readonly rho: number | null;
-  /** Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
+  /** The sum Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
   readonly errorEstimate: number;
   /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
   readonly scenarios?: ScenarioValues;
-  /** Σ |quantity|·estimate. */
+  /** The sum Σ |quantity|·estimate. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
@@ -371,7 +366,7 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly delta: number | null;
   readonly gamma: number | null;
   readonly vega: number | null;
-  /** delta × spot, in the currency. */
+  /** The product delta × spot, in the currency. */
   readonly cashDelta: number | null;
 }
 

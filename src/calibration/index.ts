@@ -1,3 +1,15 @@
 /** From quotes to curves, implied volatilities, surfaces and models. */
 export { type ForwardOptions, impliedVolatilities, type ImpliedVolatilities } from "./implied/batch.ts";
 export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatility.ts";
+export {
+  type ArbitrageCheck,
+  checkedQuotes,
+  type ExpiryQuotes,
+  rmseOf,
+  type SurfaceFit,
+  type UnderlyingQuotes,
+} from "./fit.ts";
+export { fitHeston, type HestonFitOptions } from "./heston-fit.ts";
+export { fitSvi } from "./svi-surface.ts";
+export { fitSsvi } from "./ssvi-fit.ts";
+export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";

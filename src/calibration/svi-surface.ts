@@ -3,7 +3,7 @@ import type { Slice } from "./arbitrage.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
 import { type SviParameters, sviVariance } from "./svi.ts";
-import { describeSlices } from "./variance-surface.ts";
+import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
@@ -39,11 +39,4 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
     standardErrors: columns(fits.map(({ standardErrors }) => standardErrors)),
     ...described,
   };
-}
-
-/** The message on nodes of the local volatility that were set to a limit. */
-export function limitedMessage(limited: number): string[] {
-  return limited > 0
-    ? [`${limited} nodes of the local volatility lie at a limit: the surface has arbitrage there`]
-    : [];
 }

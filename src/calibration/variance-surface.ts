@@ -13,6 +13,9 @@
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
 import type { SurfaceFit } from "./fit.ts";
 
+/** An expiry with its forward and the range of its quotes in k. */
+export type Expiry = Omit<Slice, "at">;
+
 /** w with its derivatives. */
 export interface VarianceAt extends Variance {
   readonly byTime: number;
@@ -42,7 +45,7 @@ export function varianceAt(slices: readonly Slice[], k: number, t: number): Vari
 }
 
 /** The forward to t years, with a drift that is constant between expiries. */
-function forwardAt(slices: readonly Slice[], spot: number, t: number): number {
+export function forwardAt(slices: readonly Expiry[], spot: number, t: number): number {
   const next = slices.findIndex(({ time }) => time >= t);
   const late = slices[next < 0 ? slices.length - 1 : next];
   const before = next < 0 ? slices.length - 2 : next - 1;
@@ -66,28 +69,35 @@ export interface LocalVolatility {
   readonly limited: number;
 }
 
+/** The square of the local volatility at k and t, no number above 0 where there is arbitrage, and the implied one. */
+type LocalAt = (k: number, t: number) => { readonly square: number; readonly implied: number };
+
+/** Dupire's formula for the derivatives of w. */
+export function dupire(k: number, t: number, { byTime, ...at }: VarianceAt): ReturnType<LocalAt> {
+  const g = butterflyFunction({ k, ...at });
+  const square = byTime > 0 && g <= 0 ? Number.POSITIVE_INFINITY : byTime / g;
+  return { square, implied: Math.sqrt(Math.max(at.variance, 1e-12) / t) };
+}
+
 /**
- * Dupire's local volatility on a grid of times and spots. A node where the formula gives no number, or one that is far
- * from the implied volatility there, is set to the nearest limit and counted.
+ * The local volatility on a grid of times and spots. A node where there is no number, or one that is far from the
+ * implied volatility there, is set to the nearest limit and counted.
  */
-export function dupireSurface(slices: readonly Slice[], spot: number): LocalVolatility {
-  const lowest = Math.min(...slices.map(({ forward, range }) => forward * Math.exp(range[0])));
-  const highest = Math.max(...slices.map(({ forward, range }) => forward * Math.exp(range[1])));
+export function localVolatility(expiries: readonly Expiry[], spot: number, localAt: LocalAt): LocalVolatility {
+  const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
+  const highest = Math.max(...expiries.map(({ forward, range }) => forward * Math.exp(range[1])));
   const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
   const spots = Array.from({ length: SPOTS }, (_, i) => Math.exp(from + ((to - from) * i) / (SPOTS - 1)));
-  const times = slices.flatMap(({ time }, i) => {
-    const before = i > 0 ? slices[i - 1].time : 0;
+  const times = expiries.flatMap(({ time }, i) => {
+    const before = i > 0 ? expiries[i - 1].time : 0;
     return TIMES.map((share) => before + share * (time - before));
   });
   let limited = 0;
   const volatility = times.map((t) => {
-    const forward = forwardAt(slices, spot, t);
+    const forward = forwardAt(expiries, spot, t);
     return spots.map((s) => {
-      const k = Math.log(s / forward);
-      const { byTime, ...at } = varianceAt(slices, k, t);
-      const implied = Math.sqrt(Math.max(at.variance, 1e-12) / t);
-      const g = butterflyFunction({ k, ...at });
-      const local = byTime > 0 && g > 0 ? Math.sqrt(byTime / g) : byTime > 0 ? Number.POSITIVE_INFINITY : 0;
+      const { square, implied } = localAt(Math.log(s / forward), t);
+      const local = square > 0 ? Math.sqrt(square) : 0;
       const kept = Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied);
       if (kept !== local) limited++;
       return kept;
@@ -96,12 +106,20 @@ export function dupireSurface(slices: readonly Slice[], spot: number): LocalVola
   return { times, spots, volatility, limited };
 }
 
+/** The message on nodes of the local volatility that were set to a limit. */
+export function limitedMessage(limited: number): string[] {
+  return limited > 0
+    ? [`${limited} nodes of the local volatility lie at a limit: the surface has arbitrage there`]
+    : [];
+}
+
 /** What every fit by slices says of its surface. */
 export function describeSlices(
   slices: readonly Slice[],
   spot: number,
 ): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
-  const { limited, ...surface } = dupireSurface(slices, spot);
+  const localAt: LocalAt = (k, t) => dupire(k, t, varianceAt(slices, k, t));
+  const { limited, ...surface } = localVolatility(slices, spot, localAt);
   return {
     impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t).variance, 0) / t),
     butterfly: butterflyCheck(slices),

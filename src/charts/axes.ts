@@ -20,7 +20,10 @@ export interface Frame {
 const TICK_WIDTH = 78;
 const TICK_HEIGHT = 40;
 
-/** @param range pixels of the two ends */
+/**
+ * Returns the scale that maps values to pixels.
+ * @param range pixels of the two ends
+ */
 export function scaleOf(
   axis: Axis,
   values: readonly number[],

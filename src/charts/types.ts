@@ -4,7 +4,7 @@
 export interface Axis {
   /** The quantity that it shows, with its unit. */
   readonly label: string;
-  /** "linear" by default. */
+  /** The scale, "linear" by default. */
   readonly scale?: "linear" | "log";
   /** The range that it spans; else what the data need, up to the next tick. */
   readonly domain?: readonly [number, number];
@@ -32,9 +32,9 @@ export interface PlotChart {
   readonly x: Axis;
   readonly y: Axis;
   readonly series: readonly Series[];
-  /** Upright dotted lines: today's spot, a strike. */
+  /** The upright dotted lines: today's spot, a strike. */
   readonly marks?: readonly { readonly x: number; readonly label: string }[];
-  /** "distinct" (default): a hue each. "ordered": one hue, from light to dark. */
+  /** The colours of series. "distinct" (default): a hue each. "ordered": one hue, from light to dark. */
   readonly colours?: "distinct" | "ordered";
 }
 
@@ -44,10 +44,10 @@ export interface HeatMapChart {
   readonly title: string;
   readonly x: { readonly label: string; readonly values: readonly string[] };
   readonly y: { readonly label: string; readonly values: readonly string[] };
-  /** values[y][x]; null where there is none. */
+  /** The values, values[y][x]; null where there is none. */
   readonly values: readonly (readonly (number | null)[])[];
   readonly unit: string;
-  /** "diverging" around zero, for changes; "sequential" by default. */
+  /** The colours: "diverging" around zero, for changes; "sequential" by default. */
   readonly colours?: "sequential" | "diverging";
 }
 

@@ -22,11 +22,11 @@ export interface RunOptions {
   readonly greeks: "all" | "grid" | "none";
   /** Adds error estimates of the sensitivities to results. */
   readonly sensitivityErrorEstimates?: boolean;
-  /** Error aimed at, relative to spot. */
+  /** The error aimed at, relative to spot. */
   readonly accuracy?: number | undefined;
-  /** Seconds that a trade may take. */
+  /** The seconds that a trade may take. */
   readonly timePerTrade?: number | undefined;
-  /** Instead of the book's own. */
+  /** The method, instead of the book's own. */
   readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
@@ -41,7 +41,7 @@ export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
   /** The precision that it computes in: what was asked for, or f32x2 for f64 where that is emulated. */
   readonly precision: Precision;
-  /** Why "auto" took this device, where it had a choice. */
+  /** The reason why "auto" took this device, where it had a choice. */
   readonly reason?: string | undefined;
   priceTrades(
     trades: AsyncIterable<ParsedTrade>,

@@ -45,7 +45,7 @@ export interface InputRequest {
 }
 
 export interface OpenInput extends BookStream {
-  /** Trades, where that is known before they are read. */
+  /** The number of trades, where that is known before they are read. */
   readonly total: number | undefined;
   /** The part of the input that has been read, 0 … 1, where its size is known. */
   readonly fractionRead: () => number | undefined;
@@ -53,7 +53,7 @@ export interface OpenInput extends BookStream {
   readonly close: () => void;
 }
 
-/** @throws CliError | BookError when there is nothing to price with */
+/** Opens the input of a command. @throws CliError | BookError when there is nothing to price with */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);

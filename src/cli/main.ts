@@ -21,7 +21,7 @@ import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** A worker thread of `feynkac price`: see `servePipeline` of src/pipeline. */
+/** Runs a worker thread of `feynkac price`: see `servePipeline` of src/pipeline. */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { servePipeline: serve } = await import("../pipeline/index.ts");
   await serve(afterFirst);
@@ -68,7 +68,10 @@ async function written(stream: NodeJS.WriteStream): Promise<void> {
   await new Promise<void>((resolve) => stream.write("", () => setImmediate(resolve)));
 }
 
-/** @returns the exit status; never throws */
+/**
+ * Runs the command line.
+ * @returns the exit status; never throws
+ */
 export async function main(
   args: readonly string[],
   terminal: Terminal,

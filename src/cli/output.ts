@@ -82,7 +82,7 @@ export function outputTo(sink: Sink): Output {
   return { sink, write: (part) => writeTo(sink, part), commit: nothing, discard: nothing };
 }
 
-/** @throws CliError when the file cannot be written */
+/** Opens a file for results. @throws CliError when the file cannot be written */
 export async function outputToFile(path: string): Promise<Output> {
   const target = targetOf(path);
   const temporary = target.replaceable

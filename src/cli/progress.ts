@@ -9,7 +9,7 @@ const BAR = 30;
 /** The progress of a run: trades done, and the part of the work that they are, where that is known. */
 export interface Advance {
   readonly done: number;
-  /** 0 … 1. */
+  /** The part of the work that is done, 0 … 1. */
   readonly fraction: number | undefined;
 }
 

@@ -15,7 +15,7 @@ export interface Sink {
   readonly rows?: number;
 }
 
-/** Writes, and waits while the other side is slow, so that results never pile up in memory. */
+/** Writes a part, and waits while the other side is slow, so that results never pile up in memory. */
 export async function writeTo(sink: Sink, part: string | Uint8Array): Promise<void> {
   if (sink.write(part)) return;
   await new Promise<void>((resolve, reject) => {

@@ -15,7 +15,7 @@ export interface Connection {
 /** The prefix of all keys in Redis. */
 export const PREFIX = "feynkac";
 
-/** @throws RunError a package that is not installed */
+/** Loads BullMQ. @throws RunError a package that is not installed */
 export async function loadBull(): Promise<BullModule> {
   try {
     const [bull] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -46,7 +46,7 @@ export function withoutSecrets(url: string): string {
 /** Waits between attempts to connect, at most. Milliseconds. */
 const LONGEST_WAIT = 2000;
 
-/** @throws RunError no URL of Redis */
+/** Returns the connection of a URL. @throws RunError no URL of Redis */
 export function connectionOf(url: string): Connection {
   if (!/^rediss?:\/\//.test(url) || !URL.canParse(url))
     throw new RunError("--queue: expected redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT");

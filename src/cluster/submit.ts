@@ -80,7 +80,7 @@ export interface RunState {
   /** `lost` where Redis has forgotten it, as one does that keeps nothing on disk and is started again. */
   readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
   readonly done: number;
-  /** Why it has failed. */
+  /** The reason why it has failed. */
   readonly reason: string | undefined;
 }
 

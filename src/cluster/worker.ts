@@ -92,10 +92,10 @@ export async function runWorker(request: WorkerRequest): Promise<void> {
   }
 }
 
-/** The worker is to end, and the job goes back into the queue. */
+/** An error that says that the worker is to end, and the job goes back into the queue. */
 class Stopped extends Error {}
 
-/** The run was cancelled. */
+/** An error that says that the run was cancelled. */
 class Cancelled extends Error {}
 
 function hear(worker: Worker<Job>, jobs: Queue, log: Log): void {

@@ -66,7 +66,10 @@ function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): v
   }
 }
 
-/** @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none */
+/**
+ * Refuses unknown arguments.
+ * @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none
+ */
 export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.

@@ -30,7 +30,7 @@ export interface HostArrays {
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
   readonly device: Device;
   readonly element: E;
-  /** Elements. */
+  /** The number of elements. */
   readonly length: number;
   readonly disposed: boolean;
 }
@@ -57,7 +57,7 @@ export type LaunchSize = ({ readonly items: number } | { readonly groups: number
 export interface CompiledKernel<P extends Params = Params> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;
-  /** Milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
+  /** The milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
   readonly compileMs: number;
   /** The generated code, for reading: WGSL, CUDA, or a listing of the WebAssembly. */
   readonly code: string;
@@ -87,13 +87,13 @@ export interface CompileOptions {
 export interface DeviceLimits {
   /** The number of lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
   readonly subgroupSize?: number;
-  /** Multiprocessors, where that is known: workgroups that have one each run at the same time. */
+  /** The number of multiprocessors, where that is known: workgroups that have one each run at the same time. */
   readonly multiprocessors?: number;
-  /** Largest buffer, in bytes. */
+  /** The size of the largest buffer, in bytes. */
   readonly maxBufferBytes: number;
   /** The largest number of buffers one kernel may take. */
   readonly maxBuffers: number;
-  /** Largest workgroup, in items, and the memory its arrays may take, in bytes. */
+  /** The size of the largest workgroup, in items, and the memory its arrays may take, in bytes. */
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
   /**
@@ -145,13 +145,16 @@ export interface Device extends Disposable {
    */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
-  /** Work items that fill the device: batches smaller than this leave it partly idle. */
+  /** The number of work items that fill the device: batches smaller than this leave it partly idle. */
   readonly parallelism: number;
-  /** Buffers that were created and not yet disposed. */
+  /** The number of buffers that were created and not yet disposed. */
   readonly liveBuffers: number;
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
-  /** Absent where one thread of the host is all that there is to share the work, or all that can use the device. */
+  /**
+   * The parts of the device for other threads. Absent where one thread of the host is all that there is to share the
+   * work, or all that can use the device.
+   */
   readonly parts?: DeviceParts | undefined;
 
   /**
@@ -162,16 +165,16 @@ export interface Device extends Disposable {
   readonly enableEmulatedDouble?: () => Promise<void>;
 
   /**
-   * Zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of f32: of
-   * what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
+   * Creates zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of
+   * f32: of what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
    * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64
    * where there is none)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
-   * Compiles, or finds among the programs last used. Kernels are compared by their content, so compiling the same
-   * kernel twice is cheap.
+   * Compiles a kernel, or finds among the programs last used. Kernels are compared by their content, so compiling the
+   * same kernel twice is cheap.
    * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"`
    * where
    *   that cannot be had)

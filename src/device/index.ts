@@ -36,10 +36,10 @@ export type {
 /** Options of `openDevice`. */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
-   * "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an NVIDIA GPU
-   * through CUDA if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and made for f64,
-   * the CPU otherwise. For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not emulated in
-   * software, or else the CPU.
+   * The back end. "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an
+   * NVIDIA GPU through CUDA if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and
+   * made for f64, the CPU otherwise. For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not
+   * emulated in software, or else the CPU.
    */
   readonly backend?: B;
   /**
@@ -49,7 +49,10 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
   readonly device?: number | readonly number[];
   /** The number of threads of the CPU back end; every core by default. */
   readonly threads?: number;
-  /** "always": kernels never run on the calling thread of the CPU back end, which remains free to respond. */
+  /**
+   * The rule by which launches are shared. "always": kernels never run on the calling thread of the CPU back end, which
+   * remains free to respond.
+   */
   readonly share?: "when-quicker" | "always";
   /**
    * The precision that `real` will have: the device offers it, or opening fails. f64 on WebGPU, which only emulates it,

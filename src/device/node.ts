@@ -19,7 +19,7 @@ function find(name: string): unknown {
 
 export const inNode = (): boolean => find("node:fs") !== undefined;
 
-/** @throws DeviceUnavailableError in a browser */
+/** Returns a module of Node. @throws DeviceUnavailableError in a browser */
 export function nodeModule<N extends keyof NodeModules>(name: N): NodeModules[N] {
   const found = find(name);
   if (found === undefined) {

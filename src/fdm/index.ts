@@ -133,6 +133,8 @@ export { adapterOf, LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */
 export { placed } from "./problem/place.ts";
 /** @internal */
+export { solveAxes } from "./solve.ts";
+/** @internal */
 export {
   type Batch,
   batchOf,

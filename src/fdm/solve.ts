@@ -20,7 +20,7 @@ export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolu
 
 /** The device and the pace at which an equation is solved. */
 export interface SolveOptions extends PaceOptions {
-  /** Borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
+  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
 }
 
@@ -80,6 +80,15 @@ export async function solve<
   } catch (error) {
     throw placed(error, called);
   }
+}
+
+/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
+export async function solveAxes(
+  problem: AnyProblem,
+  { device, ...options }: SolveOptions & { readonly device: Device },
+): Promise<AxesSolution> {
+  const precision = await offeredPrecision(device, problem.precision ?? "f64");
+  return solveOnAxes(device, axesModelOf(problem), precision, options, new Error("solve"));
 }
 
 /** Solves a problem that has been understood on a device. */

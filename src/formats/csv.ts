@@ -21,7 +21,7 @@ export const RESULT_COLUMNS = [
   "warnings",
   "error",
 ] as const;
-/** Further ones of a book with scenarios, which a table has no columns for: as JSON. */
+/** The further columns of a book with scenarios, which a table has no columns for: as JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
 /** The column of a sensitivity's error estimate: a dotted path into the result. */
 export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
@@ -44,7 +44,7 @@ export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
 }
 
 /**
- * RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
+ * The format of CSV by RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
  */
 export function csvFormat(): ResultFormat {
   let further: FurtherColumn[] = [];
@@ -87,7 +87,7 @@ export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): 
   return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;
 }
 
-/** One cell, quoted where it has to be. */
+/** Writes one cell, quoted where it has to be. */
 export function cell(value: string | number | null): string {
   if (value === null) return "";
   const text = String(value);

@@ -1,14 +1,17 @@
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunEnd } from "./writer.ts";
 
-/** One result a line, with the fields of `TradeResult`. */
+/** The format of one result a line, with the fields of `TradeResult`. */
 export const ndjsonFormat: ResultFormat = {
   begin: () => "",
   rows: (rows) => encoded(rows, ({ result }) => `${JSON.stringify(result)}\n`),
   end: () => "",
 };
 
-/** One object, a `BookReport`, written as the results come; one result a line, so that it can be read and compared. */
+/**
+ * The format of one object, a `BookReport`, written as the results come; one result a line, so that it can be read and
+ * compared.
+ */
 export function jsonFormat(): ResultFormat {
   let first = true;
   return {

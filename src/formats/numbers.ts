@@ -16,7 +16,7 @@ export function fixed(value: number | null, decimals: number): string {
   return text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** Two significant digits: `3.1e-5`, the size of an error. */
+/** Writes two significant digits: `3.1e-5`, the size of an error. */
 export function magnitude(value: number | null): string {
   if (value === null) return "–";
   return value === 0 ? "0" : value.toExponential(1);

@@ -2,7 +2,9 @@ import type { CurrencyTotals } from "../book/index.ts";
 
 const NAMES = { cashDelta: "cash delta", theta: "theta", rho: "rho", delta: "delta", gamma: "gamma", vega: "vega" };
 
-/** One sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`. */
+/**
+ * Writes one sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`.
+ */
 export function incompleteSums(totals: readonly CurrencyTotals[]): string[] {
   return totals.flatMap(({ currency, trades, missing, underlyings }) => [
     ...sentences(currency, trades, missing),

@@ -7,9 +7,9 @@ import { SCHEMES } from "./scheme.ts";
 
 /** American puts on a strike of 1, an entry each; boundaries are shared. */
 export interface Puts {
-  /** ln S. */
+  /** The logarithms ln S. */
   readonly logSpot: Float64Array;
-  /** Years, above 0. */
+  /** The times to expiry in years, above 0. */
   readonly expiry: Float64Array;
   /** The number of each one's boundary. */
   readonly boundary: Int32Array;
@@ -19,7 +19,7 @@ export interface Puts {
 
 /** Values and derivatives on a strike of 1, with their error estimates. */
 export class PutValues {
-  /** [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
+  /** The values, [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
   readonly all: Float64Array;
   /** The error of V, absolute; infinite as long as there is none. */
   readonly estimate: Float64Array;

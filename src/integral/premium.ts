@@ -3,7 +3,7 @@ import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 import { limitAtExpiry } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
-/** V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
+/** The number of outputs: V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
 export const PREMIUM_OUTPUTS = 5;
 
 /**

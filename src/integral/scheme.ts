@@ -7,15 +7,18 @@ export const MAX_NODES = 32;
 
 /** The size of a discretisation of the integral equation. */
 export interface SchemeSize {
-  /** Chebyshev nodes of the boundary beside the one at expiry. */
+  /** The number of Chebyshev nodes of the boundary beside the one at expiry. */
   readonly nodes: number;
   /** The number of points of the integrals in the equation of the boundary. */
   readonly points: number;
   /** The number of points of the integral of the early-exercise premium. */
   readonly premium: number;
-  /** Newton's method ends after a step below this, relative to the boundary's distance from its limit at expiry. */
+  /** The step below which Newton's method ends, relative to the boundary's distance from its limit at expiry. */
   readonly lastStep: number;
-  /** Half of all ordinary options have a larger error, on a strike of 1: no estimate is smaller. */
+  /**
+   * The smallest error estimate: half of all ordinary options have a larger error, on a strike of 1: no estimate is
+   * smaller.
+   */
   readonly leastError: number;
 }
 

@@ -59,7 +59,10 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
   return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
 }
 
-/** @throws SpecError for a value that is neither a constant, nor a kernel function, nor undefined */
+/**
+ * Checks an environment.
+ * @throws SpecError for a value that is neither a constant, nor a kernel function, nor undefined
+ */
 export function checkEnvironment(owner: string, env: Environment): void {
   for (const [name, value] of Object.entries(env) as [string, unknown][]) {
     const isFunction = typeof value === "function" && (value as Partial<FunctionSpec>).kind === "function";

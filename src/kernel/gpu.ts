@@ -10,7 +10,7 @@ export interface Gpu {
   readonly precision: Precision;
 
   // The work item's place. All i32.
-  /** 0 … items − 1 (or groups·groupSize − 1). */
+  /** The number of the item: 0 … items − 1 (or groups·groupSize − 1). */
   globalId(): number;
   localId(): number;
   groupId(): number;
@@ -40,34 +40,37 @@ export interface Gpu {
   part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
 
   /**
-   * 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget` in this
-   * item, so that what the
-   * function gave means nothing. An i32. From then on the item's counted loops end at once.
+   * Returns 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget`
+   * in this item, so that what the function gave means nothing. An i32. From then on the item's counted loops end at
+   * once.
    */
   endlessLoop(): number;
 
   // Functions JavaScript lacks.
-  /** Round to nearest, ties to even. */
+  /** Rounds to nearest, ties to even. */
   nearest(x: number): number;
   /**
-   * 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round correctly
-   * and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and with `fma:
-   * "exact"`, it is the division.
+   * Returns 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round
+   * correctly and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and
+   * with `fma: "exact"`, it is the division.
    */
   reciprocal(x: number): number;
   /**
-   * max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a comparison and
-   * a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with `fma: "exact"`.
+   * Returns max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a
+   * comparison and a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with
+   * `fma: "exact"`.
    */
   positivePart(x: number): number;
   copysign(magnitude: number, sign: number): number;
-  /** x·2ⁿ. */
+  /** Returns x·2ⁿ. */
   ldexp(x: number, n: number): number;
-  /** floor(log2 |x|) for normal x ≠ 0. */
+  /** Returns floor(log2 |x|) for normal x ≠ 0. */
   exponent(x: number): number;
-  /** x / 2^exponent(x). */
+  /** Returns x / 2^exponent(x). */
   significand(x: number): number;
-  /** x with the low half of its significand cleared, so that headBits(x)² is exact; in f32x2 the nearest f32. */
+  /**
+   * Returns x with the low half of its significand cleared, so that headBits(x)² is exact; in f32x2 the nearest f32.
+   */
   headBits(x: number): number;
   /** The high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
   mulHigh(a: number, b: number): number;

@@ -38,7 +38,7 @@ export interface Place {
 export interface SourceText {
   readonly name: string;
   readonly text: string;
-  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
   readonly declared: () => string | undefined;
 }
 
@@ -56,7 +56,9 @@ export interface BufferParam {
   readonly name: string;
   readonly element: ElementType;
   readonly access: "read" | "write"; // "write" may be read too
-  /** Touched by an atomic operation somewhere; then every access is atomic in languages that demand it. */
+  /**
+   * True where it is touched by an atomic operation somewhere; then every access is atomic in languages that demand it.
+   */
   readonly atomic: boolean;
 }
 
@@ -234,7 +236,7 @@ export interface KernelIR extends KernelSignature {
   readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**
-   * Loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
+   * The loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
    * back end looks at.
    */
   readonly countedLoops?: readonly Place[];

@@ -223,7 +223,7 @@ export interface FunctionSpec {
 export interface LiftedLiterals {
   /** The number of the parameter by place and value, counted from the first that stands for a literal. */
   readonly places: ReadonlyMap<string, number>;
-  /** Equal exactly for functions that lower to the same code but for the values of their literals. */
+  /** A text that is equal exactly for functions that lower to the same code but for the values of their literals. */
   readonly shape: string;
 }
 

@@ -26,13 +26,13 @@ export function knownFields(who: string, given: object, known: readonly string[]
   if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
 }
 
-/** @throws SpecError for what is no list of numbers */
+/** Checks that a value is a list of numbers. @throws SpecError for what is no list of numbers */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
   throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
 }
 
-/** @throws ShapeError for what is no buffer of a device */
+/** Checks that a value is a buffer of a device. @throws ShapeError for what is no buffer of a device */
 export function givenBuffer(who: string, name: string, value: DeviceBuffer): void {
   if (typeof value === "object" && value !== null && "element" in value && "device" in value) return;
   throw new ShapeError(

@@ -14,7 +14,7 @@ export interface DiscreteDividend {
 }
 
 export interface Dividends {
-  /** Continuous yield q, per year, continuously compounded; may be negative (a borrow cost has the other sign). */
+  /** The continuous yield q, per year, continuously compounded; may be negative (a borrow cost has the other sign). */
   readonly yield: number;
   /** The discrete dividends by time, strictly increasing: dividends of one time are merged. */
   readonly discrete: readonly DiscreteDividend[];

@@ -10,9 +10,9 @@ export type ForwardCurve = PiecewiseConstant;
  * curve's discount factors. With dx = −a·x dt + σ dW from x = 0, r = x + f(t) + ½σ²·((1 − e^{−at})/a)².
  */
 export interface HullWhite {
-  /** a ≥ 0, per year. */
+  /** The mean reversion a ≥ 0, per year. */
   readonly meanReversion: number;
-  /** σ ≥ 0, per year and √year. */
+  /** The volatility σ ≥ 0, per year and √year. */
   readonly volatility: number;
 }
 

@@ -14,13 +14,13 @@
  * Verified: test/market/surface, at and between the nodes, by values worked out by hand and by a monotonicity property.
  */
 export interface LocalSurface {
-  /** Years, ≥ 0, strictly increasing, at least one. */
+  /** The times in years, ≥ 0, strictly increasing, at least one. */
   readonly times: readonly number[];
-  /** > 0, strictly increasing, at least one. */
+  /** The spots, > 0, strictly increasing, at least one. */
   readonly spots: readonly number[];
-  /** σ[time][spot], > 0, per √year. */
+  /** The volatilities σ[time][spot], > 0, per √year. */
   readonly volatility: readonly (readonly number[])[];
-  /** ∂σ/∂S[time][spot], of the interpolation. */
+  /** The slopes ∂σ/∂S[time][spot], of the interpolation. */
   readonly slopes: readonly (readonly number[])[];
 }
 

@@ -7,7 +7,7 @@ import type { Volatility } from "./volatility.ts";
  */
 export interface Underlying {
   readonly name: string;
-  /** > 0, in `currency`. */
+  /** The spot, > 0, in `currency`. */
   readonly spot: number;
   readonly currency: string;
   /** The rates of `currency`; drift and discounting both use them. */

@@ -37,11 +37,11 @@ export type Volatility =
  */
 export interface GaussianFactors {
   readonly kind: "gaussianFactors";
-  /** ≥ 0, per year, of each factor. */
+  /** The mean reversion of each factor, ≥ 0, per year. */
   readonly alpha: readonly number[];
-  /** ≥ 0, per √year, of each factor. */
+  /** The volatility of each factor, ≥ 0, per √year. */
   readonly sigma: readonly number[];
-  /** −1 … 1, of two factors. */
+  /** The correlation of two factors, −1 … 1. */
   readonly rho: number;
   /** The shift added to the instantaneous volatility √(Σᵢⱼ ρᵢⱼσᵢσⱼ). */
   readonly added?: number;
@@ -58,15 +58,15 @@ export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly n
 /** Heston's model: variance v0 today, θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
 export interface Heston {
   readonly kind: "heston";
-  /** ≥ 0, variance per year. */
+  /** Today's variance, ≥ 0, per year. */
   readonly v0: number;
-  /** ≥ 0, per year. */
+  /** The mean reversion of the variance, ≥ 0, per year. */
   readonly kappa: number;
-  /** ≥ 0, variance per year. */
+  /** The variance in the long run, ≥ 0, per year. */
   readonly theta: number;
-  /** ≥ 0, per √year. */
+  /** The volatility of the variance, ≥ 0, per √year. */
   readonly sigma: number;
-  /** −1 … 1. */
+  /** The correlation of spot and variance, −1 … 1. */
   readonly rho: number;
   readonly added?: number;
 }
@@ -74,13 +74,13 @@ export interface Heston {
 /** The SABR model of a spot. */
 export interface Sabr {
   readonly kind: "sabr";
-  /** > 0, in units of S^(1−β) per √year. */
+  /** The volatility α today, > 0, in units of S^(1−β) per √year. */
   readonly alpha: number;
-  /** 0 … 1. */
+  /** The elasticity β, 0 … 1. */
   readonly beta: number;
-  /** ≥ 0, per √year. */
+  /** The volatility of α, ≥ 0, per √year. */
   readonly nu: number;
-  /** −1 … 1. */
+  /** The correlation of spot and α, −1 … 1. */
   readonly rho: number;
   readonly added?: number;
 }

@@ -3,3 +3,5 @@ export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from 
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
 export { hostNormalCdf } from "./normal.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";
+/** @internal */
+export { cumulant, cumulantGradient, HestonModel, momentExplodes } from "./heston-cumulant.ts";

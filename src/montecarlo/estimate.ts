@@ -18,7 +18,10 @@ import { copiesOf, countOf, type Variant } from "./variants.ts";
 export interface MonteCarloSettings {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** Years, increasing; numbers, or columns with one for each instance. The last one is when the payoff is paid. */
+  /**
+   * The dates in years, increasing; numbers, or columns with one for each instance. The last one is when the payoff is
+   * paid.
+   */
   readonly dates: readonly Column[];
   /** The number of steps of the model from date to date, 1 by default; models that are not exact need more. */
   readonly substeps?: number;
@@ -27,23 +30,28 @@ export interface MonteCarloSettings {
    * with.
    */
   readonly paths?: number;
-  /** Largest standard error of the value; paths are added until it is reached. */
+  /** The largest standard error of the value; paths are added until it is reached. */
   readonly accuracy?: Column;
   /** The limit of paths per instance where `accuracy` is given; 2²⁴ by default. */
   readonly maxPaths?: number;
   /** A whole number below 2⁶⁴; 1 by default. The same seed gives the same numbers on every device. */
   readonly seed?: number | bigint;
-  /** "philox", the default; "sobol": Sobol' points with Brownian bridge, in independent scramblings by Owen. */
+  /**
+   * The source of random numbers: "philox", the default; "sobol": Sobol' points with Brownian bridge, in independent
+   * scramblings by Owen.
+   */
   readonly sampling?: Sampling;
-  /** Scramblings of Sobol' points, 32 by default; the standard error is their scatter. */
+  /** The number of scramblings of Sobol' points, 32 by default; the standard error is their scatter. */
   readonly scramblings?: number;
   /** Gives each path a reflection; false by default. */
   readonly antithetic?: boolean;
-  /** "auto", the default, is one that is recognised: geometric averages under Black and Scholes. */
+  /**
+   * The control variate. "auto", the default, is one that is recognised: geometric averages under Black and Scholes.
+   */
   readonly control?: Control | "auto" | "none";
-  /** Greeks by name: delta, gamma, vega, rho of the model, or names of parameters. */
+  /** The Greeks by name: delta, gamma, vega, rho of the model, or names of parameters. */
   readonly greeks?: readonly string[];
-  /** "bump" by default. */
+  /** The method for Greeks, "bump" by default. */
   readonly greekMethod?: GreekMethod;
   /** Copies with other numbers, on the same random numbers. */
   readonly variants?: readonly Variant[];
@@ -52,24 +60,24 @@ export interface MonteCarloSettings {
    */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /**
-   * Importance sampling: what is added to each normal number of a step, one for each of the model. Each path is
-   * weighted by the ratio of the densities, so that no mean changes.
+   * The shifts of importance sampling, which are added to each normal number of a step, one for each of the model. Each
+   * path is weighted by the ratio of the densities, so that no mean changes.
    */
   readonly shifts?: readonly Parameter[];
   /** The stream of random numbers of each instance. 0, 1, 2 … by default; equal ones have common random numbers. */
   readonly streams?: ArrayLike<number>;
-  /** "f64" by default; WebGPU has "f32". */
+  /** The precision, "f64" by default; WebGPU has "f32". */
   readonly precision?: Precision;
   readonly signal?: AbortSignal;
-  /** Told the share of the paths that are done, from 0 to 1; with `accuracy` of this round's. */
+  /** A callback that is told the share of the paths that are done, from 0 to 1; with `accuracy` of this round's. */
   readonly progress?: (share: number) => void;
 }
 
 /** Estimates of all instances. */
 export interface Estimates {
-  /** [instances]. */
+  /** The values, [instances]. */
   readonly value: Float64Array;
-  /** [instances]. */
+  /** The standard errors, [instances]. */
   readonly standardError: Float64Array;
 }
 
@@ -85,7 +93,7 @@ export type Status = "reached" | "limit" | "fixed" | "not-finite";
 export interface MonteCarloResult extends Estimates {
   /** Half the widths of 95 % intervals: Student's with Sobol' points, normal otherwise. */
   readonly halfWidth: Float64Array;
-  /** Paths of each instance, reflections among them. */
+  /** The number of paths of each instance, reflections among them. */
   readonly paths: Float64Array;
   /**
    * The effective number of paths of each instance, (Σ y)²/Σ y² over what paths pay. Errors of a value that rests
@@ -100,7 +108,7 @@ export interface MonteCarloResult extends Estimates {
   readonly greeks: Readonly<Record<string, GreekEstimates>>;
   readonly sampling: Sampling;
   readonly antithetic: boolean;
-  /** Name of the control variate, if there is one. */
+  /** The name of the control variate, if there is one. */
   readonly control: string | undefined;
   readonly seed: bigint;
 }

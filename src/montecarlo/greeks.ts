@@ -52,7 +52,7 @@ export interface Variants {
   readonly product: readonly Parameters[];
   readonly control: readonly Parameters[];
   readonly dates: readonly (readonly Column[])[];
-  /** [measures][variants]. */
+  /** The weights, [measures][variants]. */
   readonly weights: readonly (readonly Column[])[];
 }
 

@@ -62,20 +62,20 @@ export const modelParams: {
  */
 export interface PathModel {
   readonly name: string;
-  /** Spots that a product sees. */
+  /** The number of spots that a product sees. */
   readonly assets: number;
-  /** Numbers of the state. */
+  /** The count of numbers of the state. */
   readonly state: number;
-  /** Independent standard normal numbers of a step. */
+  /** The count of independent standard normal numbers of a step. */
   readonly normals: number;
-  /** Independent uniform numbers of a step, in (0, 1). */
+  /** The count of independent uniform numbers of a step, in (0, 1). */
   readonly uniforms: number;
   /**
-   * Read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and 1 if there is
-   * none.
+   * The parameters, read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and
+   * 1 if there is none.
    */
   readonly parameters: Parameters;
-  /** Numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
+  /** The numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
   readonly coefficients?: {
     readonly count: number;
     readonly function: KernelFunction<typeof coefficientParams, void>;
@@ -86,7 +86,7 @@ export interface PathModel {
   readonly step: KernelFunction<typeof stepParams, void>;
   /** The spots of a state. */
   readonly observe: KernelFunction<typeof observeParams, void>;
-  /** Logarithms of the spots, where the state has them: a product that needs them then takes none. */
+  /** The logarithms of the spots, where the state has them: a product that needs them then takes none. */
   readonly logs?: KernelFunction<typeof logParams, void>;
   /**
    * The part of the state that its spots do not show: variances, factors. Continuation values are regressed on it, too.
@@ -99,13 +99,13 @@ export interface PathModel {
   /** True where ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
   readonly exactBridge?: boolean;
   /**
-   * Scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
+   * The scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
    * first one also has those of the spot at time 0.
    */
   readonly score?: {
     readonly names: readonly string[];
     readonly function: KernelFunction<typeof scoreParams, void>;
   };
-  /** Parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
+  /** The parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
   readonly greeks?: Readonly<Record<string, readonly string[]>>;
 }

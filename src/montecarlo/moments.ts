@@ -128,7 +128,10 @@ export interface Estimate {
   readonly value: number;
   readonly standardError: number;
   readonly beta: number;
-  /** (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs are rare. */
+  /**
+   * The effective number (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs
+   * are rare.
+   */
   readonly effective: number;
 }
 

@@ -119,7 +119,7 @@ export function mapColumns(columns: readonly Column[], f: (...numbers: number[])
   return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
 }
 
-/** @throws SpecError unless every number of a parameter satisfies `is` */
+/** Checks a parameter. @throws SpecError unless every number of a parameter satisfies `is` */
 export function checkParameter(
   place: string,
   parameter: Parameter,

@@ -41,11 +41,11 @@ export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
  */
 export interface PathProduct {
   readonly name: string;
-  /** Numbers of the running state; 0 for a payoff of the last spots alone. */
+  /** The count of numbers of the running state; 0 for a payoff of the last spots alone. */
   readonly running: number;
-  /** Read as `p` by all functions; not by step. */
+  /** The parameters, read as `p` by all functions; not by step. */
   readonly parameters: Parameters;
-  /** Spots it needs at least; those of the model by default. */
+  /** The number of spots it needs at least; those of the model by default. */
   readonly assets?: number;
   /** The running state at time 0; zeros by default. */
   readonly start?: KernelFunction<typeof startParams, void>;
@@ -65,7 +65,7 @@ export interface PathProduct {
    * `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
    */
   readonly monitoring?: "steps" | "bridge";
-  /** Independent uniform numbers of each update, in (0, 1). */
+  /** The count of independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
   /** True where `update` reads `logs`; false by default. */
   readonly usesLogs?: boolean;

@@ -20,20 +20,20 @@ export interface SimulationSettings {
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
 
-/** @throws SpecError unless it is a whole number of paths */
+/** Checks a number of paths and returns it. @throws SpecError unless it is a whole number of paths */
 export function checkPaths(name: string, paths: number): number {
   if (!isWhole(paths, 1, 2 ** 31)) throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
   return paths;
 }
 
-/** @throws SpecError */
+/** Returns a seed as a bigint. @throws SpecError */
 export function seedOf(seed: number | bigint): bigint {
   const isGood = typeof seed === "bigint" ? seed >= 0n && seed < 1n << 64n : Number.isSafeInteger(seed) && seed >= 0;
   if (!isGood) throw new SpecError(`seed: got ${seed}, expected a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴`);
   return BigInt(seed);
 }
 
-/** @throws SpecError | ShapeError */
+/** Checks the settings of a simulation. @throws SpecError | ShapeError */
 export function checkSettings(settings: SimulationSettings): void {
   const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
   if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
@@ -74,7 +74,7 @@ function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "
     throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
 }
 
-/** @throws SpecError | ShapeError unless dates increase from above 0, of every instance */
+/** Checks dates. @throws SpecError | ShapeError unless dates increase from above 0, of every instance */
 export function checkDates(dates: readonly Column[]): void {
   const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
   for (let i = 0; i < width; i++)

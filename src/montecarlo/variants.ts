@@ -28,7 +28,10 @@ interface CopySettings {
   readonly shifts?: readonly Parameter[];
 }
 
-/** @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights */
+/**
+ * Returns the copies that settings ask for.
+ * @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights
+ */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   const { variants = [], measures = {}, greeks = [], dates, control } = settings;
   if (variants.length > 0 && greeks.length > 0)

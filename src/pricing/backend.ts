@@ -17,7 +17,7 @@ type Sessions = Map<Opens<Disposable>, Disposable>;
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** Said in every result priced here. */
+  /** The warnings that are said in every result priced here. */
   readonly warnings: readonly string[];
   readonly #all: Sessions[] = [];
   readonly #free: Sessions[] = [];

@@ -25,8 +25,9 @@ const ON_GPU: { readonly [Name in "host" | MethodName]?: OnGpu } = {
   deterministic: { host: 1, isShared: true, gpu: 0 },
   integral: { host: 0.8, isShared: true, gpu: 0.005 },
   fdm: { host: 0.37, isShared: true, gpu: 0.02 },
+  adi: { host: 0, isShared: true, gpu: 0.018 },
 };
-/** `adi`, paths, trees and sparse grids: much work for each trade. */
+/** Paths, trees and sparse grids: much work for each trade. */
 const OTHERS: OnGpu = { host: 0, isShared: false, gpu: 0.018 };
 
 /** Multiprocessors of the GPU that was measured, which does f64 at half the rate of f32. */

@@ -28,9 +28,12 @@ export interface Progress {
 export interface PricingOptions {
   /** The device to price on. It is borrowed: the caller disposes it. */
   readonly device: Device;
-  /** f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result says so. */
+  /**
+   * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
+   * says so.
+   */
   readonly precision?: Precision;
-  /** "all" by default. */
+  /** The sensitivities to compute, "all" by default. */
   readonly greeks?: Greeks;
   /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
@@ -43,7 +46,7 @@ export interface PricingOptions {
    */
   readonly accuracy?: number | undefined;
   /**
-   * Seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
+   * The seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
    * that would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on
    * the machine. The first value, sensitivities and scenarios are computed in any case.
    */
@@ -60,7 +63,7 @@ export interface PricingOptions {
    * the driver of a GPU is waited for.
    */
   readonly signal?: AbortSignal;
-  /** Called after each batch, before its results are yielded. */
+  /** A callback, called after each batch, before its results are yielded. */
   readonly onProgress?: (progress: Progress) => void;
   /**
    * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
@@ -75,7 +78,7 @@ export interface Settings {
   readonly method: Method;
   /** The accuracy asked for; undefined if none was: each method then has a default of its own. */
   readonly accuracy: number | undefined;
-  /** Seconds; undefined where there is no limit. Methods ask `Batch.budget`. */
+  /** The seconds that a trade may take; undefined where there is no limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
   /** The seed of random numbers. */
   readonly seed: number;

@@ -20,12 +20,12 @@ export interface Asset {
 
 export interface Terms {
   readonly assets: readonly Asset[];
-  /** Instantaneous forward rates. */
+  /** The instantaneous forward rates. */
   readonly rates: PiecewiseConstant;
   readonly shortRate: HullWhite | undefined;
   /** The correlations of the assets, followed by those of the short rate. */
   readonly correlations: readonly (readonly number[])[];
-  /** Years, ≥ 0. */
+  /** The time to expiry in years, ≥ 0. */
   readonly expiry: number;
   readonly exercise: Exercise;
   readonly barriers: readonly Barrier[];

@@ -25,7 +25,7 @@ export class TimeBudget {
     }
   }
 
-  /** Seconds so far. */
+  /** Returns the seconds that a trade has taken so far. */
   spentOn(trade: number): number {
     return this.#spent.get(trade) ?? 0;
   }

@@ -15,13 +15,13 @@ export interface PayoffProfile {
   readonly jumps: boolean;
   /** True where it is a straight line below its first kink and above its last; a formula may be anything. */
   readonly straight: boolean;
-  /** φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
+  /** The sign φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
   /** The payoff at expiry; at a jump the mean of its two sides. */
   value(spot: number): number;
   /** Returns what exercise pays: at a jump the better side, since the holder chooses the instant. */
   exercised(spot: number): number;
-  /** (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
+  /** Returns (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
   average(a: number, b: number): number;
 }
 

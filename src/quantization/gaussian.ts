@@ -29,11 +29,11 @@ export function transposed(a: Float64Array, d: number): Float64Array {
 
 /** A Gaussian by its moments. */
 export interface GaussianMoments {
-  /** [d]; zeros by default. */
+  /** The mean, [d]; zeros by default. */
   readonly mean?: readonly number[];
-  /** Symmetric and positive definite; with the root "symmetric" also semidefinite. */
+  /** The covariance, symmetric and positive definite; with the root "symmetric" also semidefinite. */
   readonly covariance: Matrix;
-  /** S with S·Sᵀ = the covariance: its lower Cholesky factor, the default, or its symmetric square root. */
+  /** The root S with S·Sᵀ = the covariance: its lower Cholesky factor, the default, or its symmetric square root. */
   readonly root?: "cholesky" | "symmetric";
 }
 

@@ -11,26 +11,29 @@ import { ShapeError, SpecError } from "../errors.ts";
  * spacing of the points for a smooth f.
  */
 export interface Quantizer {
-  /** d. */
+  /** The dimension d. */
   readonly dimension: number;
-  /** Number of points, N. */
+  /** The number of points, N. */
   readonly size: number;
-  /** [size, dimension]. */
+  /** The points, [size, dimension]. */
   readonly points: Float64Array;
-  /** [size]; they add up to 1. */
+  /** The weights, [size]; they add up to 1. */
   readonly weights: Float64Array;
   readonly distortion: number;
-  /** Standard error of the distortion where it was sampled; 0 where it was integrated. */
+  /** The standard error of the distortion where it was sampled; 0 where it was integrated. */
   readonly standardError: number;
 }
 
-/** @throws SpecError unless `value` is a whole number from `min` to `max` */
+/** Checks a whole number. @throws SpecError unless `value` is a whole number from `min` to `max` */
 export function checkWhole(place: string, value: number, min: number, max: number): void {
   if (!Number.isInteger(value) || value < min || value > max)
     throw new SpecError(`${place}: got ${value}, expected a whole number from ${min} to ${max}`);
 }
 
-/** @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row */
+/**
+ * Checks points and returns their number.
+ * @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row
+ */
 export function checkPoints(place: string, points: ArrayLike<number>, dimension: number): number {
   const size = points.length / dimension;
   if (!Number.isInteger(size) || size < 1)

@@ -100,11 +100,11 @@ const bridgePaths = kernel({
 
 /** The settings of a bridge. */
 export interface BridgeSettings {
-  /** Increasing, from above 0, in years. */
+  /** The times in years, increasing, from above 0. */
   readonly times: readonly number[];
-  /** Brownian motions of a path, 1 by default. */
+  /** The number of Brownian motions of a path, 1 by default. */
   readonly factors?: number;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 

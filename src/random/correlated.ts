@@ -22,7 +22,7 @@ const correlate = kernel({
 
 /** The settings of correlated normal numbers. */
 export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams" | "order"> & {
-  /** Symmetric and positive definite: a covariance, or a correlation matrix for unit variances. */
+  /** A symmetric and positive definite matrix: a covariance, or a correlation matrix for unit variances. */
   readonly covariance: readonly (readonly number[])[];
 };
 

@@ -13,7 +13,7 @@ import { sobolTableOf } from "./sobol/sobol.ts";
 
 /** The range of numbers of each stream. */
 export interface Range {
-  /** Numbers of each stream; of sobol, points. */
+  /** The count of numbers of each stream; of sobol, points. */
   readonly count: number;
   /** The first number's place in its stream, 0 by default: any, at no cost. */
   readonly offset?: number | bigint;
@@ -274,7 +274,7 @@ export type SingleSettings = RealSettings & { readonly precision: "f32" };
 export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x2" };
 
 /**
- * Random numbers on the host, in one call: compiles, fills a buffer and reads it.
+ * Makes random numbers on the host, in one call: compiles, fills a buffer and reads it.
  *
  * @param device where they are made.
  * @param settings of `randomSpec`, and the range.

@@ -21,15 +21,18 @@ export interface RandomSettings {
    * (`MARSAGLIA_XORWOW` is his). Required, but for Sobol' points that are not scrambled.
    */
   readonly seed?: number | bigint | readonly number[];
-  /** "bits": words of 32 bits, as u32 (of mrg32k3a z, from 1 to m₁). "uniform", the default, in (0, 1); "normal". */
+  /**
+   * The distribution. "bits": words of 32 bits, as u32 (of mrg32k3a z, from 1 to m₁). "uniform", the default, in (0,
+   * 1); "normal".
+   */
   readonly distribution?: "bits" | "uniform" | "normal";
-  /** Random bits of a number. By default 24 in f32 (32 for normal numbers), 32 in f32x2 and of sobol, 53 in f64. */
+  /** The random bits of a number. By default 24 in f32 (32 for normal numbers), 32 in f32x2 and of sobol, 53 in f64. */
   readonly bits?: 24 | 32 | 53;
   /** The method for normal numbers: the inverse distribution function (the default), or Box and Muller. */
   readonly method?: "inverse" | "box-muller";
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
-  /** Streams, 1 by default. Of sobol: dimensions. */
+  /** The number of streams, 1 by default. Of sobol: dimensions. */
   readonly streams?: number;
   /** The number of the first stream, 0 by default. */
   readonly firstStream?: number;
@@ -40,8 +43,8 @@ export interface RandomSettings {
    */
   readonly blockLength?: number | bigint;
   /**
-   * "by-stream", the default: [streams, count], a stream after another. "interleaved": [count, streams], which is
-   * cuRAND's order, and a point per row of sobol.
+   * The order of numbers. "by-stream", the default: [streams, count], a stream after another. "interleaved": [count,
+   * streams], which is cuRAND's order, and a point per row of sobol.
    */
   readonly order?: "by-stream" | "interleaved";
   /** The scrambling of sobol: "owen", the default, or "none". */

@@ -13,7 +13,7 @@ export interface WrittenResults {
 
 const FORMS = "expected results that `feynkac price` has written, as JSON or Parquet";
 
-/** @throws BookError for JSON that has no results */
+/** Reads results from JSON. @throws BookError for JSON that has no results */
 export function readJsonResults(text: string): WrittenResults {
   const value = parseJson(text) as Partial<BookReport> | null;
   if (typeof value !== "object" || value === null || !Array.isArray(value.results) || value.device === undefined)
@@ -22,7 +22,7 @@ export function readJsonResults(text: string): WrittenResults {
   return { asOf, device, scenarios, results };
 }
 
-/** @throws BookError for a table of something else */
+/** Reads results from Parquet. @throws BookError for a table of something else */
 export async function readParquetResults(file: RandomAccess): Promise<WrittenResults> {
   const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");

@@ -134,7 +134,10 @@ export function packageName(): Manifest["feynkac"] {
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
 }
 
-/** @returns undefined where there is no run. @throws RunError a manifest that is none; StorageError */
+/**
+ * Reads the manifest of a run. @returns undefined where there is no run. @throws RunError a manifest that is none;
+ * StorageError
+ */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
   const bytes = await store.read(MANIFEST);
   if (bytes === undefined) return undefined;
@@ -151,7 +154,7 @@ export async function readManifest(store: Store): Promise<Manifest | undefined> 
   throw new RunError(`${place}: not the manifest of a run: ${path.join(".")}: ${message}`);
 }
 
-/** @throws RunError no run there */
+/** Reads the manifest of a run. @throws RunError no run there */
 export async function needManifest(store: Store): Promise<Manifest> {
   const manifest = await readManifest(store);
   if (manifest !== undefined) return manifest;

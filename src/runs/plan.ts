@@ -53,7 +53,10 @@ export async function openPlanned({ book, market }: Manifest, moved?: BookPlace)
   throw changedBook(isOther ? book.place : "its market");
 }
 
-/** @throws RunError another book, or another market, than a run was begun with */
+/**
+ * Checks that a book is the one that a run was begun with.
+ * @throws RunError another book, or another market, than a run was begun with
+ */
 export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
   if (open.marketHash !== market.sha256) throw changedBook("its market");
   if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)

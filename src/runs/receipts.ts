@@ -150,7 +150,10 @@ export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
   for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST}.`)) await store.remove(name);
 }
 
-/** @throws RunError a run of another version: the same trades may have other bits there */
+/**
+ * Checks that a run is of this version.
+ * @throws RunError a run of another version: the same trades may have other bits there
+ */
 export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): void {
   const { feynkac } = manifest;
   if (isSameVersion(feynkac, here)) return;

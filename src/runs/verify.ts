@@ -7,7 +7,7 @@ import { hashOf, type Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
 export interface Verification {
-  /** Chunks whose part is as the manifest says. */
+  /** The number of chunks whose part is as the manifest says. */
   readonly whole: number;
   /** The number of rows in those parts. */
   readonly rows: number;

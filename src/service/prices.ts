@@ -50,7 +50,7 @@ export class Prices {
     this.#device = device;
   }
 
-  /** Requests that wait for a launch. */
+  /** The number of requests that wait for a launch. */
   get waiting(): number {
     return this.#waiting.length;
   }
@@ -60,7 +60,10 @@ export class Prices {
     return this.#launches;
   }
 
-  /** Results in the order of the trades. @throws as `priceTrades`; the signal's reason, as soon as it comes */
+  /**
+   * Returns the results in the order of the trades.
+   * @throws as `priceTrades`; the signal's reason, as soon as it comes
+   */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {

@@ -38,7 +38,7 @@ export interface PriceBody extends WrittenBook {
   readonly streams: boolean;
 }
 
-/** @throws BookError what is no request */
+/** Reads the body of a request for prices. @throws BookError what is no request */
 export function readPriceBody(body: unknown): PriceBody & { readonly trades: readonly unknown[] } {
   const { options, stream = false, ...book } = fieldsOf(body, "");
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");

@@ -26,11 +26,11 @@ export interface ServiceLimits {
   readonly trades: number;
   /** A request may take. */
   readonly seconds: number;
-  /** Requests under way at once. */
+  /** The number of requests under way at once. */
   readonly requests: number;
   /** The finest accuracy that may be asked for. */
   readonly accuracy: number;
-  /** Markets kept. */
+  /** The number of markets kept. */
   readonly markets: number;
 }
 
@@ -50,7 +50,7 @@ class StatusError extends Error {
   }
 }
 
-/** @throws Error a port that is taken; Fastify is not installed */
+/** Starts the service. @throws Error a port that is taken; Fastify is not installed */
 export async function startService(request: ServiceRequest): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;

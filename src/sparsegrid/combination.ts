@@ -18,11 +18,11 @@ export interface CombinationSettings {
   readonly initial: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
   readonly max?: number | readonly number[];
-  /** Axes; needed where `initial` is one number. */
+  /** The number of axes; needed where `initial` is one number. */
   readonly axes?: number;
   /**
-   * Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements more; or of
-   * the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
+   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements
+   * more; or of the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
    */
   readonly extrapolate?: boolean | "levels";
 }

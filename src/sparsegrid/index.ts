@@ -4,5 +4,7 @@
  */
 export { combinationGrids, type CombinationGrid, type CombinationSettings } from "./combination.ts";
 export type { GridSolver as SparseSolver, SparseAccuracy, SparseAxis, SparseGridProblem } from "./problem/problem.ts";
+/** @internal */
+export type { AnySparseProblem } from "./problem/problem.ts";
 export { solveOnSparseGrid, type SparseOptions } from "./solve.ts";
 export { type SolvedGrid, SparseEntrySolution, type SparseSolution } from "./solution.ts";

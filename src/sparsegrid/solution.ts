@@ -69,7 +69,7 @@ export class SparseEntrySolution<A extends string = string> {
   readonly parameters: Readonly<Record<string, number>>;
   /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
-  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: SparseContents;
 
@@ -92,15 +92,15 @@ export class SparseEntrySolution<A extends string = string> {
     }));
   }
 
-  /** Unknowns of all grids together. */
+  /** The number of unknowns of all grids together. */
   get unknowns(): number {
     return this.grids.reduce((sum, { unknowns }) => sum + unknowns, 0);
   }
 
   /**
-   * Value and derivatives of the combined function at a point, by products of Fornberg's weights on the `order` nearest
-   * nodes of each axis (one and two more for its derivatives) of every grid. Cheapest and most accurate where the
-   * coordinates are the `points` of the axes, which are nodes of every grid.
+   * Returns the value and derivatives of the combined function at a point, by products of Fornberg's weights on the
+   * `order` nearest nodes of each axis (one and two more for its derivatives) of every grid. Cheapest and most accurate
+   * where the coordinates are the `points` of the axes, which are nodes of every grid.
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */
@@ -142,8 +142,8 @@ export class SparseEntrySolution<A extends string = string> {
   }
 
   /**
-   * Values of the combined function on a full grid: on a line, where one axis has several values, on a plane with two.
-   * The first axis is the fastest.
+   * Returns the values of the combined function on a full grid: on a line, where one axis has several values, on a
+   * plane with two. The first axis is the fastest.
    *
    * @throws SpecError as `at`.
    */

@@ -25,8 +25,8 @@ import { type SparseContents, SparseEntrySolution, type SparseSolution } from ".
 /** The devices on which to solve, and the pace. */
 export interface SparseOptions extends SolveOptions {
   /**
-   * Devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them, the
-   * longest first, and the numbers are those of one device.
+   * The devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them,
+   * the longest first, and the numbers are those of one device.
    */
   readonly devices?: readonly Device[] | undefined;
 }

@@ -55,7 +55,8 @@ test("threads price trades side by side whose work is their own", () => {
   const cost = { method: "fdm", seconds: 0.5, host: 0.2 } as const;
   const few = workOf([cost, cost, { method: undefined, seconds: 0, host: 0 }], 3);
   expect(separateSeconds(few)).toBeCloseTo(3);
-  expect(separateSeconds(new Map([...few, ["adi", 4]]))).toBe(0);
+  expect(separateSeconds(new Map([...few, ["adi", 4]]))).toBeCloseTo(7);
+  expect(separateSeconds(new Map([...few, ["montecarlo", 4]]))).toBe(0);
 });
 
 test("several GPUs are named by their back end, and exclude another choice", async () => {

@@ -7,11 +7,11 @@ export interface ChunkPlace {
   readonly first: number;
   /** The number of trades. */
   readonly rows: number;
-  /** Indices of those whose ids belong to earlier trades of the book; undefined for none. */
+  /** The indices of those whose ids belong to earlier trades of the book; undefined for none. */
   readonly repeated?: readonly number[] | undefined;
   /**
-   * Bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list of
-   * a JSON book, whose lines nobody counts.
+   * The bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list
+   * of a JSON book, whose lines nobody counts.
    */
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }

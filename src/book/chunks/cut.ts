@@ -6,7 +6,7 @@ import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 /** The limits of a chunk: it is full at whichever comes first. */
 export interface ChunkLimits {
   readonly rows: number;
-  /** Expected cost, in seconds of one core. */
+  /** The expected cost, in seconds of one core. */
   readonly seconds: number;
 }
 

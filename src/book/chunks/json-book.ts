@@ -14,7 +14,10 @@ import type { ParsedTrade } from "../types.ts";
 import { type ChunkedBook, AT_ONCE, type ChunkPlace, isRepeated, type ScannedTrade } from "./chunked-book.ts";
 import { entryChunks, type EntryPlaces, entryPlaces } from "./entry-places.ts";
 
-/** @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read */
+/**
+ * Opens a JSON book to be read in parts.
+ * @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read
+ */
 export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
   const whole = async (): Promise<unknown> => parseJson(await readWholeText(decodeText(one(bytes))));

@@ -30,7 +30,7 @@ interface Text {
   readonly tags: readonly string[] | undefined;
 }
 
-/** @throws BookError as `readNdjson`; a header that has trades itself */
+/** Opens an NDJSON book to be read in parts. @throws BookError as `readNdjson`; a header that has trades itself */
 export async function openNdjson(file: RandomAccess, beside: Beside | undefined): Promise<ChunkedBook> {
   if (beside !== undefined) return bookOf(ndjson(file, beside.header, beside.written, { start: 0, line: 1 }));
   const first = await firstLine(byteLines(file));
@@ -49,7 +49,7 @@ export interface Beside {
   readonly written: unknown;
 }
 
-/** @throws BookError as `readCsv` */
+/** Opens a CSV book to be read in parts. @throws BookError as `readCsv` */
 export async function openCsv(
   file: RandomAccess,
   { header, written }: Beside,

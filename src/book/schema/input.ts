@@ -147,9 +147,9 @@ export interface BarrierInput {
 export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;
-  /** "european" by default. */
+  /** The exercise, "european" by default. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
-  /** 1 by default. */
+  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly barriers?: readonly BarrierInput[] | undefined;
   readonly tags?: Tags | undefined;

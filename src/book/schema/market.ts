@@ -106,14 +106,14 @@ const rateSchema = choose(
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
   readonly strikes: readonly number[];
-  /** implied[expiry][strike] */
+  /** The implied volatilities, implied[expiry][strike]. */
   readonly implied: readonly (readonly number[])[];
 }
 
 export interface SurfaceSpec {
   readonly times: readonly TimeSpec[];
   readonly spots: readonly number[];
-  /** volatility[time][spot] */
+  /** The volatilities, volatility[time][spot]. */
   readonly volatility: readonly (readonly number[])[];
 }
 

@@ -87,7 +87,7 @@ export async function planned(
 
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
-/** @throws CliError standard input; a name that does not tell the format */
+/** Returns the place and format of a book. @throws CliError standard input; a name that does not tell the format */
 export function bookPlace(
   path: string,
   options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,

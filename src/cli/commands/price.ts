@@ -112,7 +112,7 @@ async function workOfInput(
   return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
 }
 
-/** @throws CliError groups in a format that has no totals */
+/** Checks that the output's format can group totals. @throws CliError groups in a format that has no totals */
 export function checkGroups(groupBy: readonly string[] | undefined, format: OutputFormat): void {
   if (groupBy !== undefined && format !== "table" && format !== "json")
     throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);

@@ -3,7 +3,7 @@ import type { Terminal } from "../terminal.ts";
 import { serveWeb, WEB_FILES } from "../web-server.ts";
 
 export interface WebOptions {
-  /** 0 for a free one. */
+  /** The port; 0 for a free one. */
   readonly port: number;
   /** True where the browser is opened. */
   readonly open: boolean;

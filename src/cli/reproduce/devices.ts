@@ -21,7 +21,7 @@ export function allCores({ backend, threads = availableParallelism() }: EngineOp
 export interface Gpus {
   /** The devices, to be disposed. */
   readonly devices: readonly Device[];
-  /** Why others are not there. */
+  /** The reasons why others are not there. */
   readonly missing: readonly string[];
 }
 

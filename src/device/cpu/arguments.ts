@@ -5,7 +5,7 @@ import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";
 import type { Device, LaunchArguments } from "../device.ts";
 import { CpuBuffer } from "./buffer.ts";
 
-/** @throws ShapeError | DisposedError */
+/** Writes the block of arguments of a launch. @throws ShapeError | DisposedError */
 export function argumentBlock(
   device: Device,
   ir: KernelSignature,

@@ -9,9 +9,9 @@ import { coreCount, startThread } from "./thread.ts";
 export { CpuDevice } from "./device.ts";
 
 export interface CpuDeviceOptions {
-  /** Worker threads; every core by default. One computes on the calling thread. */
+  /** The number of worker threads; every core by default. One computes on the calling thread. */
   readonly threads?: number;
-  /** Memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
+  /** The memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
   readonly sharedMemory?: boolean;
   /**
    * The rule by which launches go to the workers: when that is quicker (the default), so that short ones need not wait
@@ -21,14 +21,14 @@ export interface CpuDeviceOptions {
   readonly share?: "when-quicker" | "always";
   /** The number of vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
-  /** Programs on disk; by default those of the built package, in Node. */
+  /** The programs on disk; by default those of the built package, in Node. */
   readonly stored?: StoredPrograms<ProgramImage>;
 }
 
 /** More than any machine has cores; a typing error beyond it would start thousands of workers. */
 const MAX_THREADS = 1024;
 
-/** @throws SpecError */
+/** Creates a CPU device. @throws SpecError */
 export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   const shared = options.sharedMemory ?? canShareMemory();
   const threads = options.threads ?? coreCount();

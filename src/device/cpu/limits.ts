@@ -13,7 +13,7 @@ export function limitsOf(capacity: number): DeviceLimits {
   };
 }
 
-/** @throws SpecError */
+/** Checks a kernel against the limits of the CPU device. @throws SpecError */
 export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
   const bytes = (arrays: KernelIR["privates"]): number =>
     arrays.reduce(
@@ -31,7 +31,7 @@ export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
   }
 }
 
-/** @throws SpecError */
+/** Checks the number of vectors. @throws SpecError */
 export function checkVectors(vectors: number | undefined): void {
   if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
     throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);

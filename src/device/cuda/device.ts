@@ -215,8 +215,8 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Device time of what `work` records, in milliseconds: from the end of everything recorded before to the end of its
-   * last.
+   * Measures the device time of what `work` records, in milliseconds: from the end of everything recorded before to the
+   * end of its last.
    * @throws DeviceLostError, and whatever `work` throws
    */
   async timed(work: () => void): Promise<number> {

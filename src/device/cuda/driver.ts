@@ -26,7 +26,7 @@ export class Driver {
   readonly koffi: Koffi;
   readonly path: string;
   readonly calls: DriverCalls;
-  /** Held, so that it stays loaded. */
+  /** The library, held so that it stays loaded. */
   readonly library: ForeignLibrary;
   /** The version of CUDA, not of the driver package: 13.0. */
   readonly version: Version;
@@ -71,7 +71,7 @@ export class Driver {
   }
 }
 
-/** @throws DeviceUnavailableError */
+/** Throws the error of a call of CUDA that has failed. @throws DeviceUnavailableError */
 export function unavailable(what: string, status: number): never {
   throw new DeviceUnavailableError(`CUDA: ${what}: ${describeResult(status)}${remedyFor(status)}`);
 }
@@ -94,7 +94,7 @@ const remedyFor = (status: number): string =>
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const drivers = new Map<string, Driver>();
 
-/** @throws DeviceUnavailableError (no library, or one that finds no GPU) */
+/** Opens the CUDA driver. @throws DeviceUnavailableError (no library, or one that finds no GPU) */
 export function openDriver(koffi: Koffi, given?: string, host: Host = thisHost()): Driver {
   const places = driverPlaces(host, given ?? host.environment["FEYNKAC_CUDA_DRIVER"]);
   const key = places.join("\n");

@@ -14,7 +14,7 @@ import type { Driver } from "./driver.ts";
 export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
   /** The name for people: "cuBLAS". */
   readonly title: string;
-  /** Environment variable that names the file. */
+  /** The environment variable that names the file. */
   readonly variable: string;
   readonly remedy: string;
   readonly functions: T;
@@ -24,14 +24,14 @@ export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
 export interface ForeignCalls<T extends Table> {
   readonly path: string;
   readonly calls: Calls<T>;
-  /** Held, so that it stays loaded. */
+  /** The library, held so that it stays loaded. */
   readonly library: ForeignLibrary;
 }
 
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const opened = new Map<string, ForeignCalls<any>>();
 
-/** @throws DeviceUnavailableError */
+/** Opens a library of the toolkit. @throws DeviceUnavailableError */
 export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();
@@ -52,9 +52,9 @@ export function openForeign<T extends Table>(driver: Driver, description: Foreig
 
 /** The access that a device lends to a library's calls. */
 export interface ForeignAccess {
-  /** CUstream, to be given to the library: it is ordered with everything else that the device records. */
+  /** The CUstream, to be given to the library: it is ordered with everything else that the device records. */
   readonly stream: number;
-  /** Device pointers of the buffers, in order. */
+  /** The device pointers of the buffers, in order. */
   readonly addresses: readonly number[];
   /** The 64-bit word (a handle) that a call stores where it is told to; `fail` throws. */
   word(call: (to: number) => number, fail: (status: number) => never): number;

@@ -37,11 +37,11 @@ export interface CudaDeviceOptions extends CudaLibraries {
   readonly memory?: "reuse" | "exact";
   /** The context of another thread's device of this GPU, to work in; it must outlive this device. */
   readonly shared?: SharedContext;
-  /** Kernels on disk; by default those of this build of the package. */
+  /** The kernels on disk; by default those of this build of the package. */
   readonly stored?: StoredPrograms<CudaImage>;
 }
 
-/** @throws DeviceUnavailableError saying what is missing and how to get it */
+/** Creates a CUDA device. @throws DeviceUnavailableError saying what is missing and how to get it */
 export async function createCudaDevice(options: CudaDeviceOptions = {}): Promise<CudaDevice> {
   const [first = 0, ...others] = [options.device ?? 0].flat();
   const peers: CudaDevice[] = [];
@@ -81,7 +81,7 @@ async function createOne(options: One): Promise<CudaDevice> {
   });
 }
 
-/** @throws DeviceUnavailableError */
+/** Lists the CUDA devices. @throws DeviceUnavailableError */
 export async function cudaDevices(libraries: CudaLibraries = {}): Promise<CudaDeviceInfo[]> {
   return listDevices(openDriver(await loadKoffi(), libraries.driver));
 }

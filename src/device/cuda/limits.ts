@@ -31,7 +31,7 @@ export function limitsOf({
   };
 }
 
-/** @throws SpecError */
+/** Checks a kernel against the limits of a CUDA device. @throws SpecError */
 export function checkLimits(ir: KernelIR, limits: DeviceLimits, device: string): void {
   const bytes = (arrays: KernelIR["privates"]): number =>
     arrays.reduce(

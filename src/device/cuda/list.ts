@@ -19,7 +19,7 @@ export interface CudaDeviceInfo {
 
 const NAME_BYTES = 256;
 
-/** @throws DeviceUnavailableError */
+/** Lists the devices of a driver. @throws DeviceUnavailableError */
 export function listDevices(driver: Driver): CudaDeviceInfo[] {
   const count = driver.int("cuDeviceGetCount", (to) => driver.calls.cuDeviceGetCount(to));
   return Array.from({ length: count }, (_, index) => describe(driver, index));

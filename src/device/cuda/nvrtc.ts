@@ -18,7 +18,7 @@ export class Nvrtc {
   readonly version: Version;
   /** Compute capabilities as NVRTC writes them, 90 for 9.0; ascending. */
   readonly architectures: readonly number[];
-  /** Held, so that they stay loaded. */
+  /** The libraries, held so that they stay loaded. */
   readonly libraries: readonly (ForeignLibrary | undefined)[];
 
   constructor(koffi: Koffi, { library, path }: OpenedLibrary) {

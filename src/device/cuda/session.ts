@@ -72,7 +72,10 @@ export class Session {
   }
 }
 
-/** @throws DeviceUnavailableError; an earlier fault in the process, if the driver keeps it, is why */
+/**
+ * Opens a session on a device.
+ * @throws DeviceUnavailableError; an earlier fault in the process, if the driver keeps it, is why
+ */
 export function openSession(driver: Driver, device: number): Session {
   const { calls } = driver;
   const context = driver.word("cannot make a context", (to) =>

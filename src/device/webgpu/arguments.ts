@@ -10,7 +10,10 @@ export interface LaunchExtent {
   readonly groups: number;
 }
 
-/** @throws ShapeError (`items` for a cooperative kernel, `groups` for another, or no whole number) */
+/**
+ * Returns the extent of a launch.
+ * @throws ShapeError (`items` for a cooperative kernel, `groups` for another, or no whole number)
+ */
 export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchExtent {
   const count = launchCount(signature, size);
   return signature.cooperative

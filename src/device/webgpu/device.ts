@@ -34,7 +34,7 @@ const parallelism = { gpu: 131_072, software: 1024 };
 export class WebGpuDevice implements Device {
   readonly backend = "webgpu";
   readonly name: string;
-  /** f32, and f32x2 once it has been asked for and has passed its test. */
+  /** The precisions: f32, and f32x2 once it has been asked for and has passed its test. */
   precisions: readonly Precision[] = ["f32"];
   readonly limits: DeviceLimits;
   readonly parallelism: number;

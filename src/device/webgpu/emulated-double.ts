@@ -78,6 +78,7 @@ export async function emulatedDoubleErrors(device: WebGpuDevice): Promise<Record
 }
 
 /**
+ * Measures each operation of emulated double against f64.
  * @throws PrecisionError naming the first operation that is not exact enough, and its error; those made of it come
  * later
  */

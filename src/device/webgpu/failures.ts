@@ -1,6 +1,9 @@
 import { type FeynkacError, KernelError, OutOfMemoryError } from "../../errors.ts";
 
-/** WebGPU reports most failures later than the call that caused them; this keeps the first until someone waits. */
+/**
+ * The failures of a device. WebGPU reports most of them later than the call that caused them; this keeps the first
+ * until someone waits.
+ */
 export class Failures {
   #first: FeynkacError | undefined;
 

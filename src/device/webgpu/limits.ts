@@ -26,7 +26,10 @@ function bytesOf({ precision }: KernelSignature, arrays: Arrays): number {
 const privateBytes = ({ privates }: KernelSignature): number =>
   privates.reduce((bytes, { length }) => bytes + length * bytesPerWord, 0);
 
-/** @throws SpecError naming what the kernel needs and what the device has */
+/**
+ * Asserts that a kernel is within the limits of a device.
+ * @throws SpecError naming what the kernel needs and what the device has
+ */
 export function assertWithin(limits: DeviceLimits, { signature, words }: WgslModule): void {
   const needs: readonly (readonly [what: string, needed: number, available: number])[] = [
     ["buffers", signature.buffers.length, limits.maxBuffers],

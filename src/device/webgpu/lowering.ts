@@ -19,7 +19,7 @@ export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | und
   return subgroupMinSize === subgroupMaxSize ? subgroupMinSize : undefined;
 }
 
-/** @throws SpecError (the kernel needs more than the device's limits) */
+/** Prepares a kernel for WGSL. @throws SpecError (the kernel needs more than the device's limits) */
 export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
   const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
   assertWithin(limits, module);

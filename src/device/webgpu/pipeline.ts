@@ -8,13 +8,13 @@ export interface CompiledModule {
   readonly bufferLayout: GPUBindGroupLayout;
 }
 
-/** Group 0 of every kernel: one uniform block at a dynamic offset. */
+/** Creates the layout of group 0 of every kernel: one uniform block at a dynamic offset. */
 export function createArgumentLayout(device: GPUDevice): GPUBindGroupLayout {
   const buffer: GPUBufferBindingLayout = { type: "uniform", hasDynamicOffset: true, minBindingSize: argumentBytes };
   return device.createBindGroupLayout({ entries: [{ binding: 0, visibility: stageCompute, buffer }] });
 }
 
-/** @throws KernelError with the messages of the WGSL compiler or of the driver */
+/** Compiles a WGSL module to a pipeline. @throws KernelError with the messages of the WGSL compiler or of the driver */
 export async function compileModule(
   device: GPUDevice,
   argumentLayout: GPUBindGroupLayout,

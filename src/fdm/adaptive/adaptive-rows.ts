@@ -19,7 +19,7 @@ import { nextResolution, type Observed } from "./resolution.ts";
 export interface Goal {
   /** The error aimed at, relative to each spot. */
   readonly accuracy: number;
-  /** Relative rounding of the values. */
+  /** The relative rounding of the values. */
   readonly rounding: number;
 }
 

@@ -8,7 +8,7 @@ import { power } from "../../elementary.ts";
  * (`Observed`).
  */
 export class Assessments {
-  /** Slots a row: today's spot, and those after it. */
+  /** The number of slots of a row: today's spot, and those after it. */
   readonly spots: number;
 
   // One entry a row.

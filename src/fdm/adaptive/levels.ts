@@ -17,8 +17,8 @@ export interface CompanionLevel extends Level {
 }
 
 /**
- * Each extrapolation takes a solution that is coarser in it alone; an error estimate one that is coarser in both, or,
- * `apart`, one for each, whose differences cannot cancel.
+ * Returns the companion levels of an accuracy. Each extrapolation takes a solution that is coarser in it alone; an
+ * error estimate one that is coarser in both, or, `apart`, one for each, whose differences cannot cancel.
  */
 export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
@@ -37,7 +37,7 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
 /** The solver of a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
-  /** Why entry `index` cannot be solved at some of `levels`, if so. */
+  /** Returns why entry `index` cannot be solved at some of `levels`, if so. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
   readonly solve: (plan: P) => Promise<S[]>;
@@ -50,7 +50,10 @@ export interface SolvedLevels<S> {
   readonly solved: readonly (readonly S[])[];
 }
 
-/** @throws SpecError that of the first entry, if all fail before they are solved | the signal's reason */
+/**
+ * Solves entries on the levels that they need.
+ * @throws SpecError that of the first entry, if all fail before they are solved | the signal's reason
+ */
 export async function solveLevels<P, S>(
   solver: LevelSolver<P, S>,
   entries: number,

@@ -33,8 +33,8 @@ export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number
 }
 
 /**
- * The solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to the
- * event at `before`. In units of the spot.
+ * Puts the solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to
+ * the event at `before`. In units of the spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));

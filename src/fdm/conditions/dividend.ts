@@ -50,7 +50,7 @@ export const valueAfterJump = fn({
   },
 });
 
-/** The jump over a dividend date, V(S) ← V(max(S·keep − cash, 0)), into z. */
+/** Makes the jump over a dividend date, V(S) ← V(max(S·keep − cash, 0)), into z. */
 export const payDividend = fn({
   name: "payDividend",
   params: [read(real), read(real), write(real), i32, real, real],
@@ -92,10 +92,9 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * The same where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends there, and is
- * read from live nodes only. A
- * straight line goes on beyond them; what becomes of it the date's barriers say, which are set next (`crossing` in
- * `barrier.ts`). Nodes ascend.
+ * Makes the same jump where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends
+ * there, and is read from live nodes only. A straight line goes on beyond them; what becomes of it the date's barriers
+ * say, which are set next (`crossing` in `barrier.ts`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",

@@ -24,7 +24,7 @@ export const bendBetween = fn({
 });
 
 /**
- * Exercise on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes,
+ * Exercises on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes,
  * V bends between them by J = f′, and by κ = f″ in its second derivative, at a part θ of the way from the exercised
  * node to the other. The nodes alone put the bend on the two in proportion, which has the right mass and mean, but a
  * variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³ too much; κ adds a variance of κh³·θ(1 − θ)(1 −
@@ -72,9 +72,9 @@ export const exercisedByHalf = fn({
 });
 
 /**
- * The same of a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what exercise
- * brings. Where it jumps the node stands for its half cells on both sides, of which exercise on a date, like expiry,
- * changes one.
+ * Exercises on a date a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what
+ * exercise brings. Where it jumps the node stands for its half cells on both sides, of which exercise on a date, like
+ * expiry, changes one.
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",

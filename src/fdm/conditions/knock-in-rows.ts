@@ -18,7 +18,7 @@ import type { Rows } from "../operator/rows.ts";
 import { DORMANT_END } from "./knock-in.ts";
 
 /**
- * The solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time
+ * Puts the solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time
  * before it, back to the event at `before`. In units of the spot.
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
@@ -55,7 +55,7 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   rows.put(rebate * scale);
 }
 
-/** The same of a dividend, `crossInWords`: where it takes the spot to a level. */
+/** Puts the same words of a dividend, `crossInWords`: where it takes the spot to a level. */
 export function putCrossingsIn(
   rows: Rows,
   problem: OneFactorProblem,

@@ -6,9 +6,9 @@ import { Rows } from "../operator/factor.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /**
- * Two values on one mesh: u of the trade once it has been knocked in, v while it is dormant. Both solve the same
- * equation; only u may be exercised, and where the trade is knocked in v = u. Words of coefficients at an event, before
- * those of `barrier.ts`:
+ * The number of words of an event with knock-ins. Two values are solved on one mesh: u of the trade once it has been
+ * knocked in, v while it is dormant. Both solve the same equation; only u may be exercised, and where the trade is
+ * knocked in v = u. Words of coefficients at an event, before those of `barrier.ts`:
  *
  *   of each knock-out    what it makes of v, as `knockOut` has it: no early exercise
  *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, u as it is before it
@@ -96,10 +96,10 @@ const readDormantEnds = (barriers: number, knockIns: number) =>
   });
 
 /**
- * One step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it for
- * the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the way:
- * two values, each with ends of its own, do not share a factorisation. Cost: 11 flops, one of them a division, and 10
- * words of private memory a node.
+ * Makes one step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it
+ * for the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the
+ * way: two values, each with ends of its own, do not share a factorisation. Cost: 11 flops, one of them a division, and
+ * 10 words of private memory a node.
  */
 export const rowsStep = fn({
   name: "rowsStep",
@@ -137,7 +137,7 @@ export const rowsStep = fn({
   },
 });
 
-/** One step of the dormant value, after u's: beyond an end that is joined it is u, beyond any other a rebate. */
+/** Makes one step of the dormant value, after u's: beyond an end that is joined it is u, beyond any other a rebate. */
 export const dormantStep = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantStep",
@@ -166,7 +166,7 @@ export const dormantStep = (barriers: number, knockIns: number) =>
     },
   });
 
-/** A dividend before the knock-in, into v; where it knocks in, `settleDormant` says. */
+/** Pays a dividend before the knock-in, into v; where it knocks in, `settleDormant` says. */
 export const dormantDividend = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantDividend",

@@ -96,7 +96,7 @@ const improvePolicy = (varying: boolean) =>
   });
 
 /**
- * A stage with early exercise wherever it is: with A = I − hL and r the right-hand side
+ * Solves a stage with early exercise wherever it is: with A = I − hL and r the right-hand side
  *
  *   Ay ≥ r,   y ≥ bound,   in each row one of the two with equality,
  *
@@ -123,7 +123,7 @@ export const iteratePolicy = (varying: boolean) =>
     },
   });
 
-/** One time step of the book's solver by `iteratePolicy`. */
+/** Makes one time step of the book's solver by `iteratePolicy`. */
 export const policyStep = fn({
   name: "policyStep",
   params: {

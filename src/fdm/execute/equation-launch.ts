@@ -36,7 +36,7 @@ const MIN_ROWS = 32;
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
-  /** Whose kernel that is. */
+  /** The executor whose kernel that is. */
   readonly executor: EquationExecutor;
   readonly model: Model;
   readonly pace: Pace;

@@ -56,7 +56,7 @@ export function executorFor(
 /** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
 const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
 
-/** @throws SpecError */
+/** Returns the executor by items. @throws SpecError */
 export function itemExecutor(
   device: Device,
   variant: Uncapped,

@@ -18,7 +18,7 @@ import type { ExerciseScheme, SolverVariant } from "./variant.ts";
 export interface Resolution {
   /** The number of nodes, 4k + 1. */
   readonly nodes: number;
-  /** Time steps, even. */
+  /** The number of time steps, even. */
   readonly steps: number;
 }
 
@@ -26,7 +26,7 @@ export interface Resolution {
 export interface Grid {
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
-  /** Node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
+  /** The values node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
   readonly table: Table | undefined;
   /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;

@@ -13,15 +13,15 @@ export interface Instance {
   /** The problem that is solved: the grid's own, or a shift of it. */
   readonly problem: OneFactorProblem;
   /**
-   * Rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it is
-   * packed.
+   * The rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it
+   * is packed.
    */
   readonly coefficients: Float64Array | undefined;
-  /** σ²S² by node, for the shape "table". */
+  /** The variance σ²S² by node, for the shape "table". */
   readonly variance: Float64Array | undefined;
-  /** Instances whose formulas have one shape share a launch. */
+  /** The formula of the volatility. Instances whose formulas have one shape share a launch. */
   readonly formula: KernelVolatility | undefined;
-  /** σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
+  /** The surface σ(t, S) on a grid, with its parallel move; instances of one surface share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
 }

@@ -6,9 +6,9 @@ import { Turns } from "../../turns.ts";
  * extrapolation are included.
  */
 export interface SolveProgress {
-  /** Stages that are done. */
+  /** The number of stages that are done. */
   readonly done: number;
-  /** Stages in total. */
+  /** The number of stages in total. */
   readonly total: number;
 }
 
@@ -60,7 +60,7 @@ export class Pace {
     options.signal?.throwIfAborted();
   }
 
-  /** Work that is to be done. */
+  /** Adds work that is to be done. */
   expect(stages: number): void {
     this.#counted.total += stages;
   }
@@ -87,7 +87,7 @@ export class Pace {
     }
   }
 
-  /** Node-stages that a launch had better have. */
+  /** The number of node-stages that a launch had better have. */
   get share(): number {
     return (this.#aim * 1e6) / this.#pace;
   }
@@ -102,7 +102,7 @@ export class Pace {
     this.#aim = 2 * returned > complete ? HERE : ELSEWHERE;
   }
 
-  /** Stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
+  /** Counts stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
   async done(stages: number): Promise<void> {
     this.#counted.done += stages;
     this.#options.onProgress?.({ ...this.#counted });

@@ -21,8 +21,8 @@ export interface PlannedInstance {
 }
 
 /**
- * Entries, which are indices into the batch, on one grid and time grid: those that share a time program are launched
- * together.
+ * A plan for entries, which are indices into the batch, on one grid and time grid: those that share a time program are
+ * launched together.
  */
 export interface Plan {
   readonly entries: readonly number[];

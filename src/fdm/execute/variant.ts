@@ -36,7 +36,7 @@ export interface SolverVariant {
   readonly points?: boolean;
   /** The largest number of nodes an instance may have. */
   readonly capacity: number;
-  /** σ(S, t), for the shape "formula". */
+  /** The volatility σ(S, t), for the shape "formula". */
   readonly volatility?: VolatilityShape;
 }
 

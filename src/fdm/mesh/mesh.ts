@@ -14,7 +14,10 @@ import { pinnedMesh } from "./pinned-mesh.ts";
 export interface MeshSpec {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
-  /** Equidistance of the map: "log" for lognormal models, "linear" where the diffusion at S → 0 is not S. */
+  /**
+   * The coordinate in which the map is equidistant: "log" for lognormal models, "linear" where the diffusion at S → 0
+   * is not S.
+   */
   readonly coordinate: "log" | "linear";
   /** Ends of the mesh, as prices; `lowest` is 0 only with the linear coordinate. */
   readonly lowest: number;
@@ -23,11 +26,11 @@ export interface MeshSpec {
   readonly kinks: readonly number[];
   /** Prices with a node besides: where the volatility jumps. */
   readonly pins?: readonly number[];
-  /** b, in units of the coordinate. */
+  /** The width b, in units of the coordinate. */
   readonly width: number;
   /** Adds S = 0 below `lowest` (log coordinate): dividends may take the spot there. */
   readonly zero: boolean;
-  /** Highest first. Brennan and Schwartz' elimination wants the exercise region at index 0. */
+  /** True where the highest node is first. Brennan and Schwartz' elimination wants the exercise region at index 0. */
   readonly descending: boolean;
 }
 
@@ -40,11 +43,11 @@ export interface KinkedMesh {
   readonly count: number;
   readonly kink: number;
   readonly width: number;
-  /** Negative where the nodes descend. */
+  /** The step, negative where the nodes descend. */
   readonly step: number;
-  /** Even, so that every second node is such a mesh too. */
+  /** The index of the kink, even, so that every second node is such a mesh too. */
   readonly at: number;
-  /** −1 if no node is 0. */
+  /** The index of the node at 0; −1 if no node is 0. */
   readonly zeroAt: number;
 }
 

@@ -8,7 +8,7 @@ import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
 /** The values of a grid node by node. */
 export interface Table {
   readonly nodes: Float64Array;
-  /** V(S, T), averaged over cells that hold a kink. */
+  /** The terminal values V(S, T), averaged over cells that hold a kink. */
   readonly initial: Float64Array;
   /** `initial` itself where the two are one function; undefined without early exercise. */
   readonly obstacle: Float64Array | undefined;
@@ -19,7 +19,7 @@ export function hasObstacle(table: Table | undefined): boolean {
   return table?.obstacle !== undefined && table.obstacle !== table.initial;
 }
 
-/** @throws SpecError a payoff that is not a number */
+/** Makes the values of a grid. @throws SpecError a payoff that is not a number */
 export function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const { payoff, american, exerciseTimes = [] } = problem;
   const nodes = nodesOf(mesh, arena);

@@ -33,7 +33,7 @@ export interface AxesVariant extends DatedCode {
   readonly isFirstUniform: boolean;
   /** True for each of a01, a02, a12 that is the same for all values of the third of three axes. */
   readonly isMixedUniform: readonly [boolean, boolean, boolean];
-  /** Work items an instance. */
+  /** The number of work items of an instance. */
   readonly groupSize: number;
   /** The cut of lines on a GPU where items hold a part of one each; undefined: an item works on whole lines. */
   readonly runs: Runs | undefined;

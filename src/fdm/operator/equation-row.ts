@@ -7,9 +7,9 @@ import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above) with decay =
- * −h·c(t, Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has its code
- * once.
+ * Returns row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above) with
+ * decay = −h·c(t, Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has
+ * its code once.
  *
  * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
  *

@@ -17,7 +17,7 @@ export interface EquationVariant extends DatedCode {
   readonly last: BoundaryCode;
   /** True where any scheme has two stages. */
   readonly twoStages: boolean;
-  /** Exercise at all times, and its payoff. */
+  /** The method of exercise at all times, and its payoff. */
   readonly exercise: ExerciseMethod | "none";
   readonly obstacle: AxesNumber | undefined;
   /** True where the boundary of exercise on dates is recorded. */

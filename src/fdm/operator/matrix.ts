@@ -12,7 +12,7 @@ export const rowWeight = fn({
 });
 
 /**
- * One row of I − hL, off the diagonal: (−a, 1 + hr + a + c, −c), both scaled by h.
+ * Returns one row of I − hL, off the diagonal: (−a, 1 + hr + a + c, −c), both scaled by h.
  *
  *   a = (hσ²S² − hμ·h₊)/(h₋(h₋ + h₊)),   c = (hσ²S² + hμ·h₋)/(h₊(h₋ + h₊)),   μ = (r − q)S,
  *

@@ -12,7 +12,7 @@ import {
 import type { Instance } from "../execute/instance.ts";
 import { Column } from "./column.ts";
 
-/** σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
+/** The function σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
 export interface VolatilityShape {
   /**
    * (table, first, S, t) → σ, S in units of the spot. From row `first` on the table has a row of the spots and one of
@@ -52,7 +52,7 @@ const MAX_SHAPES = 256;
 const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
 const known = new WeakMap<FunctionSpec, KernelVolatility>();
 
-/** σ(S, t) with its literals apart. */
+/** Returns σ(S, t) with its literals apart. */
 export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
   let volatility = known.get(sigma);
   if (volatility === undefined) {

@@ -14,9 +14,9 @@ export interface PaidDividend {
 export interface AffineSpec {
   /** Today's, > 0. */
   readonly spot: number;
-  /** Per year, continuously compounded. */
+  /** The rate per year, continuously compounded. */
   readonly rate: number;
-  /** Per year, continuously compounded; 0 by default. */
+  /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly dividendYield?: number;
   /**
    * The dividends in any order. All of them count, including those after expiry: leave out those that are not to count.
@@ -36,15 +36,18 @@ export interface AffineSpec {
  * Formulas are those of `solve`: of an axis x, and t. `dates` gives the dates, which the time grid needs as lines.
  */
 export interface AffineCoordinate {
-  /** s·R(0) = s: ∂V/∂S = ∂V/∂x / scale. */
+  /** The scale s·R(0) = s: ∂V/∂S = ∂V/∂x / scale. */
   readonly scale: number;
-  /** F(t), on a dividend's date after it. */
+  /** Returns F(t), on a dividend's date after it. */
   forward(t: number): number;
-  /** D(t): the value at t of the dividends after t. */
+  /** Returns D(t), the value at t of the dividends after t. */
   floor(t: number): number;
-  /** S(t, x). */
+  /** Returns S(t, x). */
   spotAt(t: number, x: number): number;
-  /** x of a spot at t. Of a formula of parameters ("K") it is the formula for x, for ends and points of the axis. */
+  /**
+   * Returns x of a spot at t. Of a formula of parameters ("K") it is the formula for x, for ends and points of the
+   * axis.
+   */
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
@@ -57,7 +60,7 @@ export interface AffineCoordinate {
    * 0 (Egloff's eq. 11).
    */
   diffusion(volatility: string): string;
-  /** x of S = 0 today, the lowest value: the spot may fall below what is still to be paid. */
+  /** The coordinate x of S = 0 today, the lowest value: the spot may fall below what is still to be paid. */
   readonly lowest: number;
   /**
    * The dates inside (0, `expiry`) as a condition of `solve`; empty if there are none. The time grid starts again at

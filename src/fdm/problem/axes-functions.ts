@@ -149,7 +149,7 @@ export function axesRegion(conditions: readonly GivenCondition[], form = AXES_FO
   };
 }
 
-/** Exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
+/** The function of exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
 export function axesPointwise(conditions: readonly GivenCondition[], form = AXES_FORM): DatedCode["pointwise"] {
   const env: Environment = {};
   const cases = conditions.flatMap((condition, k) => {

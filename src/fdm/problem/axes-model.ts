@@ -10,7 +10,7 @@ export interface AxesModel extends Understood {
   readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
 }
 
-/** @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on two or three axes. @throws SpecError | KernelError, with the place */
 export function axesModelOf(problem: AnyProblem): AxesModel {
   const common = understood(problem);
   const { names, equation, terminal, ends, exercise, program } = common;

@@ -10,7 +10,7 @@ export interface MonitoredLevel {
   readonly level: number;
   readonly from: number;
   readonly to: number;
-  /** Increasing, 0 … expiry; undefined for one that is monitored continuously. */
+  /** The dates of monitoring, increasing, 0 … expiry; undefined for one that is monitored continuously. */
   readonly times: readonly number[] | undefined;
 }
 

@@ -16,7 +16,7 @@ export interface GivenEnds {
   readonly high: GivenBoundary;
 }
 
-/** @throws SpecError | KernelError with the place */
+/** Returns the boundary conditions of an axis. @throws SpecError | KernelError with the place */
 export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: State): GivenEnds {
   const axes = state.names.slice(1, 1 + state.axes);
   const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));

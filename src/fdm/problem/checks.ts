@@ -8,18 +8,18 @@ export function shownType(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** @throws SpecError for what is no object with names */
+/** Checks that a value is an object. @throws SpecError for what is no object with names */
 export function isObject(path: string, value: unknown, expected: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new SpecError(`${path}: got ${shownType(value)}, expected ${expected}`);
 }
 
-/** @throws SpecError for what is no list */
+/** Checks that a value is a list. @throws SpecError for what is no list */
 export function isList(path: string, value: unknown, expected: string): void {
   if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
 }
 
-/** @throws SpecError */
+/** Checks that a value is one of those allowed. @throws SpecError */
 export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
   if (!allowed.includes(value))
     throw new SpecError(

@@ -33,7 +33,7 @@ export type GivenCondition = { readonly path: string } & (
 const MAX_CONDITIONS = 60;
 const MAX_REGIONS = 8;
 
-/** @throws SpecError | KernelError with the place, `conditions[1].to` */
+/** Returns the conditions that a problem gives. @throws SpecError | KernelError with the place, `conditions[1].to` */
 export function givenConditions(
   conditions: readonly Condition<string, never>[],
   state: State,

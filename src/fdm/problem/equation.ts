@@ -75,14 +75,14 @@ export interface Axis {
   readonly from: Quantity;
   /** The upper end. */
   readonly to: Quantity;
-  /** 201 by default. Odd if there is a second mesh (`errorEstimate`, `extrapolate`). */
+  /** The number of nodes, 201 by default. Odd if there is a second mesh (`errorEstimate`, `extrapolate`). */
   readonly nodes?: number;
   /**
    * The coordinate in which derivatives are discretised: "linear", x = S (the default), or "log", x = ln S. The
    * equation, the boundaries and everything else are written in S either way.
    */
   readonly coordinate?: CoordinateName;
-  /** Strikes, barriers, spots; a quantity alone is { at: quantity }. */
+  /** The points that matter: strikes, barriers, spots; a quantity alone is { at: quantity }. */
   readonly points?: readonly (Quantity | AxisPoint)[];
   /** The concentration of nodes around points: "sinh" (the default), "tanh" or "uniform". */
   readonly density?: DensityKind;

@@ -19,7 +19,7 @@ export interface Forward {
    * K/G(T).
    */
   readonly flat: OneFactorProblem;
-  /** e^{−qT}. */
+  /** The weight e^{−qT}. */
   readonly weight: number;
 }
 

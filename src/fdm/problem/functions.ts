@@ -24,7 +24,7 @@ import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from
 
 /** The arguments of functions of a problem: the state, and behind the user's parameters their own literals. */
 export interface State {
-  /** t, the axes, the parameters: the order in which functions take the state. */
+  /** The names of t, the axes, the parameters: the order in which functions take the state. */
   readonly names: readonly string[];
   /** The number of axes among them. */
   readonly axes: number;
@@ -36,7 +36,10 @@ export interface State {
   readonly literals: number[];
 }
 
-/** @throws SpecError functions that cannot be called, or a name that is there twice */
+/**
+ * Returns the state of a problem's functions.
+ * @throws SpecError functions that cannot be called, or a name that is there twice
+ */
 export function stateOf(axes: readonly string[], parameters: readonly string[], given: unknown): State {
   const names = ["t", ...axes, ...parameters];
   const functions = declaredFunctions(given);
@@ -77,7 +80,10 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
   return ["t", ...COORDINATES.slice(0, axes), ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
 }
 
-/** @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function */
+/**
+ * Returns a function, formula or number as a kernel function of a number.
+ * @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function
+ */
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
   const make = lazily(() => numberFunction(path, value, state));

@@ -23,7 +23,7 @@ export interface LoweredAlone extends Lifted<FunctionResult> {
   readonly resultDepends: (result: number, k: number) => boolean;
 }
 
-/** @throws KernelError as `liftLiterals` does */
+/** Lowers a user's function by itself. @throws KernelError as `liftLiterals` does */
 export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
   const { ir } = lifted;

@@ -14,7 +14,7 @@ export interface Model extends Understood {
   readonly variant: Omit<EquationVariant, "capacity">;
 }
 
-/** @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the place */
 export function modelOf(problem: AnyProblem): Model {
   const common = understood(problem);
   const { names, ends, exercise, program } = common;

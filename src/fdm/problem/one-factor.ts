@@ -21,7 +21,7 @@ import { checkedVolatility } from "./volatility-check.ts";
  */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
-  /** σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
+  /** A volatility σ(S), evaluated on the host, node by node; `jumps`: prices at which it jumps, increasing. */
   | {
       readonly kind: "local";
       readonly sigma: (spot: number) => number;
@@ -29,7 +29,8 @@ export type Diffusion =
       readonly jumps?: readonly number[];
     }
   /**
-   * σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which may move.
+   * A volatility σ(S, start + t), evaluated in the kernel, step by step; `jumps`: whether it jumps at some price, which
+   * may move.
    */
   | {
       readonly kind: "formula";
@@ -38,14 +39,14 @@ export type Diffusion =
       readonly start?: number;
       readonly jumps?: boolean;
     }
-  /** σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
+  /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
 /** One product on one underlying: what the one-factor solver solves. Times in years from today. */
 export interface OneFactorProblem {
   /** Prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
-  /** > 0. */
+  /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;

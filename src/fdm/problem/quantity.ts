@@ -13,7 +13,7 @@ export interface Batch {
   readonly entries: readonly ParameterValues[];
 }
 
-/** @throws SpecError arrays of different lengths, no arrays */
+/** Returns the batch that parameters make. @throws SpecError arrays of different lengths, no arrays */
 export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
   const names = Object.keys(parameters);
   let size: number | undefined;
@@ -37,7 +37,7 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
   return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
 }
 
-/** @throws SpecError a parameter that is no number, for entry `l` */
+/** Checks the parameters of an entry. @throws SpecError a parameter that is no number, for entry `l` */
 export function checkParameters({ names, entries }: Batch, l: number): void {
   const bad = entries[l].findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;

@@ -7,7 +7,7 @@ import type { AnyProblem } from "./equation.ts";
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
-  /** Order in time. */
+  /** The order in time. */
   readonly order: 1 | 2;
   /** True where errors in time and in space are estimated by a solution each. */
   readonly apart: boolean;
@@ -72,7 +72,7 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
     throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
 }
 
-/** @throws SpecError */
+/** Returns which solutions the accuracy of a problem takes. @throws SpecError */
 export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
@@ -82,7 +82,7 @@ export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): 
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
-/** @throws SpecError */
+/** Returns the time steps of a problem. @throws SpecError */
 export function stepsOf(
   { steps = 100 }: AnyProblem,
   { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
@@ -97,16 +97,21 @@ export function stepsOf(
   return steps;
 }
 
-/** @throws SpecError */
+/** Returns the treatment of convection in a problem. @throws SpecError */
 export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "central" {
   if (convection === undefined) return Object.keys(axes).length === 1 ? "fitted" : "central";
   oneOf("convection", convection, ["fitted", "central"]);
   return convection;
 }
 
-/** The number of times that steps double after a date; `always`: with exercise at all times. @throws SpecError */
-export function gradingOf({ grading, steps = 100 }: AnyProblem, always: boolean): number {
-  const chosen = grading ?? (always ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 1);
+/**
+ * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where
+ * exercise splits off of each step, more than three phases leave too few steps for the rest (design/factors.md).
+ * @throws SpecError
+ */
+export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
+  const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;
+  const chosen = grading ?? (always ? phases : 1);
   if (!Number.isInteger(chosen) || chosen < 1 || chosen > 20)
     throw new SpecError(`grading: got ${chosen}, expected a whole number from 1 to 20`);
   return chosen;

@@ -52,7 +52,7 @@ export interface Understood {
 /** Nodes of an axis where nothing is said, by the number of axes. */
 const DEFAULT_NODES = [201, 101, 41];
 
-/** @throws SpecError | KernelError, with the place */
+/** Reads and checks a problem of any number of axes. @throws SpecError | KernelError, with the place */
 export function understood(problem: AnyProblem): Understood {
   const names = axesOf(problem);
   const isOne = names.length === 1;

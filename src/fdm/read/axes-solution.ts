@@ -18,9 +18,9 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
 
 /** The solution of an equation that you write. */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
-  /** ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
   readonly theta: number;
-  /** Derivatives by the parameters in the problem's `sensitivities`. */
+  /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
@@ -50,7 +50,7 @@ export class AxesEntrySolution<A extends string = string> {
   readonly parameters: Readonly<Record<string, number>>;
   /** The departures from what was asked for, in words. */
   readonly warnings: readonly string[];
-  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxesContents;
 
@@ -67,13 +67,13 @@ export class AxesEntrySolution<A extends string = string> {
     return new AxesEntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
   }
 
-  /** Values of each axis, ascending. */
+  /** The values of each axis, ascending. */
   get nodes(): Readonly<Record<A, Float64Array>> {
     const { names, fine } = this.#solved();
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** V(0, x) at each node, the first axis fastest, before any extrapolation. */
+  /** The values V(0, x) at each node, the first axis fastest, before any extrapolation. */
   get values(): Float64Array {
     return this.#solved().fine.values;
   }
@@ -86,8 +86,8 @@ export class AxesEntrySolution<A extends string = string> {
   }
 
   /**
-   * Value and derivatives at a point, by products of Fornberg's weights on the `order` nearest nodes of each axis (one
-   * and two more for its derivatives). The reading error is O(h^order) wherever V is smooth.
+   * Returns the value and derivatives at a point, by products of Fornberg's weights on the `order` nearest nodes of
+   * each axis (one and two more for its derivatives). The reading error is O(h^order) wherever V is smooth.
    *
    * @throws SpecError if the point is outside an axis, or an axis is missing; this entry's `error`.
    */

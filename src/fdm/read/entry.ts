@@ -8,9 +8,9 @@ import type { Theta } from "./theta.ts";
 /** A value and its derivatives at a point of several axes. */
 export interface AxesDerivatives<A extends string = string> {
   readonly value: number;
-  /** ∂V/∂x by the name of the axis. */
+  /** The derivatives ∂V/∂x by the name of the axis. */
   readonly first: Readonly<Record<A, number>>;
-  /** Second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
+  /** The second derivatives by two names of axes, the mixed ones in either order: SS, Sv, vS, vv. */
   readonly second: Readonly<Record<`${A}${A}`, number>>;
 }
 
@@ -40,7 +40,7 @@ export interface EntryContents<E = never> {
   readonly companions: readonly Companion[];
   readonly theta: Theta;
   readonly moved?: readonly Moved<E>[];
-  /** Rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
+  /** Returns the rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
   readonly rounding: () => { readonly relative: number; readonly absolute: number };
 }
 

@@ -8,13 +8,13 @@ import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 /** The solution at a point of the axis. */
 export interface PointSolution {
   readonly value: number;
-  /** ∂V/∂S. */
+  /** The derivative ∂V/∂S. */
   readonly first: number;
-  /** ∂²V/∂S². */
+  /** The derivative ∂²V/∂S². */
   readonly second: number;
-  /** ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
+  /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
   readonly theta: number;
-  /** Derivatives by the parameters in the problem's `sensitivities`. */
+  /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
   /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
   readonly errorEstimate: number | undefined;
@@ -22,9 +22,9 @@ export interface PointSolution {
 
 /** The edge of the exercise region, from today to expiry. */
 export interface ExerciseBoundary {
-  /** Years from today, ascending. */
+  /** The times in years from today, ascending. */
   readonly times: Float64Array;
-  /** S* at each time; NaN where no node is exercised. */
+  /** The boundary S* at each time; NaN where no node is exercised. */
   readonly levels: Float64Array;
 }
 
@@ -56,7 +56,7 @@ export class EntrySolution {
   readonly parameters: Readonly<Record<string, number>>;
   /** Warnings of where the scheme lost its order, or of what did not converge. */
   readonly warnings: readonly string[];
-  /** Why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxisContents;
   #values: Float64Array | undefined;
@@ -74,12 +74,12 @@ export class EntrySolution {
     return new EntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
   }
 
-  /** Values of the axis, ascending. */
+  /** The values of the axis, ascending. */
   get nodes(): Float64Array {
     return this.#solved().fine.nodes[0];
   }
 
-  /** V(0, S) at each node, extrapolated if the problem asked for that. */
+  /** The values V(0, S) at each node, extrapolated if the problem asked for that. */
   get values(): Float64Array {
     const { fine, companions } = this.#solved();
     if (!companions.some(({ corrects }) => corrects)) return fine.values;
@@ -93,8 +93,8 @@ export class EntrySolution {
   }
 
   /**
-   * Value and derivatives at S, by Fornberg's weights on the `order` nearest nodes (one and two more for the
-   * derivatives). The reading error is O(h^order) wherever V is smooth, also at the ends. The solution itself is of
+   * Returns the value and derivatives at S, by Fornberg's weights on the `order` nearest nodes (one and two more for
+   * the derivatives). The reading error is O(h^order) wherever V is smooth, also at the ends. The solution itself is of
    * order 2, or 4 where space was extrapolated.
    *
    * @throws SpecError if S is outside the axis; this entry's `error`.

@@ -1,9 +1,9 @@
 import { cellOf, type Mesh } from "../mesh/mesh.ts";
 
 /**
- * Reading a solution between its nodes: the polynomial of degree 5 through the six nodes around the spot, its value and
- * first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is smooth.
- * Where the value alone is wanted the device reads it the same way (`solver/point.ts`).
+ * The number of nodes for reading a solution between its nodes: the polynomial of degree 5 through the six nodes around
+ * the spot, its value and first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the
+ * solution is smooth. Where the value alone is wanted the device reads it the same way (`solver/point.ts`).
  */
 export const WINDOW = 6;
 

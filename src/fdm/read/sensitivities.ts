@@ -32,7 +32,10 @@ export interface MovedProblem {
   ) => readonly E[];
 }
 
-/** @throws SpecError sensitivities to what is no parameter */
+/**
+ * Returns a problem with its entries moved for sensitivities.
+ * @throws SpecError sensitivities to what is no parameter
+ */
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
   isList("sensitivities", wanted, "names of parameters");

@@ -40,8 +40,8 @@ export function pointValue(grid: Grid, { window }: InstanceValues, rounding: num
 }
 
 /**
- * The values at the spots after today's, which the device has read; infinite where exercise is optimal at once, for
- * they are what it pays then. `paid`: what exercise now pays at each, −∞ where nobody may.
+ * Reads the values at the spots after today's, which the device has read; infinite where exercise is optimal at once,
+ * for they are what it pays then. `paid`: what exercise now pays at each, −∞ where nobody may.
  */
 export function spotValues({ problem }: Grid, values: InstanceValues, paid: Float64Array, column: Float64Array): void {
   values.spots(column);

@@ -7,7 +7,7 @@ interface Timed {
   readonly exercise: { readonly payoff: Given; readonly dates?: unknown } | undefined;
 }
 
-/** ∂V/∂t today at a point, from the derivatives by the names of their coefficients, V and source among them. */
+/** Returns ∂V/∂t today at a point, from the derivatives by the names of their coefficients, V and source among them. */
 export type Theta = (point: readonly number[], derivatives: Readonly<Record<string, number>>) => number;
 
 /** A step of the payoff, in years. */

@@ -9,7 +9,9 @@ import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
  */
 export interface TimeEvent {
   readonly time: number;
-  /** Bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts again without one. */
+  /**
+   * The bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts again without one.
+   */
   readonly flags: number;
   readonly dividend: DiscreteDividend | undefined;
 }

@@ -3,7 +3,7 @@ import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
-/** Two grids of one problem: the fine one has two steps for each of the coarse one's. */
+/** The two time grids of one problem: the fine one has two steps for each of the coarse one's. */
 export interface NestedTimes {
   readonly fine: TimeGrid;
   readonly coarse: TimeGrid;

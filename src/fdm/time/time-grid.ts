@@ -27,7 +27,7 @@ export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander
 
 export interface TimeGridSpec {
   readonly expiry: number;
-  /** Inside (0, expiry), increasing: the grid has nodes there. */
+  /** The events inside (0, expiry), increasing: the grid has nodes there. */
   readonly events: readonly TimeEvent[];
   /** The number of steps of the coarsest grid, if there are no events. */
   readonly steps: number;
@@ -75,7 +75,7 @@ interface Pattern {
 }
 
 export interface TimeGrid extends Pattern {
-  /** Today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  /** The dates: today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
   /** Three numbers for each factorisation: h of I − hL, in years, and the calendar times of its step's ends. */

@@ -45,7 +45,7 @@ export interface TimeProgram {
   readonly records: readonly { readonly segment: number; readonly place: number }[];
 }
 
-/** @throws SpecError a date outside the life */
+/** Makes the timeline of an entry. @throws SpecError a date outside the life */
 export function timelineOf(
   conditions: readonly GivenCondition[],
   expiry: number,

@@ -13,7 +13,7 @@ type Branch = ((out: DraftStatement[]) => void) | null;
 /** The largest depth of nested branches: WGSL compilers stop at 127 nested braces. */
 export const MAX_BRANCH_DEPTH = 100;
 
-/** An `if`; a constant condition leaves only the branch taken, and the other is not even looked at. */
+/** Emits an `if`; a constant condition leaves only the branch taken, and the other is not even looked at. */
 export function emitIf(
   ctx: Context,
   node: Node,
@@ -93,9 +93,8 @@ export function notOf(ctx: Context, node: Node, a: Draft): Draft {
 }
 
 /**
- * `&&` and `||`: a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth counts it is
- * a bool
- * in either case.
+ * Lowers `&&` and `||`: to a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth
+ * counts it is a bool in either case.
  */
 export function lowerLogical(
   ctx: Context,

@@ -83,7 +83,7 @@ export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: Dr
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => ctx.lowering.expression(ctx, node, scope, out));
 }
 
-/** An expression for its effects. */
+/** Lowers an expression for its effects. */
 export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
   ctx.lowering.effect(ctx, node, scope, out);
 }

@@ -66,9 +66,9 @@ export function formulaShape(fn: FunctionSpec): FormulaShape | undefined {
 }
 
 /**
- * A function of two reals for all `xs` with one of `others` after the other: `visit` gets the values, equal to the bit
- * to those of a call for each, in an array that is used again. Cost: of a formula some 2 ns an operation, and what does
- * not depend on its second variable is worked out once.
+ * Evaluates a function of two reals for all `xs` with one of `others` after the other: `visit` gets the values, equal
+ * to the bit to those of a call for each, in an array that is used again. Cost: of a formula some 2 ns an operation,
+ * and what does not depend on its second variable is worked out once.
  *
  * @param lasting whether the `xs` never change: then it is worked out once for all calls that have them one after the
  *   other.

@@ -185,7 +185,7 @@ function aliased(ctx: Context, node: Node, name: string): Error {
   );
 }
 
-/** `name = value`, of records. */
+/** Lowers `name = value` of records. */
 export function assignRecord(
   ctx: Context,
   node: Node,

@@ -23,7 +23,7 @@ export interface SourceUnit {
   readonly syntax: FunctionSyntax;
   /** Positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** "path/to/file.ts:12:5" of the declaration, where known. */
+  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
   readonly declared: () => string | undefined;
 }
 

@@ -51,7 +51,7 @@ export interface BoundArguments {
   readonly buffers: readonly HostNumbers[];
 }
 
-/** @throws ShapeError (an argument missing or of the wrong type) */
+/** Binds the arguments of a launch. @throws ShapeError (an argument missing or of the wrong type) */
 export function bindArguments(ir: KernelIR, args: InterpreterArguments): BoundArguments {
   return {
     scalars: ir.scalars.map(({ name, type }) => bindScalar(ir, name, type, args[name])),

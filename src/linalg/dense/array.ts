@@ -18,9 +18,12 @@ export interface Strides {
 
 /** Options of `DeviceArray.create`. */
 export interface ArrayOptions {
-  /** "f64" by default. f32x2, emulated double, is to be asked for by its name; the host's numbers are then f64. */
+  /**
+   * The precision, "f64" by default. f32x2, emulated double, is to be asked for by its name; the host's numbers are
+   * then f64.
+   */
   readonly precision?: Precision;
-  /** Row by row, matrix by matrix; zeros if absent. */
+  /** The values row by row, matrix by matrix; zeros if absent. */
   readonly values?: HostArray | readonly number[];
 }
 
@@ -94,7 +97,7 @@ export class DeviceArray implements Disposable {
     return this.#layout.shape;
   }
 
-  /** Matrices: 1 without a batch. */
+  /** The number of matrices: 1 without a batch. */
   get batch(): number {
     return this.shape.length === 3 ? this.shape[0] : 1;
   }
@@ -107,7 +110,7 @@ export class DeviceArray implements Disposable {
     return this.shape.length === 1 ? 1 : this.shape[this.shape.length - 1];
   }
 
-  /** Elements. */
+  /** The number of elements. */
   get size(): number {
     return sizeOf(this.shape);
   }
@@ -214,14 +217,14 @@ export class DeviceArray implements Disposable {
     });
   }
 
-  /** Rows `from` … `to` − 1. @throws ShapeError | DisposedError */
+  /** Returns a view of rows `from` … `to` − 1. @throws ShapeError | DisposedError */
   slice(from: number, to: number = this.rows): DeviceArray {
     checkRange("slice", "rows", from, to, this.rows);
     const shape = this.shape.with(this.shape.length === 3 ? 1 : 0, to - from);
     return this.#view("slice", shape, this.offset + from * this.strides.row, this.strides);
   }
 
-  /** Columns `from` … `to` − 1. @throws ShapeError | DisposedError */
+  /** Returns a view of columns `from` … `to` − 1. @throws ShapeError | DisposedError */
   columnSlice(from: number, to: number = this.columns): DeviceArray {
     checkRange("columnSlice", "columns", from, to, this.columns);
     const shape = this.shape.length === 3 ? [this.batch, this.rows, to - from] : [this.rows, to - from];

@@ -5,8 +5,8 @@ import { i32, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 
 /**
- * An item a matrix: n³/3 flops, every word of the lower triangle read n/3 times, from the cache.
- * `status` gets 0, or the order of the first leading minor that is not positive.
+ * The kernel that factors a matrix by an item: n³/3 flops, every word of the lower triangle read n/3 times, from the
+ * cache. `status` gets 0, or the order of the first leading minor that is not positive.
  */
 export const choleskyByItem = kernel({
   name: "choleskyByItem",

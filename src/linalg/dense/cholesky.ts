@@ -9,7 +9,7 @@ import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
 export interface CholeskySpec {
   /** The number of rows and columns. */
   readonly size: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly batch: number;
   readonly precision: Precision;
 }

@@ -4,7 +4,7 @@ import { symmetricEigen } from "./eigen.ts";
 
 /** Options of `nearestCorrelation`. */
 export interface NearestOptions {
-  /** Relative change of an iteration at which it ends; 1e-12 by default. */
+  /** The relative change of an iteration at which it ends; 1e-12 by default. */
   readonly tolerance?: number;
   /** The limit of iterations; 10,000 by default. */
   readonly maxIterations?: number;
@@ -17,9 +17,9 @@ export interface NearestOptions {
 
 /** The result of `nearestCorrelation`. */
 export interface NearestCorrelation {
-  /** [n, n], row by row: symmetric, ones on the diagonal. */
+  /** The matrix, [n, n], row by row: symmetric, ones on the diagonal. */
   readonly values: Float64Array;
-  /** Frobenius norm of the difference to what was given. */
+  /** The Frobenius norm of the difference to what was given. */
   readonly distance: number;
   readonly iterations: number;
   /** True where the tolerance was reached. */

@@ -5,9 +5,9 @@ import { ShapeError } from "../../errors.ts";
 
 /** The result of `symmetricEigen`. */
 export interface Eigen {
-  /** Ascending. */
+  /** The eigenvalues, ascending. */
   readonly values: Float64Array;
-  /** Column j, `vectors[i·n + j]`, is that of value j; orthonormal. */
+  /** The eigenvectors: column j, `vectors[i·n + j]`, is that of value j; orthonormal. */
   readonly vectors: Float64Array;
 }
 

@@ -19,7 +19,7 @@ export interface MatmulSpec {
   readonly rows: number;
   readonly inner: number;
   readonly columns: number;
-  /** Matrices. */
+  /** The number of matrices. */
   readonly batch: number;
   readonly precision: Precision;
   readonly a: Order;

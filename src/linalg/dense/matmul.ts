@@ -14,11 +14,11 @@ import { tiledProduct } from "./tiled-kernel.ts";
 export interface MatmulArguments {
   readonly a: DeviceArray;
   readonly b: DeviceArray;
-  /** Neither `a`'s nor `b`'s memory. */
+  /** The result, in neither `a`'s nor `b`'s memory. */
   readonly c: DeviceArray;
-  /** 1 by default. */
+  /** The factor α, 1 by default. */
   readonly alpha?: number;
-  /** 0 by default: C is then not read, and may hold anything, NaN too. */
+  /** The factor β, 0 by default: C is then not read, and may hold anything, NaN too. */
   readonly beta?: number;
 }
 
@@ -74,7 +74,7 @@ export class Matmul implements Disposable {
   }
 
   /**
-   * Compiles, or loads the library.
+   * Creates a product: compiles the kernel, or loads the library.
    * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile
    * too large for the
    *   device, or more workgroups than can be counted) | KernelError
@@ -180,7 +180,7 @@ function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProdu
 
 /** Options of `matmul`. */
 export interface MatmulOptions {
-  /** 1 by default. */
+  /** The factor α, 1 by default. */
   readonly alpha?: number;
   readonly beta?: number;
   /** The array for the result; a new one if absent, which the caller disposes. */

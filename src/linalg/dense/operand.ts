@@ -30,6 +30,7 @@ interface Expected {
 }
 
 /**
+ * Returns an array as an operand of a product.
  * @throws ShapeError (another device, precision, shape or order than the specification says) | DisposedError
  */
 export function operandOf(device: Device, spec: MatmulSpec, array: DeviceArray, expected: Expected): Operand {

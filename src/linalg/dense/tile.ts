@@ -92,7 +92,7 @@ function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean 
   return sharedBytesOf(one, precision) <= limits.maxWorkgroupBytes && itemsOf(one) <= limits.maxGroupSize;
 }
 
-/** @throws SpecError */
+/** Checks a tile. @throws SpecError */
 export function checkTile(given: Tile): void {
   const { rows, columns, depth, itemRows, itemColumns } = given;
   const items = itemsOf(given);

@@ -15,7 +15,10 @@ export interface BatchLayout {
   readonly maxRows: number;
 }
 
-/** @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none) */
+/**
+ * Lays out the matrices of a batch.
+ * @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none)
+ */
 export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
   if (matrices.length === 0) throw new SpecError("KrylovBatch: no matrices, expected at least one");
   const systems = matrices.map((matrix, s) => {

@@ -19,9 +19,9 @@ import { type KrylovResult, statusOf } from "./status.ts";
 
 /** The options of `KrylovBatch.create` besides the matrices and the specification. */
 export interface BatchOptions {
-  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
-  /** "none" by default. Factors are made on the host, in f64. */
+  /** The preconditioner, "none" by default. Factors are made on the host, in f64. */
   readonly preconditioner?: BatchPreconditioner;
   /**
    * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
@@ -37,7 +37,7 @@ export interface BatchSystems {
   readonly x: DeviceBuffer;
   /** The number of steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
   readonly steps?: number;
-  /** 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
+  /** The factor of x on the right-hand side, 0 by default, so that A·x′ = b; 1 with A = 1 − Δt·L is implicit Euler. */
   readonly carry?: number;
 }
 

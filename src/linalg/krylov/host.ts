@@ -14,9 +14,9 @@ export interface SolveSparseOptions extends KrylovOptions {
   readonly preconditioner?: PreconditionerOptions;
   /** The first guess; zero by default. */
   readonly x?: ArrayLike<number>;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
-  /** Borrowed; without one a CPU is opened for the solution. */
+  /** The device, which is borrowed; without one a CPU is opened for the solution. */
   readonly device?: Device;
 }
 

@@ -6,7 +6,9 @@ export interface Levels {
   readonly starts: Int32Array;
 }
 
-/** Level scheduling (Anderson & Saad 1989) of the strict lower triangle of a pattern, or of the upper one. */
+/**
+ * Returns the level scheduling (Anderson & Saad 1989) of the strict lower triangle of a pattern, or of the upper one.
+ */
 export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lower" | "upper"): Levels {
   const rows = starts.length - 1;
   const level = new Int32Array(rows);

@@ -28,7 +28,7 @@ export interface Parts {
   readonly work: Workspace;
   readonly operator: SparseOperator;
   readonly preconditioner: Preconditioner | undefined;
-  /** b − A·x at the start, which the method changes, and a copy of it, which it keeps. */
+  /** The residual b − A·x at the start, which the method changes, and a copy of it, which it keeps. */
   readonly r: DeviceBuffer;
   readonly shadow: DeviceBuffer;
 }

@@ -10,7 +10,7 @@ import type { Preconditioner } from "./preconditioner.ts";
 export type PreconditionerOptions =
   /** The diagonal. */
   | { readonly kind: "jacobi" }
-  /** Diagonal blocks of `size` rows, 1 … 64. */
+  /** The diagonal blocks of `size` rows, 1 … 64. */
   | { readonly kind: "block-jacobi"; readonly size: number }
   /** Incomplete factors with the pattern of the matrix, which needs a diagonal entry in each row. */
   | { readonly kind: "ilu0" }

@@ -166,7 +166,7 @@ export const conjugateStep = fn({
   },
 });
 
-/** Takes r·z at the start of cg. */
+/** Takes r·z at the start of cg as ρ. */
 export const conjugateBegin = fn({
   name: "conjugateBegin",
   params: afterSums,
@@ -252,7 +252,7 @@ export const hessenbergColumn = fn({
   },
 });
 
-/** The coefficients of the basis, by back substitution, in the place of g. */
+/** Computes the coefficients of the basis, by back substitution, in the place of g. */
 export const hessenbergSolve = fn({
   name: "hessenbergSolve",
   params: { columns: i32, h: read(real), rotations: write(real), restart: i32 },

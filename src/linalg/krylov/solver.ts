@@ -94,7 +94,7 @@ export class KrylovSolver implements Disposable {
   }
 
   /**
-   * Solves; `x` is overwritten whatever the result is.
+   * Solves a system; `x` is overwritten whatever the result is.
    * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | DisposedError
    */
   async solve(system: KrylovSystem): Promise<KrylovResult> {

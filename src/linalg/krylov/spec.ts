@@ -29,16 +29,16 @@ const FIELDS = [
 
 /** The options of `krylovSpec`. */
 export interface KrylovOptions {
-  /** "bicgstab" by default. */
+  /** The method, "bicgstab" by default. */
   readonly method?: KrylovMethod;
-  /** Solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). By default 1e-10 and 0. */
+  /** The tolerance: a system is solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). By default 1e-10 and 0. */
   readonly relative?: number;
   readonly absolute?: number;
-  /** 1,000 by default. */
+  /** The largest number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
-  /** gmres: iterations of a cycle; 30 by default. */
+  /** The number of iterations of a cycle of gmres; 30 by default. */
   readonly restart?: number;
-  /** Iterations without a smaller residual after which a system stagnates; 200 by default. */
+  /** The number of iterations without a smaller residual after which a system stagnates; 200 by default. */
   readonly patience?: number;
   /**
    * The number of iterations that are recorded before the host asks how far they are; 10 by default. The result is the

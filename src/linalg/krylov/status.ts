@@ -15,9 +15,9 @@ export type KrylovStatus =
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;
-  /** ‖b − A·x‖₂, computed from A, b and x at the end, not from the recurrences of the iteration. */
+  /** The residual ‖b − A·x‖₂, computed from A, b and x at the end, not from the recurrences of the iteration. */
   readonly residual: number;
-  /** That divided by ‖b‖₂; the residual itself if b is zero. */
+  /** The residual divided by ‖b‖₂; the residual itself if b is zero. */
   readonly relativeResidual: number;
 }
 

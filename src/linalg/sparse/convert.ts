@@ -20,16 +20,16 @@ import { hybWidth, longestRow } from "./statistics.ts";
 
 /** The options of `convertSparse` besides the format. */
 export interface ConvertOptions {
-  /** csr: places of every row are a multiple of this; 1, no padding, by default. */
+  /** The number that places of every row of csr are a multiple of; 1, no padding, by default. */
   readonly padding?: number;
-  /** bcsr: rows and columns of a block; [2, 2] by default. */
+  /** The rows and columns of a block of bcsr; [2, 2] by default. */
   readonly block?: readonly [rows: number, columns: number];
-  /** hyb: places of its ELL part; by default as many as a third of the rows fill. */
+  /** The places of the ELL part of hyb; by default as many as a third of the rows fill. */
   readonly width?: number;
-  /** pkt: most rows of a packet (512 by default), and work items (128 by default). */
+  /** The largest number of rows of a packet of pkt (512 by default), and work items (128 by default). */
   readonly packetRows?: number;
   readonly packetItems?: number;
-  /** pkt: how rows are put in order before they are cut into packets. "rcm": reverse Cuthill–McKee, the default. */
+  /** The order of rows of pkt before they are cut into packets. "rcm": reverse Cuthill–McKee, the default. */
   readonly order?: "natural" | "rcm";
   /**
    * The largest number of places of ell and dia, padding included; ten times the entries, but at least a million, by
@@ -320,7 +320,7 @@ function whole(name: string, value: number, min = 1): number {
 const maxPlaces = ({ values }: CsrMatrix, options: ConvertOptions): number =>
   options.maxPlaces ?? Math.max(10 * values.length, 1e6);
 
-/** @throws SpecError */
+/** Checks the number of places. @throws SpecError */
 export function checkPlaces(format: "ell" | "dia", places: number, max: number): void {
   if (places > max)
     throw new SpecError(

@@ -172,7 +172,10 @@ export async function cooAdded(
   return cooAddedOf(setting, arrays, byGroups);
 }
 
-/** @param byGroups whether a chunk is a workgroup's, which suits GPUs, or a work item's */
+/**
+ * Returns the product of coordinates that is added to y. @param byGroups whether a chunk is a workgroup's, which suits
+ * GPUs, or a work item's
+ */
 export async function cooAddedOf(
   setting: Setting,
   arrays: Coordinates,

@@ -41,7 +41,10 @@ const countBeyond = kernel({
   },
 });
 
-/** @param skipped entries of each row that are left out */
+/**
+ * Converts rows on a device to coordinates.
+ * @param skipped entries of each row that are left out
+ */
 export async function coordinatesOf(setting: Setting, rows: number, from: DeviceRows, skipped: number) {
   const { device, precision } = setting;
   const { starts } = from;
@@ -116,7 +119,7 @@ const fillDiagonals = kernel({
   },
 });
 
-/** @throws SpecError (more than `maxPlaces`) */
+/** Converts rows on a device to diagonals. @throws SpecError (more than `maxPlaces`) */
 export async function diagonalsOf(
   setting: Setting,
   rows: number,

@@ -156,7 +156,7 @@ export function toCoordinates({ rows, columns, starts, column, values }: CsrMatr
   return { kind: "coo", rows, columns, row, column, values };
 }
 
-/** @throws SpecError */
+/** Checks the shape of a matrix. @throws SpecError */
 export function checkShape(who: string, rows: number, columns: number): void {
   for (const [name, value] of [
     ["rows", rows],

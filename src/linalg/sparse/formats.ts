@@ -24,7 +24,7 @@ export interface CooMatrix extends Shaped {
  */
 export interface CsrMatrix extends Shaped {
   readonly kind: "csr";
-  /** rows + 1 positions. */
+  /** The starts of rows, rows + 1 positions. */
   readonly starts: Int32Array;
   readonly column: Int32Array;
   /** Every row has a multiple of so many places; 1 without padding. */
@@ -37,7 +37,7 @@ export interface CsrMatrix extends Shaped {
  */
 export interface BcsrMatrix extends Shaped {
   readonly kind: "bcsr";
-  /** R rows and C columns of a block. */
+  /** The rows R and columns C of a block. */
   readonly block: readonly [rows: number, columns: number];
   /** One position for each row of blocks, and the end. */
   readonly starts: Int32Array;
@@ -49,7 +49,7 @@ export interface EllMatrix extends Shaped {
   readonly kind: "ell";
   /** The number of places of a row. */
   readonly width: number;
-  /** rows, rounded up so that every place begins at a line of the cache. */
+  /** The number of rows, rounded up so that every place begins at a line of the cache. */
   readonly pitch: number;
   readonly column: Int32Array;
 }
@@ -77,10 +77,10 @@ export interface HybMatrix {
  */
 export interface PktMatrix extends Shaped {
   readonly kind: "pkt";
-  /** Work items of a packet, and the most rows that one has. */
+  /** The number of work items of a packet, and the most rows that one has. */
   readonly items: number;
   readonly packetRows: number;
-  /** Row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
+  /** The row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
   readonly order: Int32Array;
   readonly starts: Int32Array;
   readonly entryStarts: Int32Array;

@@ -207,9 +207,11 @@ function placeInArray(k: number, rows: number, symmetry: Symmetry): readonly [nu
 
 /** The options of `formatMatrixMarket`. */
 export interface MatrixMarketOptions {
-  /** "general" by default. The others write one triangle, and are an error for a matrix that is not so. */
+  /**
+   * The symmetry, "general" by default. The others write one triangle, and are an error for a matrix that is not so.
+   */
   readonly symmetry?: Symmetry;
-  /** "real" by default. "pattern" leaves the values out. */
+  /** The field, "real" by default. "pattern" leaves the values out. */
   readonly field?: (typeof FIELDS)[number];
   readonly comment?: string;
 }

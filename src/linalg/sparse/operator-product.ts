@@ -14,7 +14,7 @@ import { lanesOf, type OperatorOptions } from "./spec.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 import type { Stencil } from "./stencil.ts";
 
-/** @throws SpecError (coordinates out of order or repeated) */
+/** Uploads a matrix and returns its product in that format. @throws SpecError (coordinates out of order or repeated) */
 export async function productFor(
   setting: Setting,
   matrix: SparseMatrix | Stencil,

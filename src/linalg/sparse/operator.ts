@@ -17,9 +17,9 @@ export interface ApplyArguments {
   readonly x: DeviceBuffer;
   /** `rows` elements; not read if beta is 0. */
   readonly y: DeviceBuffer;
-  /** 1 by default. */
+  /** The factor α, 1 by default. */
   readonly alpha?: number;
-  /** 0 by default. */
+  /** The factor β, 0 by default. */
   readonly beta?: number;
 }
 

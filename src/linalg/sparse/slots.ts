@@ -108,8 +108,8 @@ const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFo
 });
 
 /**
- * The coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then none has
- * to be tested, which for most nodes is most of the work.
+ * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then
+ * none has to be tested, which for most nodes is most of the work.
  */
 export const locate = fn({
   name: "locate",

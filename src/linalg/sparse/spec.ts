@@ -5,18 +5,18 @@ import type { CsrAlgorithm } from "./csr-product.ts";
 
 /** The options of `SparseOperator.create`. */
 export interface OperatorOptions {
-  /** "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
   readonly precision?: Precision;
   /**
-   * csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of `lanes`
-   * ("aligned"). By default scalar on CPUs and vector on GPUs.
+   * The algorithm of csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of
+   * `lanes` ("aligned"). By default scalar on CPUs and vector on GPUs.
    */
   readonly algorithm?: CsrAlgorithm;
-  /** csr: items of a row, a power of two from 2 to 32; by default from the mean length of a row. */
+  /** The number of items of a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
   readonly lanes?: 2 | 4 | 8 | 16 | 32;
 }
 
-/** @throws SpecError */
+/** Checks the options of an operator. @throws SpecError */
 export function checkOptions(options: OperatorOptions): void {
   knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
   const { precision = "f64", algorithm, lanes } = options;

@@ -23,9 +23,9 @@ export const stencilPlace = { row: i32, point: i32, coordinate: read(i32), param
 
 /** The options of `stencil`. */
 export interface StencilOptions {
-  /** Nodes along each axis; the last axis is contiguous. */
+  /** The number of nodes along each axis; the last axis is contiguous. */
   readonly shape: readonly number[];
-  /** Neighbours as steps along each axis: [0, 0] is the node itself. Those outside the grid are no entries. */
+  /** The neighbours as steps along each axis: [0, 0] is the node itself. Those outside the grid are no entries. */
   readonly points: readonly (readonly number[])[];
   /** A number per point, or a kernel function. */
   readonly coefficient: readonly number[] | StencilCoefficient;

@@ -12,7 +12,7 @@ import { Workgroup } from "./workgroup.ts";
 
 export type Chosen = Exclude<Algorithm, "auto">;
 
-/** @throws SpecError (more rows than the algorithm has room for on this device) */
+/** Creates the method of an algorithm. @throws SpecError (more rows than the algorithm has room for on this device) */
 export function createMethod(device: Device, problem: Problem, algorithm: Chosen): Promise<Method> {
   switch (algorithm) {
     case "thomas":

@@ -93,7 +93,7 @@ export function loadRuns(access: RunAccess & { readonly lanes: number; readonly 
   });
 }
 
-/** The unknowns of a run to where they belong, those of rows below `count`. */
+/** Stores the unknowns of a run where they belong, those of rows below `count`. */
 export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess) {
   return fn({
     name: "storeRuns",

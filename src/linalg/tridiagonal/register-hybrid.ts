@@ -10,7 +10,7 @@ import { eliminateRun, substituteRun, tileWords } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** The shares of a workgroup. */
+/** The division of a workgroup among systems. */
 export interface RunShape {
   /** The number of items of one system, a power of two. */
   readonly lanes: number;

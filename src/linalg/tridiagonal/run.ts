@@ -9,7 +9,7 @@ export const Run = record({ a: write(real), c: write(real), d: write(real), orig
 const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**
- * Elimination within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
+ * Eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
  *
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *

@@ -33,11 +33,11 @@ export type Placement =
 /** The options of `tridiagonalSpec` besides the placement. */
 export interface TridiagonalOptions {
   readonly precision: Precision;
-  /** "auto" by default. */
+  /** The algorithm, "auto" by default. */
   readonly algorithm?: Algorithm;
   /**
-   * "each" (the default): every right-hand side has its own matrix, in the same places. "one": all share one, given as
-   * three arrays of `rows` elements.
+   * The matrices of a batch. "each" (the default): every right-hand side has its own matrix, in the same places. "one":
+   * all share one, given as three arrays of `rows` elements.
    */
   readonly matrices?: "each" | "one";
   /**
@@ -55,7 +55,8 @@ export interface TridiagonalSpec extends Required<TridiagonalOptions> {
   readonly rows: number;
   readonly batch: number;
   /**
-   * Elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every placement is that.
+   * The number of elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every
+   * placement is that.
    */
   readonly stride: number;
 }

@@ -7,7 +7,7 @@ import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** The shares of a workgroup. */
+/** The division of a workgroup among systems that are streamed. */
 export interface StreamShape {
   /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;

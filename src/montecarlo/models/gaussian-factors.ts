@@ -6,9 +6,9 @@ import { checkSpot, checkVolatility, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `gaussianFactors`. */
 export interface GaussianFactorSettings extends SpotSettings {
-  /** αᵢ, per year, from 0 on: of one factor or two. */
+  /** The mean reversions αᵢ, per year, from 0 on: of one factor or two. */
   readonly alpha: readonly [Parameter, Parameter];
-  /** σᵢ, per √year. */
+  /** The volatilities σᵢ, per √year. */
   readonly sigma: readonly [Parameter, Parameter];
   /** The correlation of the Brownian motions. */
   readonly rho: Parameter;

@@ -9,9 +9,9 @@ import { remembered } from "../remembered.ts";
 /** The settings that all models of spots take. */
 export interface SpotSettings {
   readonly spot: Column;
-  /** Per year, continuously compounded; 0 by default. */
+  /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** Dividend yield, per year; 0 by default. */
+  /** The dividend yield per year; 0 by default. */
   readonly yield?: Parameter;
 }
 
@@ -19,25 +19,28 @@ export interface SpotSettings {
 export interface BrownianSettings {
   /** The spot of each asset. */
   readonly spots: readonly Column[];
-  /** Per year, continuously compounded; 0 by default. */
+  /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** Dividend yield of each asset; 0 by default. */
+  /** The dividend yield of each asset; 0 by default. */
   readonly yields?: readonly Parameter[];
   /** The volatility of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
-  /** [assets][assets]; the identity by default. May be piecewise constant, with a column for each step, as the rest. */
+  /**
+   * The correlations, [assets][assets]; the identity by default. May be piecewise constant, with a column for each
+   * step, as the rest.
+   */
   readonly correlation?: readonly (readonly Parameter[])[];
 }
 
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
-/** @throws SpecError */
+/** Checks a spot. @throws SpecError */
 export function checkSpot(place: string, spot: Column): void {
   checkParameter(place, spot, "a positive number", isPositive);
 }
 
-/** @throws SpecError */
+/** Checks a volatility. @throws SpecError */
 export function checkVolatility(place: string, volatility: Parameter): void {
   checkParameter(place, volatility, "a number from 0 on, per √year", isNotNegative);
 }
@@ -278,7 +281,7 @@ function checkCorrelation(matrix: Float64Array, d: number, where: string): void 
 
 /** The settings of `blackScholes`. */
 export interface BlackScholesSettings extends SpotSettings {
-  /** Per √year. */
+  /** The volatility per √year. */
   readonly volatility: Parameter;
 }
 

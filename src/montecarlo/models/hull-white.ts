@@ -6,11 +6,11 @@ import { integratedDecay } from "./gaussian-factors.ts";
 
 /** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
-  /** Instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
+  /** The instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
   readonly forward: Parameter;
-  /** a, per year, from 0 on. */
+  /** The mean reversion a, per year, from 0 on. */
   readonly meanReversion: Parameter;
-  /** σ, per year and √year. */
+  /** The volatility σ, per year and √year. */
   readonly volatility: Parameter;
 }
 

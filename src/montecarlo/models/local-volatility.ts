@@ -16,13 +16,13 @@ import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from 
 
 /** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
-  /** σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
+  /** The volatility σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
-  /** Functions of your own that it may call, by name; the third argument of a function. */
+  /** The functions of your own that it may call, by name; the third argument of a function. */
   readonly functions?: F;
-  /** Added to σ, which is nowhere below 0; 0 by default. */
+  /** The shift added to σ, which is nowhere below 0; 0 by default. */
   readonly added?: Column;
-  /** Added to t; 0 by default. */
+  /** The time added to t; 0 by default. */
   readonly start?: Column;
 }
 

@@ -10,16 +10,16 @@ import { type OptionType, signOf } from "./formulas.ts";
 export interface AsianSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
-  /** "arithmetic" by default. */
+  /** The kind of average, "arithmetic" by default. */
   readonly average?: "arithmetic" | "geometric";
   /**
-   * "dates", the default: the mean of the spots at all dates. "continuous": the integral over time, by the trapezoidal
-   * rule on the model's steps.
+   * The sampling of the average. "dates", the default: the mean of the spots at all dates. "continuous": the integral
+   * over time, by the trapezoidal rule on the model's steps.
    */
   readonly sampling?: "dates" | "continuous";
   /** Makes the spot at time 0 one of the fixings; false by default. */
   readonly includesStart?: boolean;
-  /** Fixings before time 0: how many, and their mean; none by default. */
+  /** The fixings before time 0: how many, and their mean; none by default. */
   readonly past?: { readonly count: Column; readonly mean: Column };
 }
 

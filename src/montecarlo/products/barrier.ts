@@ -18,9 +18,9 @@ export interface BarrierSettings {
   readonly product: PathProduct;
   /** All knock out, or all knock in; a breach of any of them counts. */
   readonly barriers: readonly PathBarrier[];
-  /** "dates": at dates. "continuous", the default: between them by Brownian bridges. */
+  /** The monitoring. "dates": at dates. "continuous", the default: between them by Brownian bridges. */
   readonly monitoring?: "dates" | "continuous";
-  /** Cash of a trade that is knocked out, or never knocked in; 0 by default. */
+  /** The cash of a trade that is knocked out, or never knocked in; 0 by default. */
   readonly rebate?: Column;
   /** The time at which a knock-out pays it: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";

@@ -23,7 +23,9 @@ export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
 export interface BasketSettings {
   readonly payoff: OptionType;
   readonly strike: Column;
-  /** "arithmetic" Σ wᵢSᵢ, the default; "geometric" Π Sᵢ^wᵢ; "best-of" max wᵢSᵢ; "worst-of" min wᵢSᵢ. */
+  /**
+   * The kind of basket: "arithmetic" Σ wᵢSᵢ, the default; "geometric" Π Sᵢ^wᵢ; "best-of" max wᵢSᵢ; "worst-of" min wᵢSᵢ.
+   */
   readonly kind?: BasketKind;
   /** One for each asset; negative ones make a spread. */
   readonly weights: readonly Column[];
@@ -99,7 +101,7 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
 export interface TerminalSettings<F extends UserFunctions = Record<never, never>> {
   /** The payoff of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
   readonly payoff: string | UserFunction<string, number, NoInfer<F>>;
-  /** Functions of your own that it may call, by name; the third argument of a function. */
+  /** The functions of your own that it may call, by name; the third argument of a function. */
   readonly functions?: F;
   readonly assets: number;
   /** True where it jumps; false by default. */

@@ -11,11 +11,14 @@ export interface LookbackSettings {
   readonly payoff: OptionType;
   /** A number, "fixed" strike; or "floating", where the extreme is the strike. */
   readonly strike: Column | "floating";
-  /** "dates": of the spots at dates, and at time 0. "continuous", the default: within steps by Brownian bridges. */
+  /**
+   * The monitoring. "dates": of the spots at dates, and at time 0. "continuous", the default: within steps by Brownian
+   * bridges.
+   */
   readonly monitoring?: "dates" | "continuous";
   /** The extreme so far; the spot at time 0 by default. */
   readonly extremum?: Column;
-  /** Years from when on the extreme is taken, 0 by default; later than 0 it is one of the dates. */
+  /** The time in years from when on the extreme is taken, 0 by default; later than 0 it is one of the dates. */
   readonly from?: Column;
 }
 

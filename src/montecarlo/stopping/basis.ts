@@ -22,7 +22,7 @@ export const basisFunctionParams: typeof basisParams = basisParams;
 
 /** The basis that continuation values are regressed on. */
 export type Basis = {
-  /** "descending": spots are sorted, which suits payoffs of their order; "as-given" by default. */
+  /** The order of spots. "descending": they are sorted, which suits payoffs of their order; "as-given" by default. */
   readonly order?: "as-given" | "descending";
   /** Makes the product's running numbers variables, too; false by default. */
   readonly running?: boolean;
@@ -68,7 +68,7 @@ export interface BasisShape {
 /** The largest number of functions of a basis: their normal equations are in a work item's private memory. */
 const MAX_COUNT = 64;
 
-/** @throws SpecError */
+/** Returns the functions of a basis. @throws SpecError */
 export function basisOf(basis: Basis, { assets, hidden }: PathModel, { running }: PathProduct): BasisShape {
   const shown = assets + (basis.running === true ? running : 0);
   const own = basis.kind === "laguerre" || basis.hidden === false ? undefined : hidden;

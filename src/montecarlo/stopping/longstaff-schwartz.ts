@@ -33,11 +33,11 @@ export interface StoppingSettings {
   readonly model: PathModel;
   /** Its payoff is what exercise pays, at each date. */
   readonly product: PathProduct;
-  /** Years, increasing, without time 0: when exercise is allowed. */
+  /** The dates of exercise in years, increasing, without time 0. */
   readonly dates: readonly Column[];
   /** The number of steps of the model from date to date, 1 by default. */
   readonly substeps?: number;
-  /** "auto" by default: monomials and powers of the payoff, fewer of more variables. */
+  /** The basis of the regression, "auto" by default: monomials and powers of the payoff, fewer of more variables. */
   readonly basis?: Basis;
   /**
    * The number of paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64.
@@ -49,7 +49,7 @@ export interface StoppingSettings {
   readonly antithetic?: boolean;
   /** The sampling of paths of the price: "philox", the default, or "sobol", in `scramblings` randomisations. */
   readonly sampling?: Sampling;
-  /** 32 by default. */
+  /** The number of scramblings, 32 by default. */
   readonly scramblings?: number;
   /**
    * A control of the price: a martingale after discounting, whose mean, a column, is its value today wherever the rule
@@ -82,12 +82,12 @@ export interface StoppingEstimates extends Estimates {
   readonly paths: number;
   readonly regressionPaths: number;
   /**
-   * [instances]: over all dates the largest bound found of the condition number of the scaled normal equations; that of
-   * the regression itself is its root.
+   * The condition numbers, [instances]: over all dates the largest bound found of the condition number of the scaled
+   * normal equations; that of the regression itself is its root.
    */
   readonly condition: Float64Array;
   readonly upper: UpperBound | undefined;
-  /** Measures by name. */
+  /** The measures by name. */
   readonly measures: Readonly<Record<string, Estimates>>;
   readonly seed: bigint;
 }

@@ -224,7 +224,10 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
 /** Blocks whose sums a work item adds. */
 export const ADDED = 32;
 
-/** An item per (sum, group of blocks, instance), instances fastest: [sums, groups, instances]. */
+/**
+ * The kernel that adds sums, an item per (sum, group of blocks, instance), instances fastest: [sums, groups,
+ * instances].
+ */
 export const addKernel = kernel({
   name: "addSums",
   params: { blocks: i32, groups: i32, instances: i32, sums: read(real), added: write(real) },
@@ -312,7 +315,7 @@ export const solveKernel = remembered((functions: number) =>
   }),
 );
 
-/** An item per block and instance: the moments of the cash of its paths. */
+/** The kernel that finds, an item per block and instance, the moments of the cash of its paths. */
 export const cashKernel = kernel({
   name: "cashMoments",
   params: { cash: read(real), itemCount: i32, moments: write(real) },

@@ -10,9 +10,9 @@ import type { StoppingShape } from "./rule.ts";
 
 /** The settings of the upper bound: its paths. */
 export interface UpperSettings {
-  /** Outer paths, 256 by default. */
+  /** The number of outer paths, 256 by default. */
   readonly outer?: number;
-  /** Inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
+  /** The number of inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
   readonly inner?: number;
 }
 

@@ -33,9 +33,9 @@ export interface SeveralSensitivities {
 
 /** The part of a result that only trades of several factors have. */
 export interface Several extends SeveralSensitivities {
-  /** Error estimates of the sensitivities, if settings ask for them and the method knows them. */
+  /** The error estimates of the sensitivities, if settings ask for them and the method knows them. */
   readonly errors?: SeveralSensitivities;
-  /** Pairs whose correlation the book does not say. */
+  /** The pairs whose correlation the book does not say. */
   readonly assumed?: readonly (readonly [string, string])[];
 }
 
@@ -75,11 +75,11 @@ export class ResultColumns {
   readonly rho: Float64Array;
   readonly errorEstimate: Float64Array;
   /**
-   * Error estimates of the sensitivities, which a method puts in if `Settings.sensitivityErrorEstimates` asks for them;
-   * NaN where the method does not know. Those by underlying are `Several.errors`.
+   * The error estimates of the sensitivities, which a method puts in if `Settings.sensitivityErrorEstimates` asks for
+   * them; NaN where the method does not know. Those by underlying are `Several.errors`.
    */
   readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
-  /** Bits of `WARNING`. */
+  /** The bits of `WARNING` that are set. */
   readonly warnings: Uint16Array;
   /** The error that was aimed at, in the currency; NaN where only rounding is left. */
   readonly asked: Float64Array;

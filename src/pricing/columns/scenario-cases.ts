@@ -17,7 +17,7 @@ const TODAY: ScenarioCase = { date: 0, shift: { volatility: 0, rate: 0 } };
 export class ScenarioCases {
   readonly scenarios: Scenarios | undefined;
   readonly cases: readonly ScenarioCase[];
-  /** Years from today, the first of them 0; those of the scenarios after it. */
+  /** The dates in years from today, the first of them 0; those of the scenarios after it. */
   readonly dates: readonly number[];
   /** The case of [time][volatility][rate], one after another. */
   readonly #caseOf: Int32Array;
@@ -46,12 +46,12 @@ export class ScenarioCases {
     return this.cases.length;
   }
 
-  /** Spots that a case is read at beside today's. */
+  /** The number of spots that a case is read at beside today's. */
   get spots(): number {
     return this.scenarios?.spot.length ?? 0;
   }
 
-  /** values[time][spot][volatility][rate] of a column that holds [case][spot] from `start` on. */
+  /** Returns values[time][spot][volatility][rate] of a column that holds [case][spot] from `start` on. */
   ladder({ time, spot, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioValues {
     const values = emptyScenarioValues({ time, spot, volatility, rate });
     let next = 0;
@@ -64,7 +64,7 @@ export class ScenarioCases {
     return values;
   }
 
-  /** estimates[time][volatility][rate] of a column that holds one for each case from `start` on. */
+  /** Returns estimates[time][volatility][rate] of a column that holds one for each case from `start` on. */
   estimates({ time, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioErrorEstimates {
     let next = 0;
     return time.map(() => volatility.map(() => rate.map(() => finiteOrNull(column[start + this.#caseOf[next++]]))));

@@ -36,7 +36,7 @@ export class TradeColumns {
   readonly dividendYield: Float64Array;
   /** One of `PAYOFF`. */
   readonly payoff: Uint8Array;
-  /** +1 for a call, −1 for a put. */
+  /** The sign: +1 for a call, −1 for a put. */
   readonly sign: Int8Array;
   readonly strike: Float64Array;
   /** The cash that a digital pays. */

@@ -1,4 +1,4 @@
-/** Why a book is worth more or less than it was. */
+/** The explanation of why a book is worth more or less than it was. */
 export { explainBook } from "./explain-book.ts";
 export {
   EXPLAIN_TERMS,

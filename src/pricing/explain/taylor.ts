@@ -10,7 +10,8 @@ import { same } from "./same.ts";
 import type { ExplainTerms } from "./types.ts";
 
 /**
- * Taylor's expansion of the value about the earlier market, to second order in time, spot, volatility and rate:
+ * Explains by Taylor's expansion of the value about the earlier market, to second order in time, spot, volatility and
+ * rate:
  *
  *   ΔV ≈ V_t·Δt + V_S·ΔS + V_σ·Δσ + V_r·Δr + ½V_SS·ΔS² + ½V_tt·Δt² + … + V_Sσ·ΔS·Δσ + V_St·ΔS·Δt + …
  *

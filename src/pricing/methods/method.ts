@@ -52,7 +52,10 @@ export interface MethodSession extends Disposable {
 
 /** Trades of one batch on their way through a method. */
 export interface Plan extends Disposable {
-  /** Computes. What is wrong with one trade is kept for `read`. @throws the signal's reason; what the device throws */
+  /**
+   * Computes the trades. What is wrong with one trade is kept for `read`.
+   * @throws the signal's reason; what the device throws
+   */
   run(signal: AbortSignal | undefined): Promise<void>;
   /** Puts the result or the error of each of its trades into the columns. @throws the signal's reason */
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void>;

@@ -4,9 +4,10 @@
 export const KEY_TIMES: readonly number[] = [0.25, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30];
 
 /**
- * ∫₀ᵗ of the move of the short rate when the zero rate of key time k moves by 1: z·t moves by tₖ at tₖ and by nothing
- * at the other key times, and is linear between them. Before the first key time z moves by 1; beyond the last z·t goes on
- * as between the last two. The moves of all key rates add up to t.
+ * The integral from 0 to t of the move of the short rate when the zero rate z of key time k moves by 1.
+ *
+ * At key time k the product z·t moves by that time, at the others by nothing, and it is linear between them. Before the
+ * first key time z moves by 1; beyond the last z·t goes on as between the last two. All key rates together move by t.
  */
 export function keyMove(k: number, t: number): number {
   const at = (i: number): number => (i === k ? KEY_TIMES[k] : 0);

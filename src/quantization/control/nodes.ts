@@ -30,7 +30,7 @@ export function discountedPayoff(place: string, tree: QuantizationTree, payoff: 
   return values;
 }
 
-/** @throws SpecError | ShapeError */
+/** Returns the discount factors of the times. @throws SpecError | ShapeError */
 export function discountFactors(place: string, times: readonly number[], discounting: Discounting): Float64Array {
   if ("discountFactors" in discounting) {
     const { discountFactors: factors } = discounting;

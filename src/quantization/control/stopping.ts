@@ -37,9 +37,9 @@ export const rollbackKernel = kernel({
 
 /** The problem of optimal stopping. */
 export type StoppingSettings = Discounting & {
-  /** Received on exercise, not discounted. −Infinity where exercise is not allowed. */
+  /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
   readonly payoff: NodePayoff;
-  /** Layers at which exercise is allowed, at all by default; the last one always is. */
+  /** The layers at which exercise is allowed, at all by default; the last one always is. */
   readonly exercise?: (time: number, layer: number) => boolean;
 };
 

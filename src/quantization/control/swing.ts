@@ -11,11 +11,11 @@ export type SwingSettings = Discounting & {
    * than it brings.
    */
   readonly payoff: NodePayoff;
-  /** Layers that are dates of purchase, at all by default. */
+  /** The layers that are dates of purchase, at all by default. */
   readonly dates?: (time: number, layer: number) => boolean;
-  /** Bounds on the volume of a date, [0, 1] by default. */
+  /** The bounds on the volume of a date, [0, 1] by default. */
   readonly local?: readonly [number, number];
-  /** Bounds on the sum of all volumes. */
+  /** The bounds on the sum of all volumes. */
   readonly global: readonly [number, number];
 };
 

@@ -20,13 +20,13 @@ export interface GaussianSwing {
 export interface GaussianSwingSettings {
   /** The chain of one or two factors, with lower triangular transitions. */
   readonly chain: AutoregressiveChain;
-  /** σ: what each factor counts in the logarithm of the spot. */
+  /** The weights σ of the factors in the logarithm of the spot. */
   readonly sigma: readonly number[];
   /** True where a unit may be taken at time 0, too. */
   readonly startsAtOnce: boolean;
-  /** Distance of nodes in standard deviations; the error is of fourth order in it. */
+  /** The distance of nodes in standard deviations; the error is of fourth order in it. */
   readonly spacing: number;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
   readonly signal?: AbortSignal | undefined;
 }

@@ -26,8 +26,8 @@ export const growthKernel = kernel({
 });
 
 /**
- * The weights of each target (i, j), whose place on the source's axis is p₁·i + p₂·j + p₀ cells; cubic in the table of
- * fractions. Bases are the nodes of the first weights, and may lie outside of the grid.
+ * The kernel that computes the weights of each target (i, j), whose place on the source's axis is p₁·i + p₂·j + p₀
+ * cells; cubic in the table of fractions. Bases are the nodes of the first weights, and may lie outside of the grid.
  */
 export const weightsKernel = kernel({
   name: "convolution-weights",

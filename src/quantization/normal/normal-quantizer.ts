@@ -15,7 +15,7 @@ import { measured } from "./samples.ts";
 export interface NormalSettings {
   /** The number of points, N. */
   readonly size: number;
-  /** d, 1 to 10; 1 by default. */
+  /** The dimension d, 1 to 10; 1 by default. */
   readonly dimension?: number;
   /** The seed of the samples and of the first guess, from three dimensions on; 1 by default. */
   readonly seed?: number;

@@ -8,14 +8,14 @@ import { Assignment, type CellSums, learn } from "./lloyd.ts";
 
 /** The settings of `sampleQuantizer`. */
 export interface SampleSettings {
-  /** [count, dimension], row by row: independent draws, or any list of points with equal weights. */
+  /** The samples, [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;
   readonly dimension: number;
   /** The number of points of the quantizer. */
   readonly size: number;
-  /** Lloyd's iterations, 50 by default. */
+  /** The number of Lloyd's iterations, 50 by default. */
   readonly iterations?: number;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 

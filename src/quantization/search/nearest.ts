@@ -82,11 +82,11 @@ type Searching = CompiledKernel<ReturnType<typeof nearestKernel>["params"]>;
 
 /** The points that are searched, and the method. */
 export interface NearestSettings {
-  /** [size, dimension], row by row. */
+  /** The points, [size, dimension], row by row. */
   readonly points: Float64Array;
   readonly dimension: number;
   readonly method?: SearchMethod;
-  /** "f64" by default. */
+  /** The precision, "f64" by default. */
   readonly precision?: Precision;
 }
 

@@ -27,7 +27,7 @@ export const stepFunctionParams: typeof stepParams = stepParams;
 /** The layers that all chains have: a given state at time 0, then one for each time. */
 interface Layers {
   readonly dimension: number;
-  /** Years, increasing from 0. */
+  /** The times in years, increasing from 0. */
   readonly times: readonly number[];
 }
 
@@ -38,11 +38,11 @@ interface Layers {
  */
 export interface AutoregressiveChain extends Layers {
   readonly kind: "autoregressive";
-  /** Aₖ, k = 0 … K − 1, [d, d] each. */
+  /** The transitions Aₖ, k = 0 … K − 1, [d, d] each. */
   readonly transitions: readonly Float64Array[];
-  /** Tₖ, k = 0 … K − 1, [d, d] each, lower triangular. */
+  /** The noise Tₖ, k = 0 … K − 1, [d, d] each, lower triangular. */
   readonly noise: readonly Float64Array[];
-  /** Cov(Xₖ), k = 0 … K, [d, d] each. */
+  /** The covariances Cov(Xₖ), k = 0 … K, [d, d] each. */
   readonly covariances: readonly Float64Array[];
 }
 
@@ -57,7 +57,7 @@ export interface SteppedChain extends Layers {
 /** The chains that a quantization tree may stand on. */
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
-/** @throws SpecError unless times increase from 0 */
+/** Checks times. @throws SpecError unless times increase from 0 */
 export function checkTimes(place: string, times: readonly number[]): void {
   if (times.length < 2)
     throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);
@@ -71,9 +71,9 @@ export function checkTimes(place: string, times: readonly number[]): void {
 
 /** The settings of factors that revert to 0, each driven by a Brownian motion. */
 export interface FactorSettings {
-  /** Years, increasing from 0. */
+  /** The times in years, increasing from 0. */
   readonly times: readonly number[];
-  /** αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
+  /** The mean reversions αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
   readonly meanReversion: readonly number[];
   /** The correlation of the Brownian motions; the identity by default. */
   readonly correlation?: Matrix;
@@ -133,9 +133,9 @@ export function meanRevertingFactors(settings: FactorSettings): AutoregressiveCh
 export interface AutoregressiveSettings {
   /** Years, increasing from 0. */
   readonly times: readonly number[];
-  /** Aₖ of each step; one for all steps may be given alone. */
+  /** The transitions Aₖ of each step; one for all steps may be given alone. */
   readonly transitions: readonly Matrix[];
-  /** Tₖ·Tₖᵀ of each step; one for all steps may be given alone. */
+  /** The noise covariances Tₖ·Tₖᵀ of each step; one for all steps may be given alone. */
   readonly noiseCovariances: readonly Matrix[];
 }
 
@@ -185,7 +185,7 @@ export interface SteppedSettings {
   /** The state at time 0. */
   readonly initial: readonly number[];
   readonly step: StepFunction;
-  /** Run-time numbers of the model that the step function reads; none by default. */
+  /** The run-time numbers of the model that the step function reads; none by default. */
   readonly parameters?: ArrayLike<number>;
 }
 

@@ -89,7 +89,7 @@ export class TransitionCounter implements Disposable {
     return new TransitionCounter(device, plan, await make(device, plan));
   }
 
-  /** Records: counters to zero, then all paths. */
+  /** Records a count: counters to zero, then all paths. */
   run(): void {
     for (const launch of this.#launches) launch();
   }

@@ -26,11 +26,12 @@ export interface TreeSettings {
   /** The quantizer of N(0, I), for an autoregressive chain, instead of a size. */
   readonly quantizer?: Quantizer;
   /**
-   * "exact": by quadrature, for autoregressive chains in one dimension, the default there. By paths: "serial" is
-   * Algorithm I, "paths" Algorithm II (the default), "layers" Algorithm III, for autoregressive chains.
+   * The method for transition probabilities. "exact": by quadrature, for autoregressive chains in one dimension, the
+   * default there. By paths: "serial" is Algorithm I, "paths" Algorithm II (the default), "layers" Algorithm III, for
+   * autoregressive chains.
    */
   readonly transitions?: TransitionMethod;
-  /** 100,000 by default. */
+  /** The number of paths, 100,000 by default. */
   readonly paths?: number;
   /** The seed of the paths, and of samples; a whole number below 2³². 1 by default. */
   readonly seed?: number;
@@ -44,13 +45,13 @@ export interface TreeSettings {
 export interface TreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;
-  /** Points of each layer. */
+  /** The number of points of each layer. */
   readonly sizes: Int32Array;
-  /** Rows before each layer, and their number at the end. */
+  /** The number of rows before each layer, and their number at the end. */
   readonly offsets: Int32Array;
-  /** Points of all layers as states of the chain, [rows, d]. */
+  /** The points of all layers as states of the chain, [rows, d]. */
   readonly states: Float64Array;
-  /** Probabilities of the points, as far as they are known without paths. */
+  /** The probabilities of the points, as far as they are known without paths. */
   readonly quantizer: Quantizer | undefined;
   readonly paths: number;
   readonly seed: number;
@@ -61,7 +62,7 @@ export interface TreePlan {
   readonly parameters: Float64Array;
   /** [layers, 5]: see `LAYOUT`. */
   readonly layout: Int32Array;
-  /** Points that are searched, and tables for it. */
+  /** The points that are searched, and tables for it. */
   readonly points: Float64Array;
   readonly table: Int32Array;
   readonly geometry: Float64Array;
@@ -71,7 +72,7 @@ export interface TreePlan {
 const MAX_PATHS = 2 ** 30;
 const MAX_COUNTERS = 2 ** 31 - 1;
 
-/** @throws SpecError | ShapeError */
+/** Makes the plan of a tree. @throws SpecError | ShapeError */
 export async function treePlan(device: Device, settings: TreeSettings): Promise<TreePlan> {
   const { chain, paths = 100_000, seed = 1, precision = "f64" } = settings;
   checkWhole("QuantizationTree: paths", paths, 1, MAX_PATHS);

@@ -54,13 +54,13 @@ export class QuantizationTree implements Disposable {
   readonly method: TransitionMethod;
   readonly times: readonly number[];
   readonly dimension: number;
-  /** Points of each layer. */
+  /** The number of points of each layer. */
   readonly sizes: Int32Array;
-  /** Rows before each layer, and their number at the end. */
+  /** The number of rows before each layer, and their number at the end. */
   readonly offsets: Int32Array;
   /** All points, layer by layer, as states of the chain: [rows, dimension]. */
   readonly points: Float64Array;
-  /** P(X₁ ∈ Cⱼ), j < N₁. */
+  /** The probabilities P(X₁ ∈ Cⱼ), j < N₁. */
   readonly root: Float64Array;
   /** @internal */
   readonly rows: SparseRows;
@@ -112,9 +112,9 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its mean, times
-   * the mean that is known, has the right forwards.
-   * Cost: the first call reads the transitions to the host and passes over them once.
+   * Returns E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its
+   * mean, times the mean that is known, has the right forwards. Cost: the first call reads the transitions to the host
+   * and passes over them once.
    *
    * @param f a function of a state, [dimension].
    */

@@ -199,7 +199,7 @@ export class RowMaker implements Disposable {
     return new RowMaker(device, places, await compileRows(device, precision));
   }
 
-  /** Records: the sums of all rows, and how many columns the longest has. */
+  /** Records the sums of all rows, and how many columns the longest has. */
   measure(counters: DeviceBuffer): void {
     const { starts, widths, totals, most } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, most };
@@ -211,7 +211,7 @@ export class RowMaker implements Disposable {
     return (await this.#device.read(this.#buffers.most))[0];
   }
 
-  /** Records: the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
+  /** Records the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
   fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void {
     const { starts, widths, totals } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, columns, probabilities };

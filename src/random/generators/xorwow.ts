@@ -165,5 +165,5 @@ export function curandXorwowState(seed: bigint): readonly number[] {
   return [x + t0, y ^ t0, z + t1, w ^ t1, v + t0, d + t1 + t0].map((word) => word >>> 0);
 }
 
-/** @throws never; whether five words are the state that XORWOW cannot leave. */
+/** Tells whether five words are the state that XORWOW cannot leave. */
 export const isDead = (state: readonly number[]): boolean => fromWords(state.slice(0, 5)) === 0n;

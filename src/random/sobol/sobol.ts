@@ -86,9 +86,9 @@ const reverseBits = fn({
 });
 
 /**
- * Owen's scrambling of 32 bits: each bit is flipped or not by a hash of the bits above it and of the seed, so that
- * points keep their stratification, and each is uniform over the seeds. On reversed bits every operation of the hash
- * carries towards the higher ones only.
+ * Applies Owen's scrambling of 32 bits: each bit is flipped or not by a hash of the bits above it and of the seed, so
+ * that points keep their stratification, and each is uniform over the seeds. On reversed bits every operation of the
+ * hash carries towards the higher ones only.
  *
  * Cost: 56 integer operations, 46 of them for reversing bits twice. Source: A. B. Owen (1995); as a hash by S. Laine
  * and T. Karras (2011) and B. Burley, Practical hash-based Owen scrambling, JCGT 9 (4), 2020; constants: N. Vegdahl,

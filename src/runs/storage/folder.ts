@@ -106,7 +106,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** @throws StorageError no such file, a folder, no right to read it */
+/** Opens a local file. @throws StorageError no such file, a folder, no right to read it */
 export async function openLocal(path: string): Promise<StoredFile> {
   try {
     const stats = await stat(path);

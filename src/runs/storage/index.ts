@@ -30,12 +30,12 @@ export async function openFile(url: string): Promise<StoredFile> {
 /** Bytes that are hashed at a time. */
 const SLICE = 1 << 22;
 
-/** SHA-256 of bytes, in hexadecimal. */
+/** Returns the SHA-256 of bytes, in hexadecimal. */
 export function hashOf(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** SHA-256 of a file, in hexadecimal. @throws StorageError; the signal's reason */
+/** Returns the SHA-256 of a file, in hexadecimal. @throws StorageError; the signal's reason */
 export async function hashOfFile(file: StoredFile, signal?: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   for (let start = 0; start < file.byteLength; start += SLICE) {

@@ -38,7 +38,7 @@ async function connect(): Promise<{ readonly sdk: Sdk; readonly client: S3.S3Cli
   };
 }
 
-/** @throws RunError no bucket, no client */
+/** Opens a store in S3. @throws RunError no bucket, no client */
 export async function s3Store(url: string): Promise<Store> {
   const { bucket, key } = placeOf(url);
   const { sdk, client } = await connect();

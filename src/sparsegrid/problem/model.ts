@@ -83,7 +83,7 @@ export interface SparseModel {
   readonly solver: GridSolver;
 }
 
-/** @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const given = problem as unknown as AnyProblem;
   const names = axesOf(given, PROBLEM_KEYS, MAX_AXES);

@@ -22,13 +22,13 @@ export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
 
 /** The solver of each grid's systems; see `krylovSpec`. */
 export interface GridSolver {
-  /** "bicgstab" by default. */
+  /** The method, "bicgstab" by default. */
   readonly method?: "bicgstab" | "cgs";
   /**
    * A system is solved where ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M the diagonal of A. 1e-9 by default, 1e-5 in f32.
    */
   readonly relative?: number;
-  /** 1,000 by default. */
+  /** The largest number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
 }
 
@@ -41,7 +41,7 @@ export interface SparseAccuracy<A extends string> {
    */
   readonly relative?: number;
   readonly absolute?: number;
-  /** Unknowns of all grids at most; 20 million by default. */
+  /** The largest number of unknowns of all grids; 20 million by default. */
   readonly maxUnknowns?: number;
 }
 

@@ -33,7 +33,7 @@ export class Program {
   }
 }
 
-/** @throws KernelError (the driver turns the image down) | OutOfMemoryError */
+/** Loads the program of an image. @throws KernelError (the driver turns the image down) | OutOfMemoryError */
 export function loadProgram(session: Session, module: CudaModule, image: Uint8Array): Program {
   session.enter();
   const { calls, driver } = session;

@@ -5,7 +5,7 @@ import type { CudaDeviceInfo } from "../list.ts";
 import type { Nvrtc } from "../nvrtc.ts";
 
 export interface Target {
-  /** "sm_90", machine code for the very GPU; "compute_90", PTX for the driver to compile. */
+  /** The architecture: "sm_90", machine code for the very GPU; "compute_90", PTX for the driver to compile. */
   readonly architecture: string;
   readonly kind: "cubin" | "ptx";
 }

@@ -5,8 +5,8 @@ import { Factors } from "../../operator/factor.ts";
 export const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
 
 /**
- * One time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ← 2y − u
- * (Crank–Nicolson); `weighted`: u ← y + over·(y − u), of which Crank–Nicolson's is one.
+ * Makes one time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ←
+ * 2y − u (Crank–Nicolson); `weighted`: u ← y + over·(y − u), of which Crank–Nicolson's is one.
  *
  * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
  * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan

@@ -55,7 +55,7 @@ const readRunEnds = (barriers: number) =>
     },
   });
 
-/** The values that are held from an event on, into u; see `pinRuns`. */
+/** Puts the values that are held from an event on into u; see `pinRuns`. */
 export const holdRuns = (barriers: number, rows: number) =>
   fn({
     name: "holdRuns",
@@ -86,9 +86,9 @@ export const cutRuns = (rows: number) =>
   });
 
 /**
- * A row that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the last bit, so
- * that it is set once a segment, not, as by `holdEnd`, before and after each step. No other row's pivot knows of it,
- * its neighbours being cut off. `held` is what `gain` is of the pivot 1.
+ * Pins rows. One that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the
+ * last bit, so that it is set once a segment, not, as by `holdEnd`, before and after each step. No other row's pivot
+ * knows of it, its neighbours being cut off. `held` is what `gain` is of the pivot 1.
  */
 export const pinRuns = (rows: number) =>
   fn({
@@ -117,8 +117,8 @@ const liveObstacleRuns = (rows: number) =>
   });
 
 /**
- * An event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from then on.
- * Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
+ * Settles an event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from
+ * then on. Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
  */
 export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: Plan) =>
   fn({

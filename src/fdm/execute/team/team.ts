@@ -53,8 +53,8 @@ export const SUBGROUP: Team = {
   neighbours: { f32: 5, f64: 5 },
 };
 /**
- * The same devices, two options a subgroup: half the shuffles an option, and of its runs, twice as long, fewer matter
- * to each other.
+ * The team for the same devices, with two options a subgroup: half the shuffles an option, and of its runs, twice as
+ * long, fewer matter to each other.
  */
 export const HALF_SUBGROUP: Team = {
   name: "half-subgroup",

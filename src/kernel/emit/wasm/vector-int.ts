@@ -111,7 +111,7 @@ function applySign(e: Emitter, a: number, b: number): void {
   });
 }
 
-/** The high words of the 64-bit products. */
+/** Pushes the high words of the 64-bit products. */
 export function mulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
   const a = e.take("v128");
   const b = e.take("v128");

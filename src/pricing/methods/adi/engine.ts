@@ -1,4 +1,4 @@
-import { type AxesSolution, type EquationProblem, solve } from "../../../fdm/index.ts";
+import { type AnyProblem, solveAxes } from "../../../fdm/index.ts";
 import type { Engine } from "../several/engine.ts";
 import { estimateOf, LEVELS_BELOW } from "./estimate.ts";
 import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
@@ -11,22 +11,20 @@ import { build } from "./problem.ts";
 const MAX_RISE = 4;
 
 /** Alternating directions as a solver of trades in several factors. */
-export const engine: Engine = {
+export const engine: Engine<AnyProblem> = {
   name: "adi",
   accuracy: 1e-4,
   build: (terms, mesh, spots, part, level) =>
     isLognormal(terms)
       ? lognormalProblem(terms, mesh, spots, part, level)
       : build(terms, mesh, spots, part, finenessOf(mesh, level)),
-  solve: async (problem, options) => {
-    const solution = await solve(problem as EquationProblem<string, string>, options);
-    return (solution as unknown as AxesSolution).entries;
-  },
+  solve: async (problem, { parameters, precision, ...on }) =>
+    (await solveAxes({ ...problem, parameters, precision }, on)).entries,
   isFinest,
   refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
   growth,
   levelsBelow: () => LEVELS_BELOW,
   estimate: estimateOf,
   usesGamma: true,
-  bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 3)),
+  bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 2)),
 };

@@ -1,5 +1,7 @@
 /** Error estimates in several factors, from two independent signs of an error. */
+import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
+import { restartsOf } from "../several/parts.ts";
 import { isLognormal } from "./lognormal.ts";
 
 /**
@@ -21,6 +23,7 @@ interface Weights {
 const WEIGHTS = {
   lognormal: { smooth: { correction: 0.25, distance: 1 }, rough: { correction: 0.5, distance: 1 } },
   heston: { smooth: { correction: 0.6, distance: 0.9 }, rough: { correction: 1, distance: 0.25 } },
+  plainAmerican: { smooth: { correction: 1, distance: 1.5 }, rough: { correction: 1, distance: 1.5 } },
   others: { smooth: { correction: 1, distance: 0.25 }, rough: { correction: 1, distance: 0.25 } },
 } as const satisfies Record<string, { readonly smooth: Weights; readonly rough: Weights }>;
 
@@ -36,8 +39,27 @@ export function estimateOf(terms: Terms, correction: number, distance: number, l
 
 function familyOf(terms: Terms): keyof typeof WEIGHTS {
   if (isLognormal(terms)) return "lognormal";
-  const { assets, shortRate } = terms;
-  return shortRate === undefined && assets.length === 1 && assets[0].volatility.kind === "heston" ? "heston" : "others";
+  if (isPlainAmerican(terms)) return "plainAmerican";
+  return isHeston(terms) ? "heston" : "others";
+}
+
+const isHeston = ({ assets, shortRate }: Terms): boolean =>
+  shortRate === undefined && assets.length === 1 && assets[0].volatility.kind === "heston";
+
+/** Tells whether a trade is American in Heston's model, without barriers, dividends and jumps of the rate. */
+export const isPlainAmerican = (terms: Terms): boolean =>
+  isHeston(terms) &&
+  terms.exercise.kind === "american" &&
+  terms.barriers.length === 0 &&
+  restartsOf(terms).length === 0 &&
+  terms.assets[0].underlying.dividends.discrete.every(({ time }) => time <= 0 || time > terms.expiry);
+
+/** The part of the correction in space that counts beside the distance to a coarser level. */
+const SPACE = 0.5;
+
+/** The correction of a plain American trade: that in time, half of that in space, both widened, and rounding. */
+export function correctionOf({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
+  return errorEstimate - (1 - SPACE) * Math.abs(space.value);
 }
 
 const isSmooth = ({ exercise, barriers }: Terms): boolean =>

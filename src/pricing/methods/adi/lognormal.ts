@@ -1,5 +1,5 @@
 /** Trades on lognormal assets: on coordinates that leave as few mixed derivatives as barriers allow. */
-import type { AxesDerivatives, EquationProblem } from "../../../fdm/index.ts";
+import type { AnyProblem, AxesDerivatives } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/coordinates.ts";
@@ -9,6 +9,7 @@ import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts
 import {
   axisBarriers,
   exerciseOf,
+  isAtExpiry,
   isWhole,
   knockOutOf,
   type Level,
@@ -19,8 +20,10 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { hitText, isAtExpiry, restarts, SPLITTING, widened } from "./conditions.ts";
+import { widened } from "../several/row.ts";
+import { hitText, restarts, SPLITTING } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
+import type { Ends } from "./problem.ts";
 
 /** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */
 const DEVIATIONS = 5;
@@ -53,7 +56,7 @@ export function lognormalProblem(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   level: number,
-): Built {
+): Built<AnyProblem> {
   const p = new Parameters();
   const { expiry, exercise, assets } = terms;
   const own = [...new Set(knockOuts.map(({ asset }) => asset))].toSorted((a, b) => a - b);
@@ -80,8 +83,8 @@ export function lognormalProblem(
     ),
   );
   const { nodes, steps } = lognormalFineness(from, coordinates.deviations, ranges, level);
-  const axes: Record<string, object> = {};
-  const boundaries: Record<string, object> = {};
+  const axes: Record<string, ReturnType<typeof axisOf>> = {};
+  const boundaries: Record<string, Ends> = {};
   names.forEach((name, j) => {
     const asset = coordinates.owner[j];
     const { range, low, high, inner } = axisBarriers(
@@ -109,7 +112,7 @@ export function lognormalProblem(
   // the dense part of the mesh (design/factors.md).
   const isRough =
     terms.payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined);
-  const problem = {
+  const problem: AnyProblem = {
     axes,
     equation: equation.coefficients,
     // A knock-out at expiry is part of the payoff, which is averaged over cells.
@@ -129,7 +132,7 @@ export function lognormalProblem(
     steps: Math.max(steps, minSteps(dated)),
     extrapolate: "both",
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
-  } as unknown as EquationProblem<string, string>;
+  };
   return {
     key: JSON.stringify(problem),
     problem,

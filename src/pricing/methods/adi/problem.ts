@@ -1,6 +1,6 @@
 /** Problems for `solve` from the terms of a row. */
 import type { Payoff } from "../../../book/index.ts";
-import { type Condition, type EquationProblem, SAME_DATE } from "../../../fdm/index.ts";
+import { type AnyProblem, type Condition, SAME_DATE } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName, axisOf, factorEquation } from "../several/equation.ts";
 import {
@@ -17,7 +17,12 @@ import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Range } from "../several/domain.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { restarts, SPLITTING, widened } from "./conditions.ts";
+import { widened } from "../several/row.ts";
+import { restarts, SPLITTING } from "./conditions.ts";
+import { correctionOf, isPlainAmerican } from "./estimate.ts";
+
+/** The conditions at the ends of an axis. */
+export type Ends = NonNullable<AnyProblem["boundaries"]>[string];
 
 /** The resolution at which a problem is solved. */
 export interface Fineness {
@@ -49,13 +54,13 @@ export function build(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   { nodes, steps }: Fineness,
-): Built {
+): Built<AnyProblem> {
   const p = new Parameters();
   const equation = factorEquation(terms, from, spots, p);
   const { expiry, exercise, assets } = terms;
   const T = p.add(expiry, "T");
   const axes: Record<string, ReturnType<typeof axisOf>> = {};
-  const boundaries: Record<string, { low?: object; high?: object }> = {};
+  const boundaries: Record<string, Ends> = {};
   const rebate = (level: Level): string => rebateText(level, terms, p);
   equation.factors.forEach((factor, k) => {
     const barriers = k < assets.length ? knockOuts : [];
@@ -81,7 +86,7 @@ export function build(
   // A jump needs Rannacher's steps; a kink, averaged over cells, is better without them (design/factors.md).
   const mayJump = terms.payoff.kind === "digital" || terms.payoff.kind === "expression" || knockOuts.length > 0;
   const isRough = mayJump || exercise.kind === "american";
-  const problem = {
+  const problem: AnyProblem = {
     axes: Object.fromEntries(inSweepOrder(equation.factors, assets.length).map(({ name }) => [name, axes[name]])),
     equation: equation.coefficients,
     terminal: lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p),
@@ -98,7 +103,7 @@ export function build(
     steps,
     extrapolate: "both",
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
-  } as unknown as EquationProblem<string, string>;
+  };
   const { factors } = equation;
   const safety = varianceSafety(terms);
   return {
@@ -108,7 +113,8 @@ export function build(
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
-      return widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
+      const wide = widened(point, safety * (exercise.kind === "american" ? SPLITTING : 1));
+      return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(wide) } : wide;
     },
   };
 }
@@ -129,8 +135,7 @@ function inSweepOrder<T>(factors: readonly (T & { readonly driver: number })[], 
 }
 
 /** A first node above zero has a mixed derivative. */
-const lowEnd = ({ firstNode = 0 }: Range): { low?: object } =>
-  firstNode > 0 ? { low: { kind: "zero-curvature" } } : {};
+const lowEnd = ({ firstNode = 0 }: Range): Ends => (firstNode > 0 ? { low: { kind: "zero-curvature" } } : {});
 
 const strikeOf = (payoff: Payoff): number | undefined =>
   payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;

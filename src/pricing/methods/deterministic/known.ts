@@ -30,9 +30,9 @@ export function isDeterministic({ columns, problems }: Batch, row: number): bool
 }
 
 /**
- * The value of a trade without volatility and its sensitivities. Delta and rho are differences of values, theta is 0
- * where exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a forward on a kink or a
- * barrier.
+ * Puts into the results the value of a trade without volatility and its sensitivities. Delta and rho are differences of
+ * values, theta is 0 where exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a
+ * forward on a kink or a barrier.
  */
 export function readDeterministic(problems: ProblemDifference, trade: number, results: ResultColumns): void {
   const { problem } = problems;
@@ -70,8 +70,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
 const RATE_WIDTH = 2e-6;
 
 /**
- * The value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the spot or on volatility,
- * and what is paid at expiry is a bond.
+ * Puts into the results the value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the
+ * spot or on volatility, and what is paid at expiry is a bond.
  */
 export function readKnockedOut(
   problem: OneFactorProblem,

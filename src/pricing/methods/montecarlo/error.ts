@@ -30,13 +30,13 @@ const QUANTILE = 2.3263478740408408;
  */
 const FEW = 200;
 
-/** Half an interval of at least 95 %. */
+/** Returns half an interval of at least 95 %. */
 export function errorOf(path: Path, sample: Sample): number {
   const { standardError, freedom } = sample;
   return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
 }
 
-/** Half an interval of a sensitivity. */
+/** Returns half an interval of a sensitivity. */
 export const sensitivityError = (standardError: number, freedom: number): number =>
   intervalWidth(freedom, QUANTILE) * standardError;
 

@@ -7,7 +7,7 @@ import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.ts";
 import type { Estimate } from "./simulate.ts";
 
-/** Rounding errors, relative. */
+/** The relative size of rounding errors. */
 export const ROUNDING = 1e-13;
 
 /**

@@ -224,7 +224,7 @@ const growthAt = (sigma: readonly number[], x: Float64Array): number =>
 export const forwardsOf = ({ instance: { terms, spot }, times }: Dated): readonly number[] =>
   times.map((t) => spot * Math.exp(integrate(terms.rates, t) - terms.assets[0].underlying.dividends.yield * t));
 
-/** Discount factors to the times. */
+/** Returns the discount factors to the times. */
 export const discountFactorsOf = ({ instance: { terms }, times }: Dated): readonly number[] =>
   times.map((t) => Math.exp(-integrate(terms.rates, t)));
 

@@ -17,7 +17,7 @@ export interface Coordinates {
   readonly inverse: Matrix;
   /** The asset whose own axis each axis is; undefined for a component. */
   readonly owner: readonly (number | undefined)[];
-  /** Standard deviations of y at expiry. */
+  /** The standard deviations of y at expiry. */
   readonly deviations: readonly number[];
   /** The covariance of y and x at expiry, by axis and asset: y moves by it on average in the asset's own measure. */
   readonly covariances: Matrix;

@@ -1,19 +1,20 @@
 /** The interface of the solvers for equations of several factors. */
 import type { Device } from "../../../device/index.ts";
+import type { Precision } from "../../../kernel/index.ts";
 import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { Part } from "./parts.ts";
 import type { Parameters } from "./text.ts";
 
 /** A problem whose numbers stand beside it. */
-export interface Built {
-  /** Problems with the same key differ in their parameters alone. */
+export interface Built<P> {
+  /** The key of a problem: those with the same key differ in their parameters alone. */
   readonly key: string;
-  readonly problem: object;
+  readonly problem: P;
   readonly parameters: Parameters;
   /** The approximate number of nodes in memory. */
   readonly nodes: number;
-  /** Value, derivatives by the factors' names, and error estimate at some spots. */
+  /** Returns the value, derivatives by the factors' names, and error estimate at some spots. */
   readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
 }
 
@@ -22,15 +23,15 @@ export interface EntryReading {
   at(point: Readonly<Record<string, number>>): AxesPoint;
 }
 
-/** The interface of a solver for the equations of several factors. */
-export interface Engine {
+/** How the equations of several factors are solved. */
+export interface Engine<P> {
   readonly name: "adi" | "sparse-grid";
   /** The error of a value to aim at where nothing is said, relative to the largest spot. */
   readonly accuracy: number;
   /** The problem of a part of the terms. `mesh`: the terms whose mesh it has; `spots`: by asset, where it is read. */
-  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built;
+  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built<P>;
   /** An entry for each element of the parameters. */
-  solve(problem: object, options: EngineOptions): Promise<readonly EntryReading[]>;
+  solve(problem: P, run: EngineRun): Promise<readonly EntryReading[]>;
   isFinest(terms: Terms, level: number): boolean;
   /** The level at which an error that is `ratio` times too large is expected to be small enough. */
   refined(terms: Terms, level: number, ratio: number): number;
@@ -49,7 +50,11 @@ export interface Engine {
   bumpLevel(terms: Terms, level: number): number;
 }
 
-export interface EngineOptions {
+/** What problems of one shape are solved with. */
+export interface EngineRun {
+  /** Numbers of the entries by name. */
+  readonly parameters: Readonly<Record<string, readonly number[]>>;
+  readonly precision: Precision;
   readonly device: Device;
   readonly signal: AbortSignal | undefined;
 }

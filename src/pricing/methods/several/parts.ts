@@ -150,6 +150,9 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   return { range: { ...range, from, to }, low, high, inner };
 }
 
+/** Tells whether a date is that of expiry. */
+export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
+
 /** Tells whether a barrier is monitored continuously over the whole life. */
 export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
   times === undefined && from <= SAME_DATE * expiry && to >= expiry * (1 - SAME_DATE);

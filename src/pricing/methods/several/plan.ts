@@ -63,14 +63,14 @@ const AT_ONCE_ON_GPUS = 4;
 /** The number of times that a value is solved again on a finer level. */
 const MAX_ROUNDS = 6;
 
-export class SeveralPlan implements Plan {
-  readonly #engine: Engine;
+export class SeveralPlan<P> implements Plan {
+  readonly #engine: Engine<P>;
   readonly #batch: Batch;
   readonly #device: Device;
   readonly #accuracy: number;
   readonly #jobs: readonly Job[];
 
-  constructor(engine: Engine, batch: Batch, trades: readonly number[], device: Device) {
+  constructor(engine: Engine<P>, batch: Batch, trades: readonly number[], device: Device) {
     const { accuracy = engine.accuracy } = batch.settings;
     this.#engine = engine;
     this.#batch = batch;
@@ -218,7 +218,7 @@ export class SeveralPlan implements Plan {
   /** Solves rows once, problems of one shape together. @throws the signal's reason; what the device throws */
   async #solve(rows: readonly Row[], signal: AbortSignal | undefined): Promise<void> {
     const turns = new Turns(signal);
-    const groups = new Map<string, Task[]>();
+    const groups = new Map<string, Task<P>[]>();
     for (const row of rows) {
       if (turns.due) await turns.take();
       row.correction = 0;
@@ -255,20 +255,20 @@ export class SeveralPlan implements Plan {
   }
 
   /** Solves problems that differ in their parameters alone. */
-  async #solveGroup(group: readonly Task[], signal: AbortSignal | undefined): Promise<void> {
+  async #solveGroup(group: readonly Task<P>[], signal: AbortSignal | undefined): Promise<void> {
     const [{ built }] = group;
+    const { precision } = this.#batch;
     const parameters = Object.fromEntries(
       [...built.parameters.values.keys()].map((name) => [
         name,
         group.map((task) => task.built.parameters.values.get(name)!),
       ]),
     );
-    const problem = { ...built.problem, parameters, precision: this.#batch.precision };
     let entries: readonly EntryReading[];
     try {
       entries = await this.#batch.budget.spend(
         group.map(({ row }) => row.trade),
-        () => this.#engine.solve(problem, { device: this.#device, signal }),
+        () => this.#engine.solve(built.problem, { parameters, precision, device: this.#device, signal }),
       );
     } catch (error) {
       if (error instanceof DeviceLostError || signal?.aborted === true) throw error;

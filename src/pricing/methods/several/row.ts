@@ -10,7 +10,7 @@ export interface Row {
   /** Its place in the batch. */
   readonly trade: number;
   readonly terms: Terms;
-  /** Whose mesh it has: its own, or those of what it is a bump of. */
+  /** The terms whose mesh it has: its own, or those of what it is a bump of. */
   readonly mesh: Terms;
   /** The spots of all assets at which a row is read: today's, then those of the scenarios. */
   readonly spots: readonly (readonly number[])[];
@@ -50,22 +50,22 @@ export function remember(row: Row): void {
 }
 
 /** The error estimate of a row's values. */
-export function errorOf({ mesh, coarser, correction, level, points }: Row, engine: Engine): number {
+export function errorOf({ mesh, coarser, correction, level, points }: Row, engine: Engine<unknown>): number {
   if (coarser === undefined || coarser.level === level) return correction;
   const distance = points.reduce((most, { value }, k) => Math.max(most, Math.abs(value - coarser.points[k].value)), 0);
   return engine.estimate(mesh, correction, distance, level - coarser.level);
 }
 
 /** One problem to be solved. */
-export interface Task {
+export interface Task<P> {
   readonly row: Row;
   readonly part: Part;
-  readonly built: Built;
+  readonly built: Built<P>;
   /** The solution at the row's spots; undefined where the part is not needed, and where it has failed. */
   points: readonly (AxesPoint | undefined)[];
 }
 
-export function tasksOf(row: Row, engine: Engine): readonly Task[] {
+export function tasksOf<P>(row: Row, engine: Engine<P>): readonly Task<P>[] {
   const { terms, mesh, spots, parts, level } = row;
   const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
   return parts.map((part) => ({ row, part, built: engine.build(terms, mesh, byAsset, part, level), points: [] }));
@@ -81,13 +81,16 @@ export const isExercisable = ({ exercise }: Terms): boolean =>
   exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0));
 
 /** A problem's solution at the spots of its row, where the part that it is of has not been knocked out. */
-export const pointsOf = ({ row: { terms, spots, known }, part, built }: Task, entry: EntryReading): Task["points"] =>
+export const pointsOf = (
+  { row: { terms, spots, known }, part, built }: Task<unknown>,
+  entry: EntryReading,
+): Task<unknown>["points"] =>
   spots.map((one, k) =>
     known[k] !== undefined || isKnockedOut(part, one, terms.expiry) ? undefined : built.read(entry, one),
   );
 
 /** Adds a problem's solution to its row. */
-export function addTo({ row, part, points }: Task): void {
+export function addTo({ row, part, points }: Task<unknown>): void {
   let largest = 0;
   row.spots.forEach((_, k) => {
     row.points[k] ??= NOTHING;
@@ -106,16 +109,23 @@ export function addTo({ row, part, points }: Task): void {
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** Returns to + sign·from. */
-export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, sign: number): AxesDerivatives => ({
-  value: to.value + sign * from.value,
-  first: added(to.first, from.first, sign),
-  second: added(to.second, from.second, sign),
+/** Returns to + factor·from. */
+export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
+  value: to.value + factor * from.value,
+  first: added(to.first, from.first, factor),
+  second: added(to.second, from.second, factor),
 });
 
 const added = (
   to: Readonly<Record<string, number>>,
   from: Readonly<Record<string, number>>,
-  sign: number,
+  factor: number,
 ): Record<string, number> =>
-  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + sign * value]));
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
+
+/** A point whose estimate and corrections count `factor` times. */
+export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
+  ...point,
+  corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),
+  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
+});

@@ -13,7 +13,7 @@ export class Parameters {
     return unique;
   }
 
-  /** f(t) up to a time, as a formula in t. */
+  /** Returns f(t) up to a time, as a formula in t. */
   piecewise({ times, values }: PiecewiseConstant, until: number, name: string): string {
     const pieces = piecesOf({ times, values }, until);
     const last = this.add(pieces[pieces.length - 1].value, name);
@@ -23,7 +23,7 @@ export class Parameters {
       .replace(/^(.*\?.*)$/, "($1)");
   }
 
-  /** ∫ f from t to a time, as a formula in t. */
+  /** Returns ∫ f from t to a time, as a formula in t. */
   integral({ times, values }: PiecewiseConstant, until: number, name: string): string {
     const pieces = piecesOf({ times, values }, until);
     const parts = pieces.map(({ from, to, value }) => {

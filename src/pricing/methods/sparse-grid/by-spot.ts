@@ -1,9 +1,11 @@
 /** Trades with barriers: on the spots themselves, so that barriers are parallel to the axes. */
+import type { AnySparseProblem, SparseAxis } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName, factorEquation } from "../several/equation.ts";
 import {
   axisBarriers,
   exerciseOf,
+  isAtExpiry,
   isWhole,
   knockOutOf,
   type Level,
@@ -14,7 +16,8 @@ import {
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, isAtExpiry, nodesOf, OF_BARRIER, OF_DATES, restarts, widened } from "./fineness.ts";
+import { widened } from "../several/row.ts";
+import { type Fineness, nodesOf, OF_BARRIER, OF_DATES, restarts } from "./fineness.ts";
 
 /** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
@@ -26,14 +29,14 @@ export function bySpot(
   spots: readonly (readonly number[])[],
   { knockOuts, less }: Part,
   { level, initial, steps }: Fineness,
-): Built {
+): Built<AnySparseProblem> {
   const p = new Parameters();
   const { factors, coefficients } = factorEquation(terms, from, spots, p);
   const { expiry, exercise, assets } = terms;
   const names = assets.map((_, i) => assetName(assets.length, i));
   const rebate = (level: Level): string => rebateText(level, terms, p);
-  const axes: Record<string, object> = {};
-  const boundaries: Record<string, object> = {};
+  const axes: Record<string, SparseAxis> = {};
+  const boundaries: Record<string, NonNullable<AnySparseProblem["boundaries"]>[string]> = {};
   factors.forEach(({ name, range: whole, today }, k) => {
     const { range, low, high } = axisBarriers(whole, knockOuts, k, expiry);
     const { from: lower, to: upper, width, coordinate } = range;
@@ -53,14 +56,14 @@ export function bySpot(
     };
   });
   const dated = knockOuts.filter((one) => !isWhole(one, expiry));
-  const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms)));
+  const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms.expiry)));
   const paid = lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p);
   const exercised = exerciseOf(exercise, expiry, payoffText(terms.payoff, names, p), p);
   const knockedOut = dated.flatMap((one) =>
     beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p)),
   );
   const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
-  const problem = {
+  const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
     // Averaged over cells, unlike conditions.
@@ -83,7 +86,7 @@ export function bySpot(
 
 /** A barrier on its dates before expiry, if there are some. */
 function beforeExpiry(level: Level, terms: Terms): readonly Level[] {
-  const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms));
+  const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms.expiry));
   return times.length === 0 ? [] : [{ ...level, times }];
 }
 

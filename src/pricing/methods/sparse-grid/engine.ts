@@ -1,4 +1,4 @@
-import { type SparseGridProblem, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
+import { type AnySparseProblem, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
 import type { Engine } from "../several/engine.ts";
 import { bySpot } from "./by-spot.ts";
 import { finenessOf, levelsOfComponents, levelsOfSpots, nodesOf } from "./fineness.ts";
@@ -13,15 +13,15 @@ const GAIN = 8;
 const GROWTH = 5;
 
 /** Sparse grids as a solver of trades in several factors. */
-export const engine: Omit<Engine, "name" | "accuracy"> = {
+export const engine: Omit<Engine<AnySparseProblem>, "name" | "accuracy"> = {
   build: (terms, mesh, spots, part, level) =>
     part.knockOuts.length === 0
       ? onPrincipalComponents(terms, mesh, spots, part, (deviations) =>
           finenessOf(levelsOfComponents(deviations), level),
         )
       : bySpot(terms, mesh, spots, part, finenessOf(levelsOfSpots(terms.assets.length), level)),
-  solve: async (problem, options) =>
-    (await solveOnSparseGrid(problem as SparseGridProblem<string, string>, options)).entries,
+  solve: async (problem, { parameters, precision, ...on }) =>
+    (await solveOnSparseGrid({ ...problem, parameters, precision }, on)).entries,
   isFinest: (terms, level) => {
     const { barriers, assets } = terms;
     const initial =

@@ -1,5 +1,5 @@
 /** The numbers of grids and steps that a problem takes. */
-import { type AxesPoint, type Condition, SAME_DATE } from "../../../fdm/index.ts";
+import type { Condition } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../several/parts.ts";
@@ -24,14 +24,20 @@ const STEPS_PER_REFINEMENT = 1.6;
 /** The level of an axis of mean importance; a fraction, so that equal axes have one level. */
 const MEAN_LEVEL = 1.4;
 
-/** Coarsest levels of components, finer where the deviation is larger, so that nodes are about equally far apart. */
+/**
+ * Returns the coarsest levels of components, finer where the deviation is larger, so that nodes are about equally far
+ * apart.
+ */
 export function levelsOfComponents(deviations: readonly number[]): readonly number[] {
   const logs = deviations.map((one) => Math.log2(Math.max(one, 1e-6)));
   const mean = logs.reduce((sum, one) => sum + one, 0) / logs.length;
   return logs.map((one) => Math.min(Math.max(Math.round(MEAN_LEVEL + one - mean), 1), 4));
 }
 
-/** Coarsest levels of spots: with barriers they are alike. Of seven and more, grids would be too large otherwise. */
+/**
+ * Returns the coarsest levels of spots: with barriers they are alike. Of seven and more, grids would be too large
+ * otherwise.
+ */
 export const levelsOfSpots = (axes: number): readonly number[] => new Array<number>(axes).fill(axes > 6 ? 1 : 2);
 
 /** `level`: that of the method. */
@@ -72,12 +78,3 @@ export const OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
  * small (against alternating directions, which agreed with themselves on finer grids; two underlyings, scenarios).
  */
 export const OF_BARRIER = 2.5;
-
-/** A point with an estimate that is so many times as large. */
-export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
-  ...point,
-  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
-});
-
-/** Tells whether a date is that of expiry. */
-export const isAtExpiry = (time: number, { expiry }: Terms): boolean => time >= expiry * (1 - SAME_DATE);

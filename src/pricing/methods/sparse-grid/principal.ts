@@ -2,6 +2,7 @@
 import type { AxesPoint } from "../../../fdm/index.ts";
 import { symmetricEigen } from "../../../linalg/index.ts";
 import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
+import type { AnySparseProblem, SparseAxis } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { assetName } from "../several/equation.ts";
 import { covarianceRate, driftOf } from "../several/coordinates.ts";
@@ -10,7 +11,8 @@ import { exerciseOf, lessText, type Part } from "../several/parts.ts";
 import { atExpiry, payoffText } from "../several/payoff.ts";
 import type { Built } from "../several/engine.ts";
 import { Parameters } from "../several/text.ts";
-import { type Fineness, nodesOf, OF_DATES, restarts, widened } from "./fineness.ts";
+import { type Fineness, nodesOf, OF_DATES, restarts } from "./fineness.ts";
+import { widened } from "../several/row.ts";
 
 /** Standard deviations to each side. */
 const DEVIATIONS = 4.5;
@@ -53,7 +55,7 @@ export function onPrincipalComponents(
   spots: readonly (readonly number[])[],
   { less }: Part,
   fineness: (deviations: readonly number[]) => Fineness,
-): Built {
+): Built<AnySparseProblem> {
   const p = new Parameters();
   const { assets, expiry, exercise } = terms;
   const { Q, deviations } = basisOf(from);
@@ -63,8 +65,8 @@ export function onPrincipalComponents(
     deviations.map((_, j) => at.reduce((sum, spot, i) => sum + Q[i][j] * Math.log(spot / today[i]), 0));
   const read = spots[0].map((_, k) => componentsAt(spots.map((of) => of[k])));
   const names = assets.map((_, j) => `y${j + 1}`);
-  const axes = Object.fromEntries(
-    names.map((name, j) => {
+  const axes: Readonly<Record<string, SparseAxis>> = Object.fromEntries(
+    names.map((name, j): [string, SparseAxis] => {
       const deviation = Math.max(deviations[j], MIN_DEVIATION);
       // Behind the deviations, what a change to an asset's own measure moves.
       const reach = DEVIATIONS * deviation + deviation * deviation;
@@ -103,7 +105,7 @@ export function onPrincipalComponents(
           ),
           p,
         );
-  const problem = {
+  const problem: AnySparseProblem = {
     axes,
     equation: { V: `-${r}`, ...diffusions(terms, Q, names, p) },
     terminal: lessText(payoffText(terms.payoff, atExpiry(terms, atEnd, p), p), less, p),

@@ -2,7 +2,7 @@ import { definition, type HelperText, type HelperTexts, inline } from "./inline.
 
 const generic = "template <class T> ";
 
-/** Memory: indexes, lengths, and accesses that neither vanish nor are torn. */
+/** The helpers of memory: indexes, lengths, and accesses that neither vanish nor are torn. */
 export const memoryHelpers = {
   /** A length as the language has it, an i32. */
   length: inline("int length(long long elements)", "return elements < 0x7fffffffll ? int(elements) : 0x7fffffff;"),

@@ -207,5 +207,5 @@ function conversions() {
   };
 }
 
-/** Reals: by their bits where no compiler flag may come between. */
+/** The helpers of reals: by their bits where no compiler flag may come between. */
 export const realHelpers = { ...fields(), ...arithmetic(), ...conversions() } as const satisfies HelperTexts;

@@ -1,0 +1,97 @@
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import type { UnderlyingQuotes } from "./fit.ts";
+import {
+  hestonMomentKernel,
+  hestonQuoteKernel,
+  hestonRuleKernel,
+  MAX_NODES,
+  MOMENTS,
+  PARAMETERS,
+  QUOTE_OUTPUTS,
+  RULE,
+} from "./heston-kernels.ts";
+
+/** The implied volatilities of a set of parameters: [quote][1 + derivatives by v₀, κ, θ, σ, ρ]. */
+export type HestonVolatilities = Float64Array;
+
+type Kernels = readonly [CompiledKernel, CompiledKernel, CompiledKernel];
+
+/** The kernels and the memory for the quotes of one underlying and up to `most` sets of parameters at a time. */
+export class HestonEngine implements Disposable {
+  readonly count: number;
+  readonly #device: Device;
+  readonly #kernels: Kernels;
+  readonly #expiries: number;
+  readonly #buffers: Readonly<
+    Record<"expiry" | "quote" | "expiryOf" | "point" | "rule" | "moments" | "output", DeviceBuffer>
+  >;
+
+  private constructor(device: Device, kernels: Kernels, { expiries }: UnderlyingQuotes, most: number) {
+    this.#device = device;
+    this.#kernels = kernels;
+    this.#expiries = expiries.length;
+    const k = expiries.flatMap(({ logMoneyness }) => Array.from(logMoneyness));
+    this.count = k.length;
+    this.#buffers = {
+      expiry: device.createBuffer("f64", 2 * expiries.length),
+      quote: device.createBuffer("f64", k.length),
+      expiryOf: device.createBuffer("i32", k.length),
+      point: device.createBuffer("f64", PARAMETERS * most),
+      rule: device.createBuffer("f64", RULE * most * expiries.length),
+      moments: device.createBuffer("f64", 2 * MOMENTS * MAX_NODES * most * expiries.length),
+      output: device.createBuffer("f64", QUOTE_OUTPUTS * most * k.length),
+    };
+    const furthest = expiries.map(({ logMoneyness }) => Math.max(...logMoneyness.map(Math.abs)));
+    device.write(this.#buffers.expiry, Float64Array.from([...expiries.map(({ time }) => time), ...furthest]));
+    device.write(this.#buffers.quote, Float64Array.from(k));
+    const expiryOf = expiries.flatMap(({ logMoneyness }, e) => Array.from(logMoneyness, () => e));
+    device.write(this.#buffers.expiryOf, Int32Array.from(expiryOf));
+  }
+
+  static async create(device: Device, quotes: UnderlyingQuotes, most: number): Promise<HestonEngine> {
+    const options = { precision: "f64", vectors: 1 } as const;
+    const kernels = await Promise.all([
+      device.compile(hestonRuleKernel, options),
+      device.compile(hestonMomentKernel, options),
+      device.compile(hestonQuoteKernel, options),
+    ]);
+    return new HestonEngine(device, kernels, quotes, most);
+  }
+
+  /** The implied volatilities for each set of parameters v₀, κ, θ, σ, ρ. */
+  async volatilities(points: readonly Float64Array[]): Promise<HestonVolatilities[]> {
+    const device = this.#device;
+    const [rules, nodes, quotes] = this.#kernels;
+    const { expiry, quote, expiryOf, point, rule, moments, output } = this.#buffers;
+    const expiries = this.#expiries;
+    const items = points.length * expiries;
+    const all = new Float64Array(PARAMETERS * points.length);
+    points.forEach((one, i) => all.set(one, PARAMETERS * i));
+    device.write(point, all);
+    device.launch(rules, { items, expiries, expiry, point, rule }, { items, microsecondsEach: 20 });
+    const size = { items: items * MAX_NODES, microsecondsEach: 0.3 };
+    device.launch(nodes, { items, expiries, expiry, point, rule, moments }, size);
+    device.launch(
+      quotes,
+      {
+        items: points.length * this.count,
+        quotes: this.count,
+        expiries,
+        quote,
+        expiryOf,
+        expiry,
+        rule,
+        moments,
+        output,
+      },
+      { items: points.length * this.count, microsecondsEach: 2 },
+    );
+    const found = await device.read(output);
+    const each = QUOTE_OUTPUTS * this.count;
+    return points.map((_, i) => Float64Array.from(found.subarray(i * each, (i + 1) * each)));
+  }
+
+  [Symbol.dispose](): void {
+    for (const buffer of Object.values(this.#buffers)) buffer[Symbol.dispose]();
+  }
+}

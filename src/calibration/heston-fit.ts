@@ -1,0 +1,124 @@
+/**
+ * The fit of Heston's model to a surface of implied volatilities, by Levenberg and Marquardt's method with analytic
+ * derivatives from several starts, all of which one launch evaluates.
+ */
+import type { Device } from "../device/index.ts";
+import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { HestonEngine } from "./heston-engine.ts";
+import { describeHeston } from "./heston-slices.ts";
+import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
+import { type LeastSquaresFit, leastSquaresBatch, type Linearisation } from "./least-squares.ts";
+
+/** Options of `fitHeston`. */
+export interface HestonFitOptions {
+  /** Whether 2κθ ≥ σ² is a condition of the fit; false unless given. */
+  readonly feller?: boolean;
+  /** How many starts are tried, 1 to 8; 2 unless given. More are tried where none converges. */
+  readonly starts?: number;
+}
+
+const NAMES = ["v0", "kappa", "theta", "sigma", "rho"] as const;
+const LOWER = [1e-6, 1e-2, 1e-6, 1e-2, -0.999] as const;
+const UPPER = [4, 100, 4, 20, 0.999] as const;
+
+/** κ, σ and ρ of the starts; v₀ and θ are the first and the last variance at the money. */
+const STARTS = [
+  [2, 0.6, -0.6],
+  [8, 1.5, -0.5],
+  [1, 0.3, 0],
+  [15, 3, -0.5],
+  [4, 1, 0.4],
+  [0.5, 0.5, -0.8],
+  [3, 0.3, -0.3],
+  [25, 4, 0.2],
+] as const;
+
+/**
+ * Heston's model that is nearest to the quotes in implied volatility.
+ * @throws SpecError for quotes that nothing can be fitted to
+ */
+export async function fitHeston(
+  device: Device,
+  quotes: UnderlyingQuotes,
+  { feller = false, starts = 2 }: HestonFitOptions = {},
+): Promise<SurfaceFit> {
+  const { expiries } = checkedQuotes(quotes);
+  using engine = await HestonEngine.create(device, quotes, STARTS.length);
+  const implied = expiries.flatMap((expiry) => Array.from(expiry.implied));
+  const weights = expiries.flatMap((expiry) => Array.from(expiry.weights, Math.sqrt));
+  // Under Feller's condition σ is a share of √(2κθ).
+  const model = (x: Float64Array): Float64Array => (feller ? withShare(x) : x);
+  const evaluate = async (points: readonly Float64Array[]): Promise<Linearisation[]> => {
+    const all = await engine.volatilities(points.map(model));
+    return all.map((volatilities, i) => {
+      const residuals = new Float64Array(implied.length);
+      const jacobian = new Float64Array(PARAMETERS * implied.length);
+      for (let q = 0; q < implied.length; q++) {
+        const at = QUOTE_OUTPUTS * q;
+        residuals[q] = weights[q] * (volatilities[at] - implied[q]);
+        for (let j = 0; j < PARAMETERS; j++) jacobian[PARAMETERS * q + j] = weights[q] * volatilities[at + 1 + j];
+      }
+      if (feller) byShare(jacobian, points[i]);
+      return { residuals, jacobian };
+    });
+  };
+  const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
+  const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
+  const from = STARTS.map(([kappa, sigma, rho]) => {
+    const [v0, theta] = [atTheMoney(quotes, 0) ** 2, atTheMoney(quotes, expiries.length - 1) ** 2];
+    return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];
+  });
+  let fits = await leastSquaresBatch(from.slice(0, starts), spec, evaluate);
+  if (!fits.some(({ status }) => status === "converged") && starts < from.length)
+    fits = [...fits, ...(await leastSquaresBatch(from.slice(starts), spec, evaluate))];
+  const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
+  return describe(quotes, best, model(best.point), feller);
+}
+
+/** The implied volatility of the quote of an expiry that is nearest to the forward. */
+function atTheMoney({ expiries }: UnderlyingQuotes, e: number): number {
+  const { logMoneyness, implied } = expiries[e];
+  let nearest = 0;
+  logMoneyness.forEach((k, i) => {
+    if (Math.abs(k) < Math.abs(logMoneyness[nearest])) nearest = i;
+  });
+  return implied[nearest];
+}
+
+function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
+  return Float64Array.of(v0, kappa, theta, share * Math.sqrt(2 * kappa * theta), rho);
+}
+
+/** Derivatives by the share of σ in √(2κθ) in place of σ, and by κ and θ at a constant share. */
+function byShare(jacobian: Float64Array, [, kappa, theta, share]: Float64Array): void {
+  const most = Math.sqrt(2 * kappa * theta);
+  for (let at = 0; at < jacobian.length; at += PARAMETERS) {
+    const bySigma = jacobian[at + 3];
+    jacobian[at + 1] += (bySigma * share * most) / (2 * kappa);
+    jacobian[at + 2] += (bySigma * share * most) / (2 * theta);
+    jacobian[at + 3] = bySigma * most;
+  }
+}
+
+function describe(quotes: UnderlyingQuotes, best: LeastSquaresFit, point: Float64Array, feller: boolean): SurfaceFit {
+  const values = (of: Float64Array): Record<(typeof NAMES)[number], number> => ({
+    v0: of[0],
+    kappa: of[1],
+    theta: of[2],
+    sigma: of[3],
+    rho: of[4],
+  });
+  const parameters = values(point);
+  const atLimit = NAMES.filter((_, i) => Number.isNaN(best.standardErrors[i]));
+  const errors = best.standardErrors.slice();
+  if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
+  return {
+    status: best.status === "converged" ? "converged" : "not converged",
+    ...(atLimit.length > 0 ? { message: `at a limit, or not determined by the quotes: ${atLimit.join(", ")}` } : {}),
+    model: "heston",
+    parameters,
+    standardErrors: values(errors),
+    ...describeHeston(point, quotes),
+    volatility: { kind: "heston", heston: parameters },
+  };
+}

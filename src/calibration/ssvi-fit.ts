@@ -1,0 +1,151 @@
+/**
+ * SSVI with the power law φ = η·θ^{−γ} on all quotes of an underlying at once. With 0 ≤ γ ≤ 1, η at most what the
+ * conditions of Gatheral & Jacquier (2014), Theorem 4.2, allow at the first and the last expiry, between which θφ and
+ * θφ² are monotone, and increments of θ that are not negative, the surface is free of static arbitrage: these are the
+ * bounds of the fit, in terms of ρ, γ, the share of the largest η, and the increments.
+ */
+import type { Slice } from "./arbitrage.ts";
+import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { leastSquares, type LeastSquaresFit, type Linearisation, standardErrorsOf } from "./least-squares.ts";
+import { ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
+import { describeSlices, limitedMessage } from "./variance-surface.ts";
+
+/** ρ, γ and the share of η at the starts. */
+const STARTS = [
+  [-0.5, 0.4, 0.5],
+  [0.3, 0.3, 0.5],
+] as const;
+
+/** Parameters before the increments of θ: ρ, γ, and the share of η. */
+const SHARED = 3;
+
+/** Total variances at the money below this are none. */
+const TINY = 1e-10;
+
+/**
+ * The SSVI surface without arbitrage that is nearest to the quotes in implied volatility.
+ * @throws SpecError for quotes that nothing can be fitted to
+ */
+export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
+  const { spot, expiries } = checkedQuotes(quotes);
+  const n = SHARED + expiries.length;
+  const at = expiries.map(({ logMoneyness, implied, time }) => {
+    const nearest = logMoneyness.reduce((best, k, i) => (Math.abs(k) < Math.abs(logMoneyness[best]) ? i : best), 0);
+    return implied[nearest] ** 2 * time;
+  });
+  const increments = at.map((theta, i) => Math.max(theta - Math.max(0, ...at.slice(0, i)), 1e-4 * theta));
+  const spec = {
+    lower: [-0.999, 0, 1e-4, ...increments.map((_, i) => (i === 0 ? TINY : 0))],
+    upper: [0.999, 1, 1, ...increments.map(() => Number.POSITIVE_INFINITY)],
+    tolerance: 1e-13,
+    maxEvaluations: 200,
+  };
+  const evaluate = (point: Float64Array): Linearisation => evaluateAt(quotes, point);
+  let best: LeastSquaresFit | undefined;
+  for (const start of STARTS) {
+    const fit = leastSquares([...start, ...increments], spec, evaluate);
+    if (best === undefined || fit.sum < best.sum) best = fit;
+  }
+  const { rho, form, thetas } = read(best!.point);
+  const slices = expiries.map(({ time, forward, logMoneyness }, i): Slice => {
+    const { phi } = ssviPhi(form, thetas[i]);
+    return {
+      time,
+      forward,
+      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
+      at: (k) => ssviVariance({ theta: thetas[i], phi, rho, k }),
+    };
+  });
+  const { limited, ...described } = describeSlices(slices, spot);
+  const isFree = Array.from({ length: n }, (_, j) => !Number.isNaN(best!.standardErrors[j]));
+  const errors = standardErrorsOf(evaluate(best!.point), isFree);
+  const held = ["rho", "gamma", "eta"].filter((_, j) => !isFree[j]);
+  const messages = [
+    ...(held.length > 0 ? [`at the limit of what is free of arbitrage, or not determined: ${held.join(", ")}`] : []),
+    ...limitedMessage(limited),
+  ];
+  return {
+    status: best!.status === "converged" ? "converged" : "not converged",
+    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
+    model: "ssvi",
+    parameters: { rho, eta: form.eta, gamma: form.gamma, theta: thetas },
+    standardErrors: { rho: errors[0], gamma: errors[1] },
+    ...described,
+  };
+}
+
+function read(point: Float64Array): {
+  readonly rho: number;
+  readonly form: SsviPhi & { readonly kind: "plain-power" };
+  readonly thetas: readonly number[];
+  readonly cap: Cap;
+} {
+  const [rho, gamma, share] = point;
+  let theta = 0;
+  const thetas = Array.from(point.subarray(SHARED), (increment) => (theta += increment));
+  const cap = largestEta(rho, gamma, thetas);
+  return { rho, form: { kind: "plain-power", eta: share * Math.exp(cap.log), gamma }, thetas, cap };
+}
+
+/** The logarithm of the largest η without butterfly arbitrage, the expiry that it is of, and its derivatives. */
+interface Cap {
+  readonly log: number;
+  readonly expiry: number;
+  readonly byRho: number;
+  readonly byGamma: number;
+  readonly byTheta: number;
+}
+
+/** η ≤ 4θ^{γ−1}/(1 + |ρ|) and η ≤ 2θ^{γ−½}/√(1 + |ρ|). */
+function largestEta(rho: number, gamma: number, thetas: readonly number[]): Cap {
+  const skew = 1 + Math.abs(rho);
+  const caps = [0, thetas.length - 1].flatMap((expiry) =>
+    [1, 0.5].map((power): Cap => {
+      const log = Math.log(thetas[expiry]);
+      return {
+        log: power * Math.log(4 / skew) + (gamma - power) * log,
+        expiry,
+        byRho: (-power * Math.sign(rho)) / skew,
+        byGamma: log,
+        byTheta: (gamma - power) / thetas[expiry],
+      };
+    }),
+  );
+  return caps.reduce((a, b) => (b.log < a.log ? b : a));
+}
+
+/** Errors of volatility; derivatives by θ and φ in closed form, and from there by the parameters. */
+function evaluateAt({ expiries }: UnderlyingQuotes, point: Float64Array): Linearisation {
+  const n = point.length;
+  const { rho, form, thetas, cap } = read(point);
+  const count = expiries.reduce((sum, { logMoneyness }) => sum + logMoneyness.length, 0);
+  const residuals = new Float64Array(count);
+  const jacobian = new Float64Array(n * count);
+  let row = 0;
+  expiries.forEach(({ time, logMoneyness, implied, weights }, e) => {
+    const theta = thetas[e];
+    const { phi } = ssviPhi(form, theta);
+    const phiByGamma = phi * (cap.byGamma - Math.log(theta));
+    const phiByShare = phi / point[2];
+    for (let i = 0; i < logMoneyness.length; i++, row++) {
+      const k = logMoneyness[i];
+      const x = phi * k + rho;
+      const root = Math.sqrt(x * x + 1 - rho * rho);
+      const shape = 0.5 * (1 + rho * phi * k + root);
+      const weight = Math.sqrt(weights[i]);
+      const volatility = Math.sqrt(Math.max(theta * shape, 1e-14) / time);
+      const factor = (0.5 * weight) / (volatility * time);
+      const byPhi = 0.5 * theta * k * (rho + x / root);
+      const byRho = 0.5 * theta * phi * k * (1 + 1 / root);
+      residuals[row] = weight * (volatility - implied[i]);
+      jacobian[row * n] = factor * (byRho + byPhi * phi * cap.byRho);
+      jacobian[row * n + 1] = factor * byPhi * phiByGamma;
+      jacobian[row * n + 2] = factor * byPhi * phiByShare;
+      const byTheta = factor * (shape - (byPhi * phi * form.gamma) / theta);
+      const byCap = factor * byPhi * phi * cap.byTheta;
+      for (let j = 0; j <= e; j++) jacobian[row * n + SHARED + j] = byTheta;
+      for (let j = 0; j <= cap.expiry; j++) jacobian[row * n + SHARED + j] += byCap;
+    }
+  });
+  return { residuals, jacobian };
+}

@@ -1,0 +1,83 @@
+/**
+ * SSVI, a surface of total variance in few parameters, with θ(t) the total variance at the money:
+ *
+ *   w(k, θ) = (θ/2)·(1 + ρφk + √((φk + ρ)² + 1 − ρ²)),   φ = φ(θ)
+ *
+ * Source: Gatheral & Jacquier, *Arbitrage-free SVI volatility surfaces*, Quant. Finance 14 (2014), section 4. Verified:
+ * test/calibration/ssvi, against the reference cases.
+ */
+import { fn, real } from "../kernel/index.ts";
+
+/** φ(θ): two power laws and the form of Heston's model. */
+export type SsviPhi =
+  | { readonly kind: "power-law"; readonly eta: number; readonly gamma: number }
+  | { readonly kind: "plain-power"; readonly eta: number; readonly gamma: number }
+  | { readonly kind: "heston-like"; readonly lambda: number };
+
+/** φ(θ) and d(θφ)/dθ. */
+export function ssviPhi(form: SsviPhi, theta: number): { readonly phi: number; readonly productSlope: number } {
+  switch (form.kind) {
+    case "power-law": {
+      const { eta, gamma } = form;
+      const phi = eta / (theta ** gamma * (1 + theta) ** (1 - gamma));
+      return { phi, productSlope: ((1 - gamma) * phi) / (1 + theta) };
+    }
+    case "plain-power": {
+      const phi = form.eta * theta ** -form.gamma;
+      return { phi, productSlope: (1 - form.gamma) * phi };
+    }
+    case "heston-like": {
+      const x = form.lambda * theta;
+      // (x − 1 + e^{−x})/x² by its series where that cancels.
+      const phi = x < 1e-3 ? 0.5 - x / 6 + (x * x) / 24 - x ** 3 / 120 : (x + Math.expm1(-x)) / (x * x);
+      const share = x < 1e-3 ? 0.5 - x / 3 + (x * x) / 8 - x ** 3 / 30 : (-Math.expm1(-x) - x * Math.exp(-x)) / (x * x);
+      return { phi, productSlope: share };
+    }
+    default:
+      return form satisfies never;
+  }
+}
+
+/** w, ∂w/∂k and ∂²w/∂k². */
+export const ssviVariance = fn({
+  name: "ssviVariance",
+  params: { theta: real, phi: real, rho: real, k: real },
+  body({ theta, phi, rho, k }) {
+    const x = phi * k + rho;
+    const rest = (1 - rho) * (1 + rho);
+    const root = Math.sqrt(x * x + rest);
+    return {
+      variance: 0.5 * theta * (1 + rho * phi * k + root),
+      slope: 0.5 * theta * phi * (rho + x / root),
+      curvature: (0.5 * theta * phi * phi * rest) / (root * root * root),
+    };
+  },
+});
+
+/** The conditions of Gatheral & Jacquier at one θ, each beside its bound. */
+export interface SsviConditions {
+  /** θφ(1 + |ρ|) < 4 and θφ²(1 + |ρ|) ≤ 4, which suffice for no butterfly arbitrage (Theorem 4.2). */
+  readonly thetaPhi: number;
+  readonly thetaPhiSquared: number;
+  readonly butterflySufficient: boolean;
+  /** 0 ≤ d(θφ)/dθ ≤ (1 + √(1 − ρ²))·φ/ρ², which is no calendar arbitrage (Theorem 4.1). */
+  readonly productSlope: number;
+  readonly calendarBound: number;
+  readonly calendarFree: boolean;
+}
+
+/** Whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent where the second does not. */
+export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
+  const { phi, productSlope } = ssviPhi(form, theta);
+  const skew = 1 + Math.abs(rho);
+  const [thetaPhi, thetaPhiSquared] = [theta * phi * skew, theta * phi * phi * skew];
+  const calendarBound = rho === 0 ? Number.POSITIVE_INFINITY : ((1 + Math.sqrt(1 - rho * rho)) * phi) / (rho * rho);
+  return {
+    thetaPhi,
+    thetaPhiSquared,
+    butterflySufficient: thetaPhi < 4 && thetaPhiSquared <= 4,
+    productSlope,
+    calendarBound,
+    calendarFree: productSlope >= 0 && productSlope <= calendarBound,
+  };
+}
