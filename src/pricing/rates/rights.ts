@@ -15,8 +15,8 @@ export interface DatedTrade {
 const SHORTEST_WINDOW = 0.5;
 
 /**
- * What the recursion prices: `perYear` dates a year stand for a window, and with them the times of payments in it. A cap
- * or floor has no such claim.
+ * The claim that stands for a trade: `perYear` dates a year stand for a window, and with them the times of payments in
+ * it. A cap or floor has no such claim.
  */
 export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade | undefined {
   switch (product.kind) {
