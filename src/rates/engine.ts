@@ -13,6 +13,7 @@ import {
   type ShortRateTrade,
 } from "./terms.ts";
 import { nodesNeeded } from "./sizes.ts";
+import { uploaded } from "./uploaded.ts";
 
 /** How fine the recursion is. */
 export interface Fineness {
@@ -141,9 +142,3 @@ function launchesOf(
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
 const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;
-
-function uploaded(device: Device, element: "f32" | "f64" | "i32", values: Float64Array | Int32Array): DeviceBuffer {
-  const buffer = device.createBuffer(element, Math.max(values.length, 1));
-  device.write(buffer, values);
-  return buffer;
-}

@@ -2,3 +2,4 @@
 export { type Fineness, mostNodes, ShortRateEngine } from "./engine.ts";
 export { nodesNeeded } from "./sizes.ts";
 export type { ExerciseDate, GaussianMarket, ShortRateInstance, ShortRateTrade } from "./terms.ts";
+export { LatticeEngine, type LatticeInstance, type LatticeValues } from "./lattice-engine.ts";
