@@ -14,6 +14,7 @@ export type {
   BookHeader,
   BookInput,
   BookReport,
+  ConvertibleTrade,
   CurrencyTotals,
   Exercise,
   FailedTrade,

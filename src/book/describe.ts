@@ -12,6 +12,7 @@ const INDEX: Readonly<Record<BasketIndex, string>> = {
 /** Describes a trade in words: "American put 105", "Double-barrier knock-out call 100 (80 · 125)", "Asian call 95". */
 export function describeTrade(trade: AnyTrade): string {
   if (trade.kind === "rates") return describeRates(trade);
+  if (trade.kind === "convertible") return `convertible bond, ${number(trade.expiry)} years`;
   const { payoff, exercise, barriers } = trade;
   return `${exerciseWord(exercise, payoff)}${barrierWord(barriers)}${payoffWord(payoff)}${levels(barriers)}`;
 }
@@ -84,6 +85,7 @@ function number(value: number): string {
 /** The underlyings of a trade, in its order; the currency of a trade on rates. */
 export function underlyingsOf(trade: AnyTrade): readonly string[] {
   if (trade.kind === "rates") return [trade.currency];
+  if (trade.kind === "convertible") return [trade.underlying.name];
   const { underlying, assets } = trade;
   return assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
 }

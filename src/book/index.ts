@@ -26,6 +26,8 @@ export { tagsOf } from "./tags.ts";
 export { type ByteStream, decodeText, readWholeText } from "./text.ts";
 export {
   type BookInput,
+  type ConvertibleInput,
+  type CreditInput,
   bookJsonSchema,
   type MarketInput,
   type ScenariosInput,
@@ -37,3 +39,4 @@ export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
 export type * from "./rates-types.ts";
 export type * from "./types.ts";
+export type * from "./convertible-types.ts";

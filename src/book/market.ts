@@ -1,4 +1,5 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
+import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
 import { type Correlation, type Dividends, dividendSchedule, noDividends, type Underlying } from "../market/index.ts";
 import { Clock } from "./clock.ts";
@@ -9,7 +10,7 @@ import { type ResolvedRates, resolveRates } from "./rates.ts";
 import type { MarketSpec, UnderlyingSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
-import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
+import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 /** An underlying, and what keeps trades from using it or its volatility, if anything does. */
 export interface UnderlyingEntry {
@@ -39,10 +40,12 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
+  const credit = resolveCredit(spec, underlyings, asOf, place);
   return {
     entries,
     underlyings,
     correlations,
+    credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
   };
@@ -113,4 +116,30 @@ function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
     }
     return { first, second, value };
   });
+}
+
+/** @throws BookError credit of an underlying that there is none of; dates out of order */
+function resolveCredit(
+  spec: MarketSpec,
+  underlyings: ReadonlyMap<string, Underlying>,
+  asOf: AsOf,
+  place: Place,
+): Map<string, Credit> {
+  const credit = new Map<string, Credit>();
+  for (const [name, one] of spec.credit ?? []) {
+    const at = inside(place, "credit", name);
+    if (spec.underlyings?.has(name) !== true) {
+      const known = didYouMean(name, spec.underlyings?.keys() ?? []);
+      throw new BookError(at(), `unknown underlying ${quote(name)}${known}`);
+    }
+    const { dates, values } = one.kind === "spread" ? one.spread : one.hazard;
+    const times = increasingYears(dates, asOf, (i) => at(one.kind, i, "date"));
+    const byTime = { times: times.slice(0, -1), values };
+    if (one.kind === "spread") credit.set(name, { kind: "spread", spread: byTime });
+    else {
+      const { recovery, jump, exponent = 0, reference = underlyings.get(name)?.spot ?? 1 } = one;
+      credit.set(name, { kind: "hazard", hazard: byTime, recovery, jump, exponent, reference });
+    }
+  }
+  return credit;
 }

@@ -81,7 +81,8 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): Rates
   }
 }
 
-function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
+/** The payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`; no frequency */
+export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
   if ("cashflows" in spec) {
     const flows = spec.cashflows.map(
       ([time, amount], i) => [laterThanNow(time, clock, () => place("cashflows", i)), amount] as const,

@@ -5,10 +5,8 @@ import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts
 export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
-  const {
-    underlying: { name, currency },
-    assets,
-  } = trade;
+  const { name, currency } = trade.underlying;
+  const assets = trade.kind === "convertible" ? undefined : trade.assets;
   const underlying = assets === undefined ? name : assets.map((asset) => asset.underlying.name).join(" + ");
   return { underlying, currency, quantity, tags };
 }

@@ -15,7 +15,7 @@ export type TotalledTrade =
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
 
 interface TradeOnUnderlyings {
-  readonly kind?: undefined;
+  readonly kind?: "convertible" | undefined;
   readonly quantity: number;
   readonly underlying: { readonly name: string; readonly currency: string; readonly spot: number };
   readonly assets?: readonly { readonly underlying: { readonly name: string; readonly spot: number } }[];

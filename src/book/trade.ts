@@ -4,12 +4,15 @@ import { Clock } from "./clock.ts";
 import { resolvePathPayoff } from "./path-payoff.ts";
 import { checkFormula } from "./formulas.ts";
 import type { Dividends, Volatility } from "../market/index.ts";
+import { resolveConvertible } from "./convertible.ts";
 import { resolveRatesTrade } from "./rates-trade.ts";
 import { resolveBarriers } from "./barriers.ts";
 import type { ResolvedMarket, UnderlyingEntry } from "./market.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inside, type Place } from "./place.ts";
 import {
+  convertibleTradeSchema,
+  isConvertibleEntry,
   isPlainObject,
   isRatesEntry,
   type PayoffSpec,
@@ -35,9 +38,11 @@ export interface TradeReader {
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
-    const trade = isRatesEntry(value)
-      ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
-      : resolveTrade(acceptTrade(value, place), place, reader);
+    const trade = isConvertibleEntry(value)
+      ? resolveConvertible(accept(convertibleTradeSchema, value, place), place, reader.asOf, reader.market)
+      : isRatesEntry(value)
+        ? resolveRatesTrade(accept(ratesTradeSchema, value, place), place, reader.asOf, reader.market)
+        : resolveTrade(acceptTrade(value, place), place, reader);
     if (reader.seenBefore(trade.id))
       throw new BookError(place("id"), `expected an id of its own, got ${quote(trade.id)} again`);
     return { ok: true, trade, index };

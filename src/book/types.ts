@@ -2,12 +2,14 @@
  * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
  * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
+import type { Credit } from "../convertible/index.ts";
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
 import type { PartialSums } from "./partial-sums.ts";
+import type { ConvertibleFigures, ConvertibleTrade } from "./convertible-types.ts";
 import type { RatesFigures, RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
 
@@ -163,7 +165,7 @@ export interface Trade {
 }
 
 /** Any trade of a book, told apart by its `kind`, which trades on underlyings have none of. */
-export type AnyTrade = Trade | RatesTrade;
+export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
 
 /**
  * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
@@ -199,6 +201,8 @@ export interface Market {
   readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
+  /** Credit by underlying. */
+  readonly credit: ReadonlyMap<string, Credit>;
 }
 
 /** The context that all trades of a book share. */
@@ -255,7 +259,7 @@ export interface TradeLabels {
  * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
  * null.
  */
-export interface PricedTrade extends TradeLabels, RatesFigures {
+export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
   readonly id: string;
   readonly status: "ok";
   readonly value: number;

@@ -13,3 +13,13 @@ export { fitHeston, type HestonFitOptions } from "./heston-fit.ts";
 export { fitSvi } from "./svi-surface.ts";
 export { fitSsvi } from "./ssvi-fit.ts";
 export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
+export { fitAndreasenHuge } from "./andreasen-huge.ts";
+export { fitLocal } from "./local-fit.ts";
+export {
+  type Discount,
+  fitHullWhite,
+  type HullWhiteFit,
+  type HullWhiteParameters,
+  hullWhitePrice,
+  type RateQuote,
+} from "./hull-white.ts";

@@ -109,7 +109,7 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
 /** The message on nodes of the local volatility that were set to a limit. */
 export function limitedMessage(limited: number): string[] {
   return limited > 0
-    ? [`${limited} nodes of the local volatility lie at a limit: the surface has arbitrage there`]
+    ? [`${limited} nodes of the local volatility lie at a limit, a fifth or five times the implied volatility`]
     : [];
 }
 

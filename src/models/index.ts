@@ -5,3 +5,4 @@ export { hostNormalCdf } from "./normal.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";
 /** @internal */
 export { cumulant, cumulantGradient, HestonModel, momentExplodes } from "./heston-cumulant.ts";
+export { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "./exchange-options.ts";

@@ -7,6 +7,7 @@ import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
+import { priceConvertibles } from "./convertibles/index.ts";
 import { methodFor, nextMethodFor } from "./methods/choose.ts";
 import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
@@ -46,13 +47,14 @@ export function priceBatch(
     };
     const run: Run = { batch, results, sessionOf, signal };
     const rates = await priceRates(trades, firstIndex, { settings: setting, cases, engine, sessionOf, signal });
+    const convertibles = await priceConvertibles(trades, firstIndex, { settings: setting, cases, engine, signal });
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     await priceBy(chosen, run);
     await guardResults(chosen, run);
     const rows = { trades, firstIndex, results, cases, settings: setting, engine };
     return trades.map((parsed, i) => {
       if (!parsed.ok) return unreadResult(parsed);
-      return rates.get(i) ?? resultOf(rows, parsed.trade as Trade, i);
+      return rates.get(i) ?? convertibles.get(i) ?? resultOf(rows, parsed.trade as Trade, i);
     });
   });
 }

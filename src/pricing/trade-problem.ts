@@ -220,7 +220,8 @@ function localDiffusion(
   return { ...diffusion, shift: added, start, jumps };
 }
 
-function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diffusion {
+/** @throws SpecError a volatility with a factor of its own */
+export function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diffusion {
   switch (volatility.kind) {
     case "deterministic":
       return { kind: "deterministic", sigma: volatility.sigma };

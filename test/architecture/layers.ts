@@ -14,7 +14,7 @@ export const layers: readonly (readonly string[])[] = [
   ["index.ts"],
   ["pricing"],
   ["book"],
-  ["sparsegrid"],
+  ["sparsegrid", "convertible"],
   ["calibration"],
   ["fdm", "integral", "quantization", "montecarlo", "rates"],
   ["models", "products", "market"],

@@ -81,7 +81,10 @@ describe("a book as a plain object", () => {
     const all: Same<keyof Written, keyof BookInput> = true;
     const market: Same<Written["market"], BookInput["market"]> = true;
     const scenarios: Same<Written["scenarios"], BookInput["scenarios"]> = true;
-    type Options<B extends { readonly trades: readonly unknown[] }> = Exclude<Trades<B>, { readonly currency: string }>;
+    type Options<B extends { readonly trades: readonly unknown[] }> = Exclude<
+      Trades<B>,
+      { readonly currency: string } | { readonly convertible: unknown }
+    >;
     type Terms = "exercise" | "barriers" | "expiry";
     const terms: Same<Pick<Options<Written>, Terms>, Pick<Options<BookInput>, Terms>> = true;
     const payoff: Same<Options<Written>["payoff"], Options<BookInput>["payoff"]> = true;

@@ -297,7 +297,7 @@ describe("what is asked for", () => {
     const report = await priceBook(
       {
         ...context,
-        market: { rates: new Map(), underlyings: new Map(), correlations: [] },
+        market: { rates: new Map(), underlyings: new Map(), correlations: [], credit: new Map() },
         trades: trades.map((one) => ({ ok: true, trade: one })),
       },
       { device },

@@ -58,7 +58,8 @@ function tradeAt(book: SessionBook, place: number): Trade {
   const parsed = book.parsed[place] ?? book.parsed.find(({ ok }) => ok);
   if (parsed === undefined) throw new RangeError("the book has no trades");
   if (!parsed.ok) throw parsed.error;
-  if (parsed.trade.kind === "rates") throw new RangeError("trades on rates have no pictures yet: select an option");
+  if (parsed.trade.kind !== undefined)
+    throw new RangeError("bonds and trades on rates have no pictures yet: select an option");
   return parsed.trade;
 }
 

@@ -2,14 +2,20 @@
 import * as z from "zod";
 import { METHOD_NAMES } from "../methods.ts";
 import { marketSchema } from "./market.ts";
+import { convertibleTradeSchema } from "./convertible.ts";
 import { scenariosSchema } from "./scenarios.ts";
 import { ratesTradeSchema } from "./rates.ts";
 import { basketTradeSchema, tradeSchema } from "./trade.ts";
 import { asOf, choose, formsOf, list, object, valuesOf, wholeNumber, word } from "./values.ts";
 
-/** Any trade: one on several underlyings, on the rates of a currency, or on one underlying. */
+/** Any trade: one on several underlyings, on the rates of a currency, a convertible bond, or one on one underlying. */
 const anyTradeSchema = choose("a trade (an object)", {
-  marked: { underlyings: basketTradeSchema, currency: ratesTradeSchema, id: tradeSchema },
+  marked: {
+    underlyings: basketTradeSchema,
+    currency: ratesTradeSchema,
+    convertible: convertibleTradeSchema,
+    id: tradeSchema,
+  },
 });
 
 export const bookSchema = object({

@@ -42,3 +42,6 @@ export {
 } from "./rates.ts";
 export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";
+export { type ConvertibleTradeSpec, convertibleTradeSchema, isConvertibleEntry } from "./convertible.ts";
+export type { CreditSpec } from "./market.ts";
+export type { ConvertibleInput, CreditInput } from "./convertible-input.ts";

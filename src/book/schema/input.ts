@@ -4,6 +4,7 @@
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
+import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
 import type { RatesTradeInput } from "./rates-input.ts";
 
 /** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
@@ -124,6 +125,8 @@ export interface UnderlyingInput {
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
+  /** By underlying, of issuers of convertible bonds. */
+  readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
@@ -245,7 +248,8 @@ export type TradeInput =
   | ExpressionTradeInput
   | BasketTradeInput
   | BasketExpressionInput
-  | RatesTradeInput;
+  | RatesTradeInput
+  | ConvertibleInput;
 
 /** The scenarios of a book, as written: their full product is priced. */
 export interface ScenariosInput {

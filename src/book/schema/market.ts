@@ -215,9 +215,58 @@ const underlyingSchema = object({
 
 export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
+const constantRate = notNegative.transform((flat): RatesByDate => ({ dates: [], values: [flat] }));
+const spreadsByDate = list(
+  object({ date: time, spread: notNegative }),
+  'a list of { "date", "spread" }, at least one',
+  1,
+);
+const hazardsByDate = list(
+  object({ date: time, hazard: notNegative }),
+  'a list of { "date", "hazard" }, at least one',
+  1,
+);
+
+/** A rate of credit, each value up to its date and the last for ever; without dates one value. */
+export interface RatesByDate {
+  readonly dates: readonly TimeSpec[];
+  readonly values: readonly number[];
+}
+
+const spreadRate = choose('a spread or a list of { "date", "spread" }', {
+  number: constantRate,
+  list: spreadsByDate.transform((nodes): RatesByDate => ({
+    dates: nodes.map(({ date }) => date),
+    values: nodes.map(({ spread }) => spread),
+  })),
+});
+const hazardRate = choose('a hazard rate or a list of { "date", "hazard" }', {
+  number: constantRate,
+  list: hazardsByDate.transform((nodes): RatesByDate => ({
+    dates: nodes.map(({ date }) => date),
+    values: nodes.map(({ hazard }) => hazard),
+  })),
+});
+
+const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', {
+  marked: {
+    spread: object({ spread: spreadRate }).transform(({ spread }) => ({ kind: "spread" as const, spread })),
+    hazard: object({
+      hazard: hazardRate,
+      recovery: fraction,
+      jump: fraction,
+      exponent: numberWhere("an exponent of the spot from −10 to 10", { minimum: -10, maximum: 10 }).optional(),
+      reference: positive.optional(),
+    }).transform((hazard) => ({ kind: "hazard" as const, ...hazard })),
+  },
+});
+
+export type CreditSpec = z.infer<typeof creditSchema>;
+
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
   underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
+  credit: mapOf(creditSchema, "an object of credit by underlying").optional(),
   correlations: list(
     z.tuple([name, name, correlation]).readonly(),
     'a list of ["FIRST", "SECOND", correlation]',

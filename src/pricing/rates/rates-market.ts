@@ -16,18 +16,23 @@ export interface RatesMove {
  * shift of its short rate, which leaves its volatility as it is: so the curve of any model may move.
  */
 export class RatesMarket {
+  /** With its volatility moved where that is part of the curve. */
   readonly model: RatesModel;
+  readonly #given: RatesModel;
   readonly years: number;
   readonly volatilityShift: number;
   readonly #shift: ((t: number) => number) | undefined;
   readonly #base: number;
 
   constructor(model: RatesModel, { years = 0, volatility = 0, shift }: RatesMove = {}) {
-    this.model = model;
+    this.#given = model;
+    // These models have no curve of their own: their volatility is part of it.
+    const isAffine = model.kind === "vasicek" || model.kind === "cir";
+    this.model = isAffine ? { ...model, sigma: Math.max(model.sigma + volatility, 0) } : model;
     this.years = years;
     this.volatilityShift = volatility;
     this.#shift = shift;
-    this.#base = logDiscountOf(model, years);
+    this.#base = logDiscountOf(this.model, years);
   }
 
   /** ln of the price of 1 paid `t` years after the market's date. */
@@ -52,7 +57,7 @@ export class RatesMarket {
   moved(shift: (t: number) => number): RatesMarket {
     const before = this.#shift;
     const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
-    return new RatesMarket(this.model, { years: this.years, volatility: this.volatilityShift, shift: both });
+    return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
   }
 
   /** σ(t) of Hull and White's model from the market's date on, moved. */

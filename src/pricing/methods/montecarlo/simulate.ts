@@ -41,7 +41,7 @@ export interface Estimate extends Measured {
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {
-  /** Its place in the batch. */
+  /** The trade's place in the batch. */
   readonly trade: number;
   /** The stream of random numbers; instances of one stream have the same random numbers. */
   readonly stream: number;

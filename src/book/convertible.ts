@@ -1,0 +1,126 @@
+/** From a convertible bond as written to one that can be priced. */
+import type { Call, Convertible, Conversion, Coupon, Put } from "../convertible/index.ts";
+import { BookError } from "../errors.ts";
+import { Clock } from "./clock.ts";
+import type { ConvertibleTrade } from "./convertible-types.ts";
+import type { ResolvedMarket } from "./market.ts";
+import { didYouMean, quote } from "./names.ts";
+import { inside, type Place } from "./place.ts";
+import { resolveBond } from "./rates-trade.ts";
+import type { ConvertibleTradeSpec } from "./schema/index.ts";
+import { type AsOf, type TimeSpec, yearsText } from "./time.ts";
+import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
+
+type Spec = ConvertibleTradeSpec["convertible"];
+
+/** @throws BookError an unknown underlying, no volatility, dates that contradict each other or overlap */
+export function resolveConvertible(
+  spec: ConvertibleTradeSpec,
+  place: Place,
+  asOf: AsOf,
+  market: ResolvedMarket,
+): ConvertibleTrade {
+  const { id, quantity = 1, tags } = spec;
+  const entry = market.entries.get(spec.underlying);
+  if (entry === undefined) {
+    const known = didYouMean(spec.underlying, market.entries.keys());
+    throw new BookError(place("underlying"), `unknown underlying ${quote(spec.underlying)}${known}`);
+  }
+  if (entry.underlying === undefined) throw new BookError(place("underlying"), entry.problem ?? "not usable");
+  const own = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
+  if (own === "quotes") throw new BookError(place("volatility"), `quotes: ${NOT_PRICED}`);
+  const volatility = own ?? entry.underlying.volatility;
+  if (volatility === undefined) throw new BookError(place("underlying"), entry.volatilityProblem ?? "no volatility");
+  const convertible = resolveTerms(spec.convertible, new Clock(asOf), inside(place, "convertible"));
+  return {
+    kind: "convertible",
+    id,
+    underlying: entry.underlying,
+    volatility,
+    credit: market.credit.get(spec.underlying),
+    convertible,
+    expiry: convertible.maturity,
+    quantity,
+    ...(tags === undefined ? {} : { tags: { ...tags } }),
+  };
+}
+
+function resolveTerms(spec: Spec, clock: Clock, place: Place): Convertible {
+  const { maturity: end, coupon, frequency, notional, ratio, calledCashComponent = "callPrice" } = spec;
+  const bond = resolveBond(
+    { maturity: end, coupon, frequency, notional, calls: undefined, puts: undefined },
+    clock,
+    place,
+  );
+  const [maturity] = bond.flows[bond.flows.length - 1];
+  const coupons = bond.coupons.map(({ start, end: time, amount }): Coupon => ({ time, amount, accruesFrom: start }));
+  const calls = (spec.calls ?? []).flatMap(({ from, to, price, trigger = 0 }, i): Call[] =>
+    periodOf({ from, to }, maturity, clock, inside(place, "calls", i)).map((period) => ({ ...period, price, trigger })),
+  );
+  const puts = (spec.puts ?? []).flatMap(({ from, to, price }, i): Put[] =>
+    periodOf({ from, to }, maturity, clock, inside(place, "puts", i)).map((period) => ({ ...period, price })),
+  );
+  checkApart(calls, inside(place, "calls"));
+  checkApart(puts, inside(place, "puts"));
+  const conversions = ratio === 0 ? [] : conversionsOf(spec, ratio, maturity, clock, place);
+  const calledCash = calledCashComponent === "callPrice" ? 1 : 0;
+  return { notional, maturity, coupons, conversions, calls, puts, calledCash };
+}
+
+function conversionsOf(
+  { conversion = { kind: "american" } }: Spec,
+  ratio: number,
+  maturity: number,
+  clock: Clock,
+  place: Place,
+): Conversion[] {
+  const atMaturity = { from: maturity, to: maturity, ratio };
+  switch (conversion.kind) {
+    case "american":
+      return [{ from: 0, to: maturity, ratio }];
+    case "european":
+      return [atMaturity];
+    case "none":
+      return [];
+    case "dates": {
+      const dates = conversion.times.flatMap((time, i) =>
+        periodOf({ from: time, to: time }, maturity, clock, () => place("conversion", i)),
+      );
+      return [...dates.filter(({ to }) => to < maturity - SAME).map((date) => ({ ...date, ratio })), atMaturity];
+    }
+    case "window":
+      return periodOf(conversion, maturity, clock, inside(place, "conversion")).map((period) => ({ ...period, ratio }));
+    default:
+      return conversion satisfies never;
+  }
+}
+
+/** Dates that differ by less, in years, are one. */
+const SAME = 1e-9;
+
+/** What is left of a period; nothing of one that is past. @throws BookError an end before the start or past maturity */
+function periodOf(
+  spec: { readonly from: TimeSpec; readonly to: TimeSpec },
+  maturity: number,
+  clock: Clock,
+  place: Place,
+): { readonly from: number; readonly to: number }[] {
+  const [from, to] = [clock.years(spec.from), clock.years(spec.to)];
+  if (to < from) throw new BookError(place("to"), "expected a time that is not before from");
+  if (to > maturity + SAME) {
+    const late = `expected a time up to maturity, ${yearsText(maturity)} from asOf; got one after ${yearsText(to)}`;
+    throw new BookError(place(spec.from === spec.to ? "date" : "to"), late);
+  }
+  return to < 0 ? [] : [{ from: Math.max(from, 0), to: Math.min(to, maturity) }];
+}
+
+/** @throws BookError two periods that overlap: one price would have to be chosen in silence */
+function checkApart(periods: readonly { readonly from: number; readonly to: number }[], place: Place): void {
+  const sorted = periods.map((period, i) => ({ ...period, i })).toSorted((a, b) => a.from - b.from || a.to - b.to);
+  for (let k = 1; k < sorted.length; k++) {
+    const [before, after] = [sorted[k - 1], sorted[k]];
+    const isSameDate = before.from === after.from && before.to === after.to;
+    if (after.from < before.to - SAME || isSameDate)
+      throw new BookError(place(after.i), "expected periods that do not overlap; split them, with one price each");
+  }
+}

@@ -1,0 +1,54 @@
+/** Convertible bonds and the credit of their issuers as they are written, for the TypeScript compiler. */
+import type { Tags } from "../types.ts";
+import type { TimeInput, VolatilityInput } from "./input.ts";
+
+/** The credit of an issuer: a spread on what is paid in cash, or default by a hazard rate. */
+export type CreditInput =
+  | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
+  | {
+      readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
+      /** Of the notional. */
+      readonly recovery: number;
+      /** The part of the stock's price that default takes. */
+      readonly jump: number;
+      /** The hazard rate is proportional to (S/reference)^exponent; 0 by default, and the reference is the spot. */
+      readonly exponent?: number | undefined;
+      readonly reference?: number | undefined;
+    };
+
+type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
+
+/** A convertible bond, as written. */
+export interface ConvertibleInput {
+  readonly id: string;
+  readonly underlying: string;
+  readonly convertible: {
+    readonly maturity: TimeInput;
+    /** Per year; 0 by default. */
+    readonly coupon?: number | undefined;
+    /** Coupons a year. */
+    readonly frequency?: number | undefined;
+    readonly notional: number;
+    /** Shares for the bond. */
+    readonly ratio: number;
+    /** "american" by default. */
+    readonly conversion?:
+      | "american"
+      | "european"
+      | "none"
+      | readonly TimeInput[]
+      | { readonly from: TimeInput; readonly to: TimeInput }
+      | undefined;
+    readonly calls?:
+      | readonly (PeriodInput & { readonly price: number; readonly trigger?: number | undefined })[]
+      | undefined;
+    readonly puts?: readonly (PeriodInput & { readonly price: number })[] | undefined;
+    /** What the cash-only part becomes where the bond is called for cash; "callPrice" by default. */
+    readonly calledCashComponent?: "callPrice" | "zero" | undefined;
+  };
+  /** The underlying's by default. */
+  readonly volatility?: VolatilityInput | undefined;
+  /** 1 by default. */
+  readonly quantity?: number | undefined;
+  readonly tags?: Tags | undefined;
+}

@@ -1,0 +1,62 @@
+import { i32, real, record, write } from "../../kernel/index.ts";
+
+/** Words of the head, of a time step and of an event in an instance's program, which `program.ts` writes. */
+export const HEAD_WORDS = 6;
+export const STEP_WORDS = 11;
+export const EVENT_WORDS = 11;
+
+/** What holds at a moment: a call price at spots from a trigger on, a put price, and the ratio of conversion. */
+export const Terms = record({
+  /** Paid for the bond, accrued interest included; `NEVER` where it cannot be called. */
+  call: real,
+  trigger: real,
+  /** −`NEVER` where it cannot be put. */
+  put: real,
+  /** Shares for the bond; 0 where it cannot be converted. */
+  ratio: real,
+});
+
+/** The arrays of an instance in private memory, one value a node. */
+export const Memory = record({
+  s: write(real),
+  /** S²/(h₋(h₋ + h₊)) and S²/(h₊(h₋ + h₊)), by which σ² is multiplied. */
+  curvatureLow: write(real),
+  curvatureHigh: write(real),
+  /** −S·h₊/(h₋(h₋ + h₊)) and S·h₋/(h₊(h₋ + h₊)), by which the drift is multiplied. */
+  slopeLow: write(real),
+  slopeHigh: write(real),
+  /** The value, that of the time step before, and that of the next one. */
+  v: write(real),
+  vBefore: write(real),
+  vNext: write(real),
+  /** The cash-only part, likewise. */
+  b: write(real),
+  bBefore: write(real),
+  /** Elimination's upper entries and right-hand sides. */
+  upper: write(real),
+  rhs: write(real),
+  /** See `Shape`. */
+  varianceFactor: write(real),
+  hazardFactor: write(real),
+  /** 0 where the bond is held, 1 where it is converted or put, 2 where it is called. */
+  status: write(real),
+});
+
+/** A time step: weights of BDF2 by variable steps, times its length, and the equation's coefficients. */
+export const Step = record({
+  nodes: i32,
+  /** α₀·V − α₁·V(before) − α₂·V(before that): of implicit Euler 1, 1, 0. */
+  alpha0: real,
+  alpha1: real,
+  alpha2: real,
+  /** σ²·Δt, (rate − yield)·Δt, rate·Δt, spread·Δt, hazard·Δt. */
+  variance: real,
+  drift: real,
+  discount: real,
+  spread: real,
+  hazard: real,
+  /** The part of the spot that default takes, what the bond recovers, and the ratio of conversion after the jump. */
+  jump: real,
+  recovery: real,
+  ratioAtDefault: real,
+});

@@ -1,0 +1,264 @@
+import { fn, i32, kernel, type Kernel, read, real, write } from "../../kernel/index.ts";
+import { LastUsed } from "../../last-used.ts";
+import { Column, valueAt } from "../../fdm/index.ts";
+import { EVENT_WORDS, HEAD_WORDS, Memory, STEP_WORDS } from "./records.ts";
+import { type Shape, stepCash, stepValue } from "./step.ts";
+import { exerciseAll, settleStatus } from "./terms.ts";
+
+export interface RollbackVariant extends Shape {
+  /** Whether there is a cash-only part with a discount rate of its own (Tsiveriotis & Fernandes). */
+  readonly split: boolean;
+  /** Nodes that an instance has room for. */
+  readonly capacity: number;
+}
+
+const MAX_VARIANTS = 64;
+const kernels = new LastUsed<string, Kernel<typeof rollbackParams>>(MAX_VARIANTS);
+
+export const rollbackParams = {
+  instances: i32,
+  pitch: i32,
+  nodes: i32,
+  steps: i32,
+  mesh: read(real),
+  program: read(real),
+  local: read(real),
+  out: write(real),
+};
+
+/** The weights of the nodes' differences: see `Memory`. */
+const weigh = fn({
+  name: "weigh",
+  params: { memory: Memory, nodes: i32 },
+  body({ memory: { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh }, nodes }) {
+    const last = nodes - 1;
+    for (let i = 0; i < nodes; i++) {
+      const here = s[i];
+      curvatureLow[i] = 0.0;
+      curvatureHigh[i] = 0.0;
+      slopeLow[i] = 0.0;
+      slopeHigh[i] = 0.0;
+      if (i > 0 && i < last) {
+        const below = here - s[i - 1];
+        const above = s[i + 1] - here;
+        const scaled = here / (below + above);
+        curvatureLow[i] = (here * scaled) / below;
+        curvatureHigh[i] = (here * scaled) / above;
+        slopeLow[i] = (-scaled * above) / below;
+        slopeHigh[i] = (scaled * below) / above;
+      }
+      // Beyond the last node V is linear.
+      if (i === last) slopeLow[i] = -here / (here - s[i - 1]);
+    }
+  },
+});
+
+/** V(S) ← V(S·keep − cash), and B likewise, by cubics through four nodes on one side of a kink. */
+const payDividend = fn({
+  name: "payDividend",
+  params: { memory: Memory, nodes: i32, keep: real, cash: real, kink: real },
+  body({ memory: { s, v, b, upper, rhs }, nodes, keep, cash, kink }) {
+    // The last node at the kink or before it, where three more are on either side.
+    let edge = 0;
+    while (edge < nodes - 1 && s[edge + 1] <= kink * (1 + 1e-12)) edge++;
+    const hasKink = edge > 3 && edge < nodes - 5;
+    const isOnNode = s[edge] >= kink * (1 - 1e-12);
+    let cell = 1;
+    for (let i = 0; i < nodes; i++) {
+      const x = Math.max(s[i] * keep - cash, s[0]);
+      while (cell < nodes - 3 && s[cell + 1] <= x) cell++;
+      const isBelow = x < kink;
+      const highest = isBelow ? edge - 2 : nodes - 3;
+      const lowest = isBelow ? 1 : isOnNode ? edge + 1 : edge + 2;
+      const at = hasKink ? Math.min(Math.max(cell, lowest), highest) : cell;
+      const x0 = s[at - 1];
+      const x1 = s[at];
+      const x2 = s[at + 1];
+      const x3 = s[at + 2];
+      const w0 = ((x - x1) * (x - x2) * (x - x3)) / ((x0 - x1) * (x0 - x2) * (x0 - x3));
+      const w1 = ((x - x0) * (x - x2) * (x - x3)) / ((x1 - x0) * (x1 - x2) * (x1 - x3));
+      const w2 = ((x - x0) * (x - x1) * (x - x3)) / ((x2 - x0) * (x2 - x1) * (x2 - x3));
+      const w3 = ((x - x0) * (x - x1) * (x - x2)) / ((x3 - x0) * (x3 - x1) * (x3 - x2));
+      upper[i] = w0 * v[at - 1] + w1 * v[at] + w2 * v[at + 1] + w3 * v[at + 2];
+      rhs[i] = w0 * b[at - 1] + w1 * b[at] + w2 * b[at + 1] + w3 * b[at + 2];
+    }
+    for (let i = 0; i < nodes; i++) {
+      v[i] = upper[i];
+      b[i] = rhs[i];
+    }
+  },
+});
+
+/** What happens on a date, backwards: a dividend, exercise on that date, the coupon, then continuous exercise. */
+const applyEvent = fn({
+  name: "applyEvent",
+  params: { program: Column, row: i32, memory: Memory, nodes: i32, calledCash: real, kink: real },
+  env: { valueAt, exerciseAll, settleStatus, payDividend },
+  body({ program, row, memory, nodes, calledCash, kink }, _gpu, env) {
+    const { v, b } = memory;
+    const keep = env.valueAt(program, row);
+    const cash = env.valueAt(program, row + 1);
+    const coupon = env.valueAt(program, row + 2);
+    if (keep < 1 || cash > 0) env.payDividend({ memory, nodes, keep, cash, kink });
+    const dated = {
+      call: env.valueAt(program, row + 3),
+      trigger: env.valueAt(program, row + 4),
+      put: env.valueAt(program, row + 5),
+      ratio: env.valueAt(program, row + 6),
+    };
+    env.exerciseAll({ memory, nodes, terms: dated, calledCash, whole: 0.0 });
+    for (let i = 0; i < nodes; i++) {
+      v[i] += coupon;
+      b[i] += coupon;
+    }
+    const before = {
+      call: env.valueAt(program, row + 7),
+      trigger: env.valueAt(program, row + 8),
+      put: env.valueAt(program, row + 9),
+      ratio: env.valueAt(program, row + 10),
+    };
+    env.exerciseAll({ memory, nodes, terms: before, calledCash, whole: 1.0 });
+    env.settleStatus({ memory, nodes, terms: before });
+  },
+});
+
+/**
+ * The value of convertible bonds, one instance each, backwards in time on a mesh of spots:
+ *
+ *   V_t + ½σ²S²V_SS + (r − q + pη)S V_S − (r + p)V − s·B + p·max(R, k(1 − η)S) = 0
+ *   B_t + ½σ²S²B_SS + (r − q)S B_S − (r + s)B = 0
+ *
+ * The spread s is Tsiveriotis and Fernandes' (1998), with the cash-only part B; the hazard rate p, the jump η and the
+ * recovery R are Ayache, Forsyth and Vetzal's (2003). A bond has one of the two. In time BDF2 by variable steps, which
+ * begins at each event by one step of implicit Euler's; exercise: `stepValue`, and on dates `exchange`.
+ *
+ * Layout: value i of instance l stands at [i·pitch + l].
+ *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
+ *   program   the number of steps, the share of the call price that is cash, η, R, k(1 − η), 0; the event at maturity;
+ *             then the steps: Δt, its ratio to the step before (0 at a start), σ² (1 with a local volatility), r − q,
+ *              r, s or p, call, trigger, put and ratio at its end, and 1 if an event follows, whose words are:
+ *             keep, cash of a dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just
+ *             before
+ *   local     of each step σ² at the nodes, with a local volatility
+ *   out       V at the nodes, B at the nodes, and how many policy iterations have not ended
+ */
+export function rollbackKernel(variant: RollbackVariant): Kernel<typeof rollbackParams> {
+  const { split, capacity, localVolatility, localHazard } = variant;
+  const key = `${split ? "split" : "whole"}-${localVolatility}-${localHazard}-${capacity}`;
+  return kernels.getOrMake(key, () => makeKernel(variant, key));
+}
+
+const makeKernel = (variant: RollbackVariant, key: string): Kernel<typeof rollbackParams> => {
+  const { split, capacity, localVolatility, localHazard } = variant;
+  return kernel({
+    name: `convertible-${key}`,
+    params: rollbackParams,
+    env: {
+      split,
+      localVolatility,
+      localHazard,
+      capacity,
+      cashCapacity: split ? capacity : 1,
+      varianceCapacity: localVolatility ? capacity : 1,
+      hazardCapacity: localHazard ? capacity : 1,
+      HEAD_WORDS,
+      STEP_WORDS,
+      EVENT_WORDS,
+      valueAt,
+      weigh,
+      applyEvent,
+      stepValue: stepValue(variant),
+      stepCash: stepCash(variant),
+    },
+    body({ instances, pitch, nodes, steps, mesh, program: words, local, out }, gpu, env) {
+      const instance = gpu.globalId();
+      if (instance >= instances) return;
+      const program = { values: words, pitch, instance };
+      const memory = {
+        s: gpu.privateReal(env.capacity),
+        curvatureLow: gpu.privateReal(env.capacity),
+        curvatureHigh: gpu.privateReal(env.capacity),
+        slopeLow: gpu.privateReal(env.capacity),
+        slopeHigh: gpu.privateReal(env.capacity),
+        v: gpu.privateReal(env.capacity),
+        vBefore: gpu.privateReal(env.capacity),
+        vNext: gpu.privateReal(env.capacity),
+        b: gpu.privateReal(env.capacity),
+        bBefore: gpu.privateReal(env.capacity),
+        upper: gpu.privateReal(env.capacity),
+        rhs: gpu.privateReal(env.capacity),
+        varianceFactor: gpu.privateReal(env.varianceCapacity),
+        hazardFactor: gpu.privateReal(env.hazardCapacity),
+        status: gpu.privateReal(env.capacity),
+      };
+      const { s, v, vBefore, vNext, b, bBefore, varianceFactor, hazardFactor } = memory;
+      for (let i = 0; i < nodes; i++) {
+        s[i] = mesh[i * pitch + instance];
+        if (env.localHazard) hazardFactor[i] = mesh[(nodes + i) * pitch + instance];
+        v[i] = 0.0;
+        b[i] = 0.0;
+        vBefore[i] = 0.0;
+        bBefore[i] = 0.0;
+      }
+      env.weigh({ memory, nodes });
+      const own = env.valueAt(program, 0);
+      const calledCash = env.valueAt(program, 1);
+      const jump = env.valueAt(program, 2);
+      const recovery = env.valueAt(program, 3);
+      const ratioAtDefault = env.valueAt(program, 4);
+      let row = env.HEAD_WORDS;
+      env.applyEvent({ program, row, memory, nodes, calledCash, kink: 0.0 });
+      row += env.EVENT_WORDS;
+      let failures = 0;
+      for (let k = 0; k < steps; k++) {
+        if (gpu.real(k) < own) {
+          const dt = env.valueAt(program, row);
+          const omega = env.valueAt(program, row + 1);
+          const isStart = omega === 0;
+          if (env.localVolatility)
+            for (let i = 0; i < nodes; i++) varianceFactor[i] = local[(k * nodes + i) * pitch + instance];
+          const credit = dt * env.valueAt(program, row + 5);
+          const step = {
+            nodes,
+            alpha0: isStart ? 1.0 : (1 + 2 * omega) / (1 + omega),
+            alpha1: 1 + omega,
+            alpha2: isStart ? 0.0 : (-omega * omega) / (1 + omega),
+            variance: dt * env.valueAt(program, row + 2),
+            drift: dt * env.valueAt(program, row + 3),
+            discount: dt * env.valueAt(program, row + 4),
+            spread: env.split ? credit : 0.0,
+            hazard: env.split ? 0.0 : credit,
+            jump,
+            recovery,
+            ratioAtDefault,
+          };
+          const terms = {
+            call: env.valueAt(program, row + 6),
+            trigger: env.valueAt(program, row + 7),
+            put: env.valueAt(program, row + 8),
+            ratio: env.valueAt(program, row + 9),
+          };
+          if (env.stepValue({ memory, step, terms }) > 0) failures++;
+          if (env.split) env.stepCash({ memory, step, terms, calledCash });
+          for (let i = 0; i < nodes; i++) {
+            vBefore[i] = v[i];
+            v[i] = vNext[i];
+          }
+          const hasEvent = env.valueAt(program, row + 10) > 0;
+          row += env.STEP_WORDS;
+          if (hasEvent) {
+            const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
+            const kink = Math.max(terms.trigger, forced);
+            env.applyEvent({ program, row, memory, nodes, calledCash, kink });
+            row += env.EVENT_WORDS;
+          }
+        }
+      }
+      for (let i = 0; i < nodes; i++) {
+        out[i * pitch + instance] = v[i];
+        out[(nodes + i) * pitch + instance] = b[i];
+      }
+      out[2 * nodes * pitch + instance] = gpu.real(failures);
+    },
+  });
+};

@@ -1,0 +1,304 @@
+import { fn, i32, real } from "../../kernel/index.ts";
+import { Memory, Step, Terms } from "./records.ts";
+import { capAt, cashAt, floorAt } from "./terms.ts";
+
+/** How many times the entry of V itself (without the operator) a violated constraint counts. */
+const PENALTY = 1e6;
+
+/** Differences that are rounding, relative to the value. */
+const TIE = 1e-13;
+
+/** Policy iterations of a step: two are usual; after an event a region may grow by one node in each. */
+const MAX_ITERATIONS = 400;
+
+/**
+ * A row of the operator, σ²S²/2 ∂²/∂S² + drift·S ∂/∂S, times Δt: what multiplies the nodes before and after. Where the
+ * drift prevails, differences are taken upwind.
+ */
+const rowAt = fn({
+  name: "rowAt",
+  params: { curvatureLow: real, curvatureHigh: real, slopeLow: real, slopeHigh: real, variance: real, drift: real },
+  body({ curvatureLow, curvatureHigh, slopeLow, slopeHigh, variance, drift }) {
+    let low = variance * curvatureLow + drift * slopeLow;
+    let high = variance * curvatureHigh + drift * slopeHigh;
+    if (curvatureLow > 0) {
+      if (low < 0) {
+        high -= (low * curvatureHigh) / curvatureLow;
+        low = 0.0;
+      } else if (high < 0) {
+        low -= (high * curvatureLow) / curvatureHigh;
+        high = 0.0;
+      }
+    }
+    return { low, high };
+  },
+});
+
+/** What depends on the spot besides the spot itself. */
+export interface Shape {
+  /** Whether σ depends on the spot: `varianceFactor` is σ² at the nodes. */
+  readonly localVolatility: boolean;
+  /** Whether the hazard rate does: `hazardFactor` multiplies it at the nodes. */
+  readonly localHazard: boolean;
+}
+
+/** The coefficients of a node's row, times Δt; `diagonal`: without the operator's part. */
+const coefficientsAt = ({ localVolatility, localHazard }: Shape) =>
+  fn({
+    name: "coefficientsAt",
+    params: { memory: Memory, step: Step, i: i32 },
+    env: { localVolatility, localHazard },
+    body({ memory: { varianceFactor, hazardFactor }, step, i }, _gpu, env) {
+      const variance = env.localVolatility ? step.variance * varianceFactor[i] : step.variance;
+      const hazard = env.localHazard ? step.hazard * hazardFactor[i] : step.hazard;
+      return {
+        variance,
+        hazard,
+        drift: step.drift + hazard * step.jump,
+        diagonal: step.alpha0 + step.discount + hazard,
+      };
+    },
+  });
+
+/** The mean of max(R, k·S) over the cell of a node, which has a kink where default recovers as much as conversion. */
+const recoveredAt = fn({
+  name: "recoveredAt",
+  params: { below: real, here: real, above: real, recovery: real, ratio: real },
+  body({ below, here, above, recovery, ratio }) {
+    const low = 0.5 * (below + here);
+    const high = 0.5 * (here + above);
+    const kink = ratio > 0 ? recovery / ratio : high;
+    if (kink >= high || high <= low) return recovery;
+    if (kink <= low) return ratio * here;
+    return recovery + (0.5 * ratio * (high - kink) * (high - kink)) / (high - low);
+  },
+});
+
+/**
+ * One implicit step of V. The constraints are a part of the implicit solution, by the penalty method in the form of
+ * policy iteration (Forsyth & Vetzal 2002): nodes outside their bounds are pulled to them, until none changes sides.
+ * The cash-only part on the right-hand side is extrapolated from two steps, which is of second order, too.
+ *
+ * Where a call forces conversion, V = k·S at the spot P/k between two nodes: the node before has a row for that
+ * distance (Shortley & Weller 1938).
+ */
+export const stepValue = (shape: Shape) =>
+  fn({
+    name: "stepValue",
+    params: { memory: Memory, step: Step, terms: Terms },
+    env: { coefficientsAt: coefficientsAt(shape), rowAt, recoveredAt, floorAt, capAt, PENALTY, TIE, MAX_ITERATIONS },
+    body({ memory, step, terms }, _gpu, env) {
+      const { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh } = memory;
+      const { v, vBefore, vNext, b, bBefore, upper, rhs, status } = memory;
+      const { nodes, alpha1, alpha2, spread } = step;
+      const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
+      let changes = 1;
+      let iteration = 0;
+      while (changes > 0 && iteration < env.MAX_ITERATIONS) {
+        let upperBefore = 0.0;
+        let rhsBefore = 0.0;
+        for (let i = 0; i < nodes; i++) {
+          const here = s[i];
+          const { variance, drift, hazard, diagonal } = env.coefficientsAt({ memory, step, i });
+          let { low, high } = env.rowAt({
+            curvatureLow: curvatureLow[i],
+            curvatureHigh: curvatureHigh[i],
+            slopeLow: slopeLow[i],
+            slopeHigh: slopeHigh[i],
+            variance,
+            drift,
+          });
+          let right = alpha1 * v[i] + alpha2 * vBefore[i];
+          if (spread !== 0) right -= spread * (b[i] + (b[i] - bBefore[i]) * (alpha1 - 1));
+          if (hazard !== 0) {
+            const recovered = env.recoveredAt({
+              below: s[Math.max(i - 1, 0)],
+              here,
+              above: s[Math.min(i + 1, nodes - 1)],
+              recovery: step.recovery,
+              ratio: step.ratioAtDefault,
+            });
+            right += hazard * recovered;
+          }
+          if (i > 0 && i < nodes - 1 && here >= terms.trigger && here < forced && forced < s[i + 1]) {
+            const below = here - s[i - 1];
+            const above = forced - here;
+            const scaled = here / (below + above);
+            const row = env.rowAt({
+              curvatureLow: (here * scaled) / below,
+              curvatureHigh: (here * scaled) / above,
+              slopeLow: (-scaled * above) / below,
+              slopeHigh: (scaled * below) / above,
+              variance,
+              drift,
+            });
+            low = row.low;
+            right += row.high * terms.call;
+            const entry = diagonal + low + row.high;
+            const isPinned = status[i] !== 0;
+            const target = status[i] < 1.5 ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
+            const pull = isPinned ? env.PENALTY : 0.0;
+            const pivot = 1 / (entry + pull - low * upperBefore);
+            rhsBefore = (right + pull * target + low * rhsBefore) * pivot;
+            upperBefore = 0.0;
+          } else {
+            const entry = diagonal + low + high;
+            const isPinned = status[i] !== 0;
+            const target = status[i] < 1.5 ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
+            const pull = isPinned ? env.PENALTY : 0.0;
+            const pivot = 1 / (entry + pull - low * upperBefore);
+            rhsBefore = (right + pull * target + low * rhsBefore) * pivot;
+            upperBefore = high * pivot;
+          }
+          upper[i] = upperBefore;
+          rhs[i] = rhsBefore;
+        }
+        changes = 0;
+        let y = 0.0;
+        for (let i = nodes - 1; i >= 0; i--) {
+          y = rhs[i] + upper[i] * y;
+          vNext[i] = y;
+          const low = env.floorAt({ s: s[i], terms });
+          const high = env.capAt({ s: s[i], terms });
+          const now = status[i];
+          // Where holding and exercise are worth the same, rounding would change sides for ever.
+          const isTied = (now === 2 ? Math.abs(y - high) : Math.abs(y - low)) < env.TIE * (1 + low);
+          const next = high <= low ? 2.0 : isTied && high > low ? now : y > high ? 2.0 : y < low ? 1.0 : 0.0;
+          if (next !== status[i]) changes++;
+          status[i] = next;
+        }
+        iteration++;
+      }
+      return changes;
+    },
+  });
+
+/**
+ * How far beyond a held node the region of exercise begins, where V touches its bound smoothly. `gain` is how far V is
+ * from the bound at the node, `gainBefore` at the node before, `h` and `hBefore` are the distances to the first node of
+ * the region and to the node before. The region's share of the row at its first node follows from the balance of the
+ * discrete equation: with it the boundary is known to second order.
+ */
+const reachOf = fn({
+  name: "reachOf",
+  params: { gain: real, gainBefore: real, h: real, hBefore: real },
+  body({ gain, gainBefore, h, hBefore }) {
+    const curvature = (2 * ((gainBefore - gain) / hBefore - gain / h)) / (h + hBefore);
+    const share = curvature > 0 ? gain / (curvature * h * h) : 1.0;
+    return h * (0.5 + Math.min(Math.max(share, 0), 1));
+  },
+});
+
+/**
+ * One implicit step of the cash-only part B, whose value where the bond is exercised is known: rows of held nodes next
+ * to such a region reach to its boundary, which lies between nodes (Shortley & Weller 1938).
+ */
+export const stepCash = (shape: Shape) =>
+  fn({
+    name: "stepCash",
+    params: { memory: Memory, step: Step, terms: Terms, calledCash: real },
+    env: { coefficientsAt: coefficientsAt(shape), rowAt, reachOf, floorAt, capAt, cashAt },
+    body({ memory, step, terms, calledCash }, _gpu, env) {
+      const { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh, vNext, b, bBefore, upper, rhs, status } = memory;
+      const { nodes, alpha1, alpha2 } = step;
+      const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
+      let upperBefore = 0.0;
+      let rhsBefore = 0.0;
+      for (let i = 0; i < nodes; i++) {
+        const here = s[i];
+        const at = env.coefficientsAt({ memory, step, i });
+        const { variance, drift } = at;
+        const diagonal = at.diagonal + step.spread;
+        let entry = 1.0;
+        let right = 0.0;
+        let below = 0.0;
+        let above = 0.0;
+        if (status[i] !== 0) right = env.cashAt({ s: here, terms, status: status[i], calledCash });
+        else {
+          right = alpha1 * b[i] + alpha2 * bBefore[i];
+          below = 0.0;
+          let isBelow = false;
+          let isAbove = false;
+          let cashBelow = 0.0;
+          let cashAbove = 0.0;
+          let reachBelow = i > 0 ? here - s[i - 1] : 1.0;
+          let reachAbove = i < nodes - 1 ? s[i + 1] - here : 1.0;
+          if (i > 0 && i < nodes - 1) {
+            const before = status[i - 1];
+            const after = status[i + 1];
+            const hBelow = reachBelow;
+            const hAbove = reachAbove;
+            if (after !== 0) {
+              isAbove = true;
+              cashAbove = env.cashAt({ s: s[i + 1], terms, status: after, calledCash });
+              if (after > 1.5 && here < terms.trigger) reachAbove = hAbove;
+              else if (after > 1.5 && here < forced && forced < s[i + 1]) reachAbove = forced - here;
+              else {
+                const isLow = after < 1.5;
+                const bound = isLow ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
+                const boundBefore = isLow ? env.floorAt({ s: s[i - 1], terms }) : env.capAt({ s: s[i - 1], terms });
+                reachAbove = env.reachOf({
+                  gain: Math.abs(vNext[i] - bound),
+                  gainBefore: Math.abs(vNext[i - 1] - boundBefore),
+                  h: hAbove,
+                  hBefore: hBelow,
+                });
+              }
+            }
+            if (before !== 0) {
+              isBelow = true;
+              cashBelow = env.cashAt({ s: s[i - 1], terms, status: before, calledCash });
+              const isLow = before < 1.5;
+              const bound = isLow ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
+              const boundAfter = isLow ? env.floorAt({ s: s[i + 1], terms }) : env.capAt({ s: s[i + 1], terms });
+              reachBelow = env.reachOf({
+                gain: Math.abs(vNext[i] - bound),
+                gainBefore: Math.abs(vNext[i + 1] - boundAfter),
+                h: hBelow,
+                hBefore: hAbove,
+              });
+            }
+          }
+          if (isBelow || isAbove) {
+            const scaled = here / (reachBelow + reachAbove);
+            const row = env.rowAt({
+              curvatureLow: (here * scaled) / reachBelow,
+              curvatureHigh: (here * scaled) / reachAbove,
+              slopeLow: (-scaled * reachAbove) / reachBelow,
+              slopeHigh: (scaled * reachBelow) / reachAbove,
+              variance,
+              drift,
+            });
+            entry = diagonal + row.low + row.high;
+            if (isBelow) right += row.low * cashBelow;
+            else below = row.low;
+            if (isAbove) right += row.high * cashAbove;
+            else above = row.high;
+          } else {
+            const row = env.rowAt({
+              curvatureLow: curvatureLow[i],
+              curvatureHigh: curvatureHigh[i],
+              slopeLow: slopeLow[i],
+              slopeHigh: slopeHigh[i],
+              variance,
+              drift,
+            });
+            below = row.low;
+            above = row.high;
+            entry = diagonal + below + above;
+          }
+        }
+        const pivot = 1 / (entry - below * upperBefore);
+        rhsBefore = (right + below * rhsBefore) * pivot;
+        upperBefore = above * pivot;
+        upper[i] = upperBefore;
+        rhs[i] = rhsBefore;
+      }
+      let y = 0.0;
+      for (let i = nodes - 1; i >= 0; i--) {
+        y = rhs[i] + upper[i] * y;
+        bBefore[i] = b[i];
+        b[i] = y;
+      }
+    },
+  });

@@ -1,0 +1,2 @@
+/** Convertible bonds: by closed forms where they exist, else by finite differences of two coupled equations. */
+export { priceConvertibles } from "./price-convertibles.ts";

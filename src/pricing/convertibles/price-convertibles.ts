@@ -1,0 +1,214 @@
+import { type ConvertibleTrade, failedResult, labelsOf, type ParsedTrade, type TradeResult } from "../../book/index.ts";
+import {
+  type Convertible,
+  type ConvertibleMarket,
+  type ConvertiblePoint,
+  type ConvertibleRow,
+  hasClosedForm,
+  solveConvertibles,
+} from "../../convertible/index.ts";
+import { SpecError } from "../../errors.ts";
+import { later } from "../../market/index.ts";
+import { Turns } from "../../turns.ts";
+import type { Engine } from "../backend.ts";
+import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
+import type { Settings } from "../options.ts";
+import { bounded, closedFormPoint, figuresOf, thetaAt } from "./figures.ts";
+import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
+import { convertibleResult } from "./result.ts";
+
+/** What the convertibles of a batch are priced with. */
+export interface ConvertibleSetting {
+  readonly settings: Settings;
+  readonly cases: ScenarioCases;
+  readonly engine: Engine;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The error of a value to aim at where nothing is said, relative to the notional. */
+const ACCURACY = 1e-5;
+
+/** Moves for sensitivities, either way, and the levels that they are solved on. */
+const BUMPS = { volatility: 0.005, rate: 5e-4, credit: 5e-4 } as const;
+const BUMP_LEVELS = 3;
+
+type Bump = keyof typeof BUMPS;
+const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
+
+/** A row of a trade: its bond and market under a case or a bump, at spots. */
+interface Row extends ConvertibleRow {
+  readonly isClosed: boolean;
+}
+
+interface Job {
+  readonly place: number;
+  readonly trade: ConvertibleTrade;
+  /** Rows by case; undefined after maturity. The first has today's spot before the scenarios'. */
+  readonly cases: readonly (Row | undefined)[];
+  /** Two rows for each bump, down and up; none where they were not asked for. */
+  readonly bumps: readonly Row[];
+}
+
+/**
+ * Prices the convertibles of a batch: closed forms where they exist, and everything else in common launches.
+ * @returns results by the place in the batch
+ */
+export async function priceConvertibles(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: ConvertibleSetting,
+): Promise<ReadonlyMap<number, TradeResult>> {
+  const results = new Map<number, TradeResult>();
+  const jobs: Job[] = [];
+  const turns = new Turns(setting.signal);
+  const fail = (trade: ConvertibleTrade, place: number, error: unknown): void => {
+    const index = trades[place].index ?? firstIndex + place;
+    const labels = { id: trade.id, ...labelsOf(trade) };
+    results.set(place, failedResult(labels, error, setting.engine.warnings, `trades[${index}]`));
+  };
+  for (const [place, parsed] of trades.entries()) {
+    if (!parsed.ok || parsed.trade.kind !== "convertible") continue;
+    if (turns.due) await turns.take();
+    try {
+      jobs.push(jobOf(parsed.trade, place, setting));
+    } catch (error) {
+      fail(parsed.trade, place, error);
+    }
+  }
+  const rows = jobs.flatMap(({ cases, bumps }) => [...cases.filter((row) => row !== undefined), ...bumps]);
+  const points = await solve(rows, setting);
+  for (const job of jobs) {
+    try {
+      results.set(job.place, resultOf(job, points, setting));
+    } catch (error) {
+      fail(job.trade, job.place, error);
+    }
+  }
+  return results;
+}
+
+type Points = ReadonlyMap<Row, readonly ConvertiblePoint[]>;
+
+async function solve(rows: readonly Row[], { engine, signal }: ConvertibleSetting): Promise<Points> {
+  const points = new Map<Row, readonly ConvertiblePoint[]>();
+  const open = rows.filter((row) => !row.isClosed);
+  const solved = await solveConvertibles(engine.device, open, signal);
+  open.forEach((row, i) => points.set(row, solved[i]));
+  for (const row of rows)
+    if (row.isClosed)
+      points.set(
+        row,
+        row.spots.map((spot) => closedFormPoint(row.contract, row.market, spot)),
+      );
+  return points;
+}
+
+/** @throws SpecError a method or a precision that does not price convertibles */
+function jobOf(trade: ConvertibleTrade, place: number, setting: ConvertibleSetting): Job {
+  const { settings, cases, engine } = setting;
+  if (engine.precision !== "f64" || engine.device.backend === "webgpu")
+    throw new SpecError("convertible bonds are priced in f64 by the backends cpu and cuda; ask for one of them");
+  const { method } = settings;
+  if (method !== "auto" && method !== "fdm" && method !== "closed-form")
+    throw new SpecError(`method: ${method} does not price convertible bonds; expected auto, closed-form or fdm`);
+  const accuracy = (settings.accuracy ?? ACCURACY) * trade.convertible.notional;
+  const { underlying, convertible } = trade;
+  const row = (contract: Convertible, market: ConvertibleMarket, spots: readonly number[]): Row => {
+    const isClosed = method !== "fdm" && hasClosedForm(contract, market);
+    if (!isClosed && method === "closed-form")
+      throw new SpecError('method: closed-form does not price this bond, which may end early; expected auto or "fdm"');
+    return { contract, market, spots, accuracy, isClosed };
+  };
+  const moves = cases.scenarios?.spot ?? [];
+  const moved = moves.map((move) => underlying.spot * (1 + moveOf(move, underlying.name)));
+  const ofCases = cases.cases.map(({ date, shift }, i): Row | undefined => {
+    const contract = laterConvertible(convertible, cases.dates[date]);
+    if (contract === undefined) return undefined;
+    const market = marketOf(trade, { ...NO_MOVE, years: cases.dates[date], ...pickShift(shift) });
+    return row(
+      contract,
+      market,
+      i === 0 ? [underlying.spot, ...moved] : moved.length === 0 ? [underlying.spot] : moved,
+    );
+  });
+  const today = marketOf(trade, NO_MOVE);
+  const bumped = (name: Bump, by: number): Row => {
+    const move: Move = { ...NO_MOVE, [name]: by };
+    return { ...row(convertible, marketOf(trade, move), [underlying.spot]), meshOf: today, levels: BUMP_LEVELS };
+  };
+  const bumps =
+    settings.greeks === "all"
+      ? BUMP_NAMES.flatMap((name) => [bumped(name, -BUMPS[name]), bumped(name, BUMPS[name])])
+      : [];
+  return { place, trade, cases: ofCases, bumps };
+}
+
+const pickShift = ({ volatility, rate }: { readonly volatility: number; readonly rate: number }): Partial<Move> => ({
+  volatility,
+  rate,
+});
+
+/** @throws SpecError a value that is not finite */
+function resultOf({ trade, cases: rows, bumps }: Job, points: Points, setting: ConvertibleSetting): TradeResult {
+  const { settings, engine, cases } = setting;
+  const { underlying, convertible } = trade;
+  const [today] = rows;
+  if (today === undefined) throw new SpecError("no value");
+  const first = bounded(convertible, underlying.spot, points.get(today)![0]);
+  if (!Number.isFinite(first.value))
+    throw new SpecError(`value: ${first.value}; its terms are beyond what finite differences can represent`);
+  const slope = (name: Bump): number => {
+    const [down, up] = bumps.slice(2 * BUMP_NAMES.indexOf(name)).map((row) => points.get(row)![0].value);
+    return (up - down) / (2 * BUMPS[name]);
+  };
+  const all = bumps.length > 0;
+  const theta = today.isClosed ? closedTheta(today, first) : thetaAt(convertible, today.market, underlying.spot, first);
+  const figures = {
+    ...figuresOf(first, theta),
+    ...(all ? { vega: slope("volatility"), rho: slope("rate"), credit: slope("credit") } : {}),
+  };
+  const method = today.isClosed ? "closed-form" : "fdm";
+  const priced = convertibleResult({ trade, market: today.market, figures, method, settings, engine });
+  const { scenarios } = cases;
+  if (scenarios === undefined) return priced;
+  const values = new Float64Array(cases.count * cases.spots);
+  const errors = new Float64Array(cases.count);
+  rows.forEach((row, k) => {
+    if (row === undefined) return;
+    const found = points.get(row)!.slice(k === 0 ? 1 : 0);
+    found.slice(0, cases.spots).forEach((point, i) => {
+      const spot = row.spots[k === 0 ? i + 1 : i];
+      const at = bounded(row.contract, spot, point);
+      values[k * cases.spots + i] = at.value;
+      errors[k] = Math.max(errors[k], at.errorEstimate);
+    });
+  });
+  return {
+    ...priced,
+    scenarios: cases.ladder(scenarios, values, 0),
+    scenarioErrorEstimates: cases.estimates(scenarios, errors, 0),
+  };
+}
+
+/** The years that a closed form is moved by for its theta. */
+const THETA_STEP = 1e-4;
+
+/** ∂V/∂t of a closed form: the rates, dividends and volatilities keep their dates. */
+function closedTheta({ contract, market, spots }: Row, { value }: ConvertiblePoint): number {
+  const next = laterConvertible(contract, THETA_STEP);
+  if (next === undefined || contract.coupons.some(({ time }) => time <= THETA_STEP)) return Number.NaN;
+  return (closedFormPoint(next, laterMarket(market, THETA_STEP), spots[0]).value - value) / THETA_STEP;
+}
+
+function laterMarket(market: ConvertibleMarket, years: number): ConvertibleMarket {
+  const { rates, volatility, credit } = market;
+  return {
+    ...market,
+    rates: later(rates, years),
+    volatility: typeof volatility === "function" ? volatility : later(volatility, years),
+    credit:
+      credit.kind === "spread"
+        ? { ...credit, spread: later(credit.spread, years) }
+        : { ...credit, hazard: later(credit.hazard, years) },
+  };
+}

@@ -1,0 +1,64 @@
+import { type ConvertibleTrade, labelsOf, type PricedTrade } from "../../book/index.ts";
+import { accruedInterest, closedFormValue, covers, type ConvertibleMarket } from "../../convertible/index.ts";
+import type { Engine } from "../backend.ts";
+import type { Settings } from "../options.ts";
+
+/** The numbers of a convertible today. Sensitivities are NaN where they were not asked for. */
+export interface ConvertibleNumbers {
+  readonly value: number;
+  readonly errorEstimate: number;
+  readonly delta: number;
+  readonly gamma: number;
+  readonly theta: number;
+  readonly vega: number;
+  readonly rho: number;
+  readonly credit: number;
+}
+
+interface Priced {
+  readonly trade: ConvertibleTrade;
+  readonly market: ConvertibleMarket;
+  readonly figures: ConvertibleNumbers;
+  readonly method: "closed-form" | "fdm";
+  readonly settings: Settings;
+  readonly engine: Engine;
+}
+
+/** The result of a convertible, without its scenarios. */
+export function convertibleResult({ trade, market, figures, method, settings, engine }: Priced): PricedTrade {
+  const { convertible, underlying, credit } = trade;
+  const { value, errorEstimate } = figures;
+  const accrued = accruedInterest(convertible.coupons, 0, true);
+  const ratio = convertible.conversions.find((period) => covers(period, 0, 0))?.ratio;
+  const whole = Math.max(0, ...convertible.conversions.map((one) => one.ratio));
+  const straight = { ...convertible, conversions: [], calls: [], puts: [] };
+  const flatCredit = market.credit.kind === "hazard" ? { ...market.credit, exponent: 0 } : market.credit;
+  const all = settings.greeks === "all";
+  const grid = settings.greeks !== "none";
+  return {
+    id: trade.id,
+    ...labelsOf(trade),
+    status: "ok",
+    value,
+    delta: grid ? finiteOrNull(figures.delta) : null,
+    gamma: grid ? finiteOrNull(figures.gamma) : null,
+    theta: grid ? finiteOrNull(figures.theta) : null,
+    vega: all ? finiteOrNull(figures.vega) : null,
+    rho: all ? finiteOrNull(figures.rho) : null,
+    errorEstimate,
+    method,
+    precision: engine.precision,
+    backend: engine.device.backend,
+    warnings: [
+      ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
+      ...engine.warnings,
+    ],
+    clean: value - accrued,
+    accrued,
+    parity: (ratio ?? whole) * underlying.spot,
+    bondFloor: closedFormValue(straight, { ...market, credit: flatCredit }, underlying.spot),
+    creditSensitivity: all ? finiteOrNull(figures.credit) : null,
+  };
+}
+
+const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
