@@ -272,9 +272,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly errorEstimate: number;
   /**
    * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution",
-   * "deterministic", "payoff" (at expiry) or
-   * "knocked-out".
+   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution", "lattice",
+   * "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
   /** The seed of a price by random numbers. */

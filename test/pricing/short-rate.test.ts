@@ -171,3 +171,34 @@ describe("Gaussian short rates in a book", () => {
     expect(own.value / fitted.value).toBeCloseTo(1, 9);
   });
 });
+
+describe("Black, Derman and Toy's lattice in a book", () => {
+  const annualYields = [0.1, 0.11, 0.12, 0.125, 0.13];
+  const bdt = { annualYields, yieldVolatilities: [0.2, 0.19, 0.18, 0.17, 0.16] };
+  const terms = { maturity: 3, coupon: 0.1, frequency: 1, notional: 100 };
+  const called = [1, 2].map((date) => ({ date, price: 100 }));
+
+  /** The paper's yields; values computed with 40 digits (RTP-O-27). */
+  test("the published example", async () => {
+    const [bond, call, put, callable] = await priced({ bdt }, [
+      { id: "bond", currency: "EUR", bond: terms },
+      { id: "call", currency: "EUR", payoff: "call", strike: 95, expiry: 2, on: { bond: terms } },
+      { id: "put", currency: "EUR", payoff: "put", strike: 95, strikeIs: "clean", expiry: 2, on: { bond: terms } },
+      { id: "callable", currency: "EUR", bond: { ...terms, calls: called } },
+    ]);
+    expect(bond.value).toBeCloseTo(95.50296068282486, 10);
+    expect(call.value).toBeCloseTo(1.765680774620157, 10);
+    expect(put.value).toBeCloseTo(0.5739846733301432, 10);
+    expect(callable.value).toBeCloseTo(95.45769708784218, 10);
+    expect(callable.method).toBe("lattice");
+    expect(callable.rho!).toBeLessThan(0);
+    expect(callable.theta).toBeNull();
+    const keys = callable.keyRates!.reduce((sum, [, value]) => sum + value, 0);
+    expect(keys / callable.rho!).toBeCloseTo(1, 6);
+  });
+
+  test("a right between whole years is refused with the reason", async () => {
+    const late = { ...terms, calls: [{ date: 1.5, price: 100 }] };
+    await expect(priced({ bdt }, [{ id: "late", currency: "EUR", bond: late }])).rejects.toThrow(/whole years/);
+  });
+});

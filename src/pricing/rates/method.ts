@@ -38,7 +38,7 @@ export type RatesOutcome = RatesValue | Error;
 
 export interface RatesMethod {
   /** As options name it. */
-  readonly name: "closed-form" | "convolution" | "fdm";
+  readonly name: "closed-form" | "convolution" | "fdm" | "lattice";
   /** As results name it. */
   readonly resultName: ResultMethod;
   /** Why the method does not price the trade, which completes "it has …"; undefined where it does. */

@@ -18,17 +18,18 @@ const MOVE = 1e-4;
 const STEP = 1e-3;
 
 /**
- * The sensitivities that are asked for, each a difference of values of the second order: theta forward in time, the
- * others central, except that no volatility falls below 0. `valueOf` gives a trade's value in a market.
+ * The sensitivities that are asked for ("moves": all but theta), each a difference of values of the second order: theta
+ * forward in time, the others central, except that no volatility falls below 0. `valueOf` gives a trade's value in a
+ * market.
  */
 export function sensitivitiesOf(
   trade: RatesTrade,
   market: RatesMarket,
-  greeks: RatesRow["greeks"],
+  greeks: RatesRow["greeks"] | "moves",
   valueOf: (trade: RatesTrade, market: RatesMarket) => Weighted,
 ): readonly Sensitivity[] {
   if (greeks === "none") return [];
-  const theta = thetaOf(trade, market, valueOf);
+  const theta = greeks === "moves" ? [] : thetaOf(trade, market, valueOf);
   if (greeks === "grid") return theta;
   const difference = (up: RatesMarket, down: RatesMarket, width: number): Weighted => [
     ...scaled(valueOf(trade, up), 1 / width),
@@ -109,9 +110,16 @@ function lastPayment({ product, expiry }: RatesTrade): number {
   return product.kind === "bondOption" ? product.bond.flows[product.bond.flows.length - 1][0] : expiry;
 }
 
+/** The volatilities of a model. */
+function volatilitiesOf(model: RatesModel): readonly number[] {
+  if (model.kind === "hullWhite") return model.volatility.values;
+  if (model.kind === "bdt") return model.yieldVolatilities;
+  return model.kind === "vasicek" ? [model.sigma] : [0];
+}
+
 /** Moves of all volatilities down and up: central, unless one is next to 0. */
 function volatilityMoves(model: RatesModel): readonly [number, number] {
-  const values = model.kind === "hullWhite" ? model.volatility.values : model.kind === "vasicek" ? [model.sigma] : [0];
+  const values = volatilitiesOf(model);
   const least = Math.min(...values);
   const move = Math.min(Math.max(0.01 * Math.max(...values), 1e-6), least);
   return move > 1e-7 ? [-move, move] : [0, 1e-5];
