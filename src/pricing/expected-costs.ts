@@ -26,10 +26,10 @@ export interface ExpectedCost {
   readonly host: number;
 }
 
-/** What a trade on rates costs by closed forms, which are launched where all other trades are. */
+/** The expected cost of a trade on rates by closed forms, which are launched where all other trades are. */
 const RATES = { method: "closed-form", seconds: 2e-5 } as const;
 
-/** What a convertible costs one core by finite differences, with its sensitivities, about. */
+/** The approximate cost of a convertible on one core by finite differences, with its sensitivities. */
 const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
 
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };

@@ -15,7 +15,7 @@ import { ratesResult } from "./result.ts";
 /** The methods of trades on rates, the cheapest first. */
 const METHODS: readonly RatesMethod[] = [closedFormRates, convolutionRates, latticeRates];
 
-/** What the trades on rates of a batch are priced with. */
+/** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
