@@ -90,14 +90,16 @@ function tradesOf(one: Case): readonly (readonly [Trade, number])[] {
       return [
         [zero(p.number("option_expiry")), expected["bond_T"]],
         [zero(p.number("bond_maturity")), expected["bond_S"]],
-        ...(one.product.startsWith("cir") ? [] : [[option([[p.number("bond_maturity"), 1]]), value] as const]),
+        [option([[p.number("bond_maturity"), 1]]), value],
       ];
     case "hull_white_bond_option":
       return [[option([[p.number("bond_maturity"), 1]]), value]];
     case "hull_white_coupon_bond_option":
     case "vasicek_coupon_bond_option":
+    case "cir_coupon_bond_option":
       return [[option(p.flows()), value]];
     case "hull_white_caplet":
+    case "cir_caplet":
     case "hull_white_floorlet": {
       const [fixing, payment] = [p.number("fixing"), p.number("payment")];
       return [[strip(one.product.endsWith("caplet") ? "cap" : "floor", fixing, payment, payment - fixing), value]];
@@ -169,6 +171,7 @@ const MODELS: readonly (readonly [string, Rates])[] = [
     },
   ],
   ["vasicek", { vasicek: { r0: 0.02, kappa: 0.3, theta: 0.04, sigma: 0.02 } }],
+  ["cir", { cir: { r0: 0.03, kappa: 0.3, theta: 0.04, sigma: 0.12 } }],
   ["g2", { g2: { a: 0.6, sigma: 0.012, b: 0.05, eta: 0.009, rho: -0.7, curve: CURVE } }],
 ];
 const swap = { start: 2.5, end: 7.5, frequency: 2, notional: 1e6 };
@@ -227,6 +230,15 @@ describe("sensitivities are those of values that moved", () => {
       expect(Math.abs((theta ?? 0) - (soon - value) / 1e-4), `${name} ${i}`).toBeLessThan(30 * size);
     });
   });
+});
+
+it("the option-adjusted spread is the move of the rates that gives the market price", async () => {
+  const bond = { bond: { maturity: 6.5, coupon: 0.05, frequency: 2, notional: 100 } };
+  const moved = { rate: [0.0123] };
+  const [{ scenarios, accrued = 0 }] = await price(CURVE, [bond], moved);
+  const marketPrice = (scenarios?.[0][0][0][0] ?? 0) - accrued;
+  const [{ optionAdjustedSpread }] = await price(CURVE, [{ ...bond, marketPrice }]);
+  expect(optionAdjustedSpread).toBeCloseTo(0.0123, 12);
 });
 
 describe("what a model cannot be is an error with the reason", () => {

@@ -35,7 +35,7 @@ function refuses({ product, rates }: RatesTrade): string | undefined {
     return "early exercise";
   const isQuoted = product.kind !== "bondOption" && product.quote !== undefined;
   const isGaussian = ["curve", "hullWhite", "vasicek", "g2"].includes(rates.kind);
-  return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) under which options have no closed form here`;
+  return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) that are not Gaussian`;
 }
 
 /** An option of a row with what the kernel needs of it. */
@@ -84,6 +84,10 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
       return new SpecError(
         "volatility: a lognormal quote needs a forward rate and a strike above −shift; write { displaced } or { normal }",
       );
+    if (option.quote === undefined && signChanges([-strike, ...amounts]) > 1)
+      return new SpecError(
+        "on.cashflows: expected payments whose sign changes at most once, from negative to positive",
+      );
     const axis = axisOf(raw, amounts);
     const deviations = raw.map((one) => rotated(one, axis));
     const kind =
@@ -96,6 +100,12 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
     prepared.push({ option, deviations, axis });
   }
   return prepared;
+}
+
+/** Between numbers one after another, those that are 0 left out. */
+function signChanges(numbers: readonly number[]): number {
+  const signs = numbers.filter((one) => one !== 0).map(Math.sign);
+  return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;
 }
 
 const worth = (amount: Amount, market: RatesMarket): number =>
@@ -176,7 +186,9 @@ function outcomeOf(
   const quoted = bumped(prepared, exchanged, ({ option }, h) =>
     option.quote === undefined ? [] : deviationsOf(option, model, market, 0, undefined, h),
   );
-  const vega = (model?.volatilities ?? []).reduce((sum, name) => sum + parameters[name], quoted);
+  // The curve of Cox, Ingersoll and Ross' model depends on its volatility.
+  const volatilities = model?.volatilities ?? (market.model.kind === "cir" ? ["sigma"] : []);
+  const vega = volatilities.reduce((sum, name) => sum + parameters[name], quoted);
   return { ...none, theta, vega, rho, keyRates, parameters };
 }
 

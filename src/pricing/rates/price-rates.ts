@@ -4,6 +4,7 @@ import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
+import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { convolutionRates } from "./convolution.ts";
 import { latticeRates } from "./lattice.ts";
@@ -13,7 +14,7 @@ import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates, convolutionRates, latticeRates];
+const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates];
 
 /** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {

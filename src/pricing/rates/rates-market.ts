@@ -1,3 +1,4 @@
+import { SpecError } from "../../errors.ts";
 import { cirBond, vasicekBond } from "../../models/index.ts";
 import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 
@@ -38,8 +39,6 @@ export class RatesMarket {
   /** ln of the price of 1 paid `t` years after the market's date. */
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
-    if (this.model.kind === "cir" && this.years > 0)
-      return cirBond({ ...this.model, r0: cirMean(this.model, this.years), years: t }) - shift;
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
   }
 
@@ -51,6 +50,14 @@ export class RatesMarket {
   /** The short rate at the market's date: that of the next second, where the curve has steps. */
   shortRate(): number {
     return -this.logDiscount(INSTANT) / INSTANT;
+  }
+
+  /**
+   * The integral to `t` years after the market's date of what is added to the rate of Cox, Ingersoll and Ross' model,
+   * so that it has the market's curve.
+   */
+  shiftTo(t: number): number {
+    return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
   }
 
   /** The same market with other rates. */
@@ -65,6 +72,12 @@ export class RatesMarket {
     const { times, values } = later(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
+}
+
+/** The parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError another model */
+export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
+  if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
+  return { ...model, r0: cirMean(model, years) };
 }
 
 /** E[r] of Cox, Ingersoll and Ross' rate, which stands for it at a later date. */
