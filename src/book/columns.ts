@@ -65,6 +65,20 @@ const KINDS = new Map<string, CellKind>([
   ["volatility.gaussianFactors.sigma", "json"],
   ["volatility.gaussianFactors.rho", "number"],
   ["volatility.local", "text"],
+  ["volatility.normal", "number"],
+  ["currency", "text"],
+  ["bond", "json"],
+  ["cashflows", "json"],
+  ["notional", "number"],
+  ["calls", "json"],
+  ["puts", "json"],
+  ["marketPrice", "number"],
+  ["on", "json"],
+  ["strikeIs", "text"],
+  ["cap", "json"],
+  ["floor", "json"],
+  ["swaption", "text"],
+  ["swap", "json"],
 ]);
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];

@@ -11,7 +11,7 @@ export interface ConvertibleTrade {
   readonly underlying: Underlying;
   /** The trade's own volatility where it gave one, else the underlying's. */
   readonly volatility: Volatility;
-  /** Undefined where the market has none: then nobody defaults. */
+  /** The credit of the issuer; undefined where the market has none: then nobody defaults. */
   readonly credit: Credit | undefined;
   readonly convertible: Convertible;
   /** Years to maturity. */

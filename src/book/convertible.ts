@@ -1,4 +1,4 @@
-/** From a convertible bond as written to one that can be priced. */
+/** Convertible bonds that can be priced from convertible bonds as written. */
 import type { Call, Convertible, Conversion, Coupon, Put } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
 import { Clock } from "./clock.ts";
@@ -98,7 +98,10 @@ function conversionsOf(
 /** Dates that differ by less, in years, are one. */
 const SAME = 1e-9;
 
-/** What is left of a period; nothing of one that is past. @throws BookError an end before the start or past maturity */
+/**
+ * The part of a period that is left; nothing of one that is past.
+ * @throws BookError an end before the start or past maturity
+ */
 function periodOf(
   spec: { readonly from: TimeSpec; readonly to: TimeSpec },
   maturity: number,

@@ -1,13 +1,28 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
 import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
-import { type Correlation, type Dividends, dividendSchedule, noDividends, type Underlying } from "../market/index.ts";
+import {
+  type Correlation,
+  type Dividends,
+  dividendSchedule,
+  localSurface,
+  noDividends,
+  type Underlying,
+  type Volatility,
+} from "../market/index.ts";
+import {
+  type Carry,
+  calibrateVolatility,
+  type CurveCalibration,
+  type MarketCalibration,
+  type UnderlyingCalibration,
+} from "./calibrate.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import { type ResolvedRates, resolveRates } from "./rates.ts";
-import type { MarketSpec, UnderlyingSpec } from "./schema/index.ts";
+import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
@@ -17,11 +32,15 @@ export interface UnderlyingEntry {
   readonly underlying: Underlying | undefined;
   readonly problem: string | undefined;
   readonly volatilityProblem: string | undefined;
+  /** The fit of its volatility, where it was given as quotes. */
+  readonly calibration?: UnderlyingCalibration;
 }
 
 export interface ResolvedMarket extends Market {
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
   readonly between: CorrelationTable;
+  /** The fits of what was given as quotes. */
+  readonly calibration: MarketCalibration;
 }
 
 /**
@@ -32,11 +51,15 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   const rates = new Map(
     [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),
   );
+  const curves: Record<string, CurveCalibration> = {};
+  for (const [currency, { report }] of rates) if (report !== undefined) curves[currency] = report;
+  const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
   for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
+    if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
@@ -45,6 +68,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     entries,
     underlyings,
     correlations,
+    calibration: { underlyings: volatilities, rates: curves },
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
@@ -59,14 +83,21 @@ function resolveUnderlying(
   place: Place,
 ): UnderlyingEntry {
   const dividends = resolveDividends(spec.dividends, asOf);
-  const volatility = spec.volatility && resolveVolatility(spec.volatility, asOf, inside(place, "volatility"));
-  const volatilityProblem =
-    volatility === undefined
-      ? `${quote(name)} has no volatility; give it one, or give one to the trade`
-      : volatility === "quotes"
-        ? `${quote(name)} has quotes for its volatility: ${NOT_PRICED}`
-        : undefined;
   const rate = rates.get(spec.currency);
+  const at = inside(place, "volatility");
+  const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
+  const fittedSpec = written === "quotes" ? fittedOf(spec.volatility) : undefined;
+  const found =
+    rate?.curve === undefined || fittedSpec === undefined
+      ? undefined
+      : fittedVolatility(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends }, asOf, at);
+  const volatility = written === "quotes" ? found?.volatility : written;
+  const volatilityProblem =
+    written === undefined
+      ? `${quote(name)} has no volatility; give it one, or give one to the trade`
+      : volatility === undefined
+        ? `${quote(name)} has quotes for its volatility: ${found?.problem ?? NOT_PRICED}`
+        : undefined;
   if (rate === undefined) {
     const known = didYouMean(spec.currency, rates.keys());
     return {
@@ -81,7 +112,6 @@ function resolveUnderlying(
       "version; write a rate, zero rates, or hullWhite with one volatility";
     return { underlying: undefined, problem, volatilityProblem };
   }
-  const own = volatility === "quotes" ? undefined : volatility;
   const underlying: Underlying = {
     name,
     spot: spec.spot,
@@ -89,9 +119,45 @@ function resolveUnderlying(
     rates: rate.curve,
     ...(rate.shortRate === undefined ? {} : { shortRate: rate.shortRate }),
     dividends,
-    volatility: own,
+    volatility,
   };
-  return { underlying, problem: undefined, volatilityProblem };
+  const calibration = found === undefined ? {} : { calibration: found.report };
+  return { underlying, problem: undefined, volatilityProblem, ...calibration };
+}
+
+/** The quotes to fit; a matrix of implied volatilities is a list of quotes, too. */
+function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
+  if (spec?.kind === "fitted") return spec;
+  if (spec?.kind !== "quotes" || spec.fit === undefined) return undefined;
+  const { expiries, strikes, implied } = spec.quotes;
+  const quotes = expiries.flatMap((expiry, i) =>
+    strikes.map((strike, j) => ({ expiry, strike, implied: implied[i][j] })),
+  );
+  return { kind: "fitted", quotes, fit: spec.fit };
+}
+
+/** The volatility of quotes with its report, or why there is none to price with. */
+function fittedVolatility(
+  spec: FittedSpec,
+  carry: Carry,
+  asOf: AsOf,
+  place: Place,
+): {
+  readonly volatility: Volatility | undefined;
+  readonly problem: string | undefined;
+  readonly report: UnderlyingCalibration;
+} {
+  const { fitted, report } = calibrateVolatility(spec, carry, asOf, place);
+  const problem = spec.fit === "none" ? NOT_PRICED : "none of them has an implied volatility to fit";
+  const own = fitted.surface?.volatility;
+  if (own === undefined) return { volatility: undefined, problem, report };
+  if (own.kind === "heston") return { volatility: { kind: "heston", ...own.heston }, problem: undefined, report };
+  const { times, spots, volatility } = own.surface;
+  return {
+    volatility: { kind: "surface", surface: localSurface(times, spots, volatility) },
+    problem: undefined,
+    report,
+  };
 }
 
 function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {

@@ -1,4 +1,4 @@
-/** From a trade on rates as written to one that can be priced. */
+/** Trades on rates that can be priced from trades as written. */
 import { BookError } from "../errors.ts";
 import { INSTANT, type RatesModel } from "../market/index.ts";
 import { Clock } from "./clock.ts";

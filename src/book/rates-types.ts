@@ -8,13 +8,13 @@ export interface Period {
   readonly end: number;
 }
 
-/** What a bond pays after `asOf`, in amounts for its notional. */
+/** The payments of a bond after `asOf`, in amounts for its notional. */
 export interface Bond {
   /** [time, amount], times increasing and > 0, coupons and redemption together. */
   readonly flows: readonly (readonly [time: number, amount: number])[];
   /** The coupons among the flows with the periods they accrue over; none where the flows are given one by one. */
   readonly coupons: readonly (Period & { readonly amount: number })[];
-  /** Of which prices are amounts. */
+  /** The notional that prices are amounts of. */
   readonly notional: number;
 }
 
@@ -36,7 +36,7 @@ export type RateQuote =
   /** Bachelier's model: dF = σ dW. */
   | { readonly kind: "normal"; readonly sigma: number };
 
-/** What a trade on rates pays. */
+/** The product of a trade on rates. */
 export type RatesProduct =
   /** A bond; the issuer may call it and the holder put it. */
   | {
@@ -77,7 +77,10 @@ export type RatesProduct =
       readonly quote: RateQuote | undefined;
     };
 
-/** When a right may be exercised: at times (increasing, > 0 or 0 for at once; one of them is European), or any time. */
+/**
+ * The dates on which a right may be exercised: times (increasing, > 0 or 0 for at once; one of them is European), or
+ * any time.
+ */
 export type RatesExercise =
   | { readonly kind: "dates"; readonly times: readonly number[] }
   | { readonly kind: "american"; readonly from: number; readonly to: number };

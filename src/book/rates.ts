@@ -1,4 +1,4 @@
-/** From a currency's rates as written to a model of them. */
+/** Models of a currency's rates from rates as written. */
 import { BookError } from "../errors.ts";
 import {
   constant,
@@ -9,42 +9,52 @@ import {
   type RatesModel,
   zeroCurve,
 } from "../market/index.ts";
+import { calibrateCurve, type CurveCalibration } from "./calibrate.ts";
 import { show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { RateSpec } from "./schema/index.ts";
 import type { AsOf } from "./time.ts";
 import { increasingYears } from "./volatility.ts";
 
-type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" }>;
+type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" }>;
 
 /** A currency's rates: their model, and what underlyings in that currency take of it. */
 export interface ResolvedRates {
   readonly model: RatesModel;
-  /** Undefined where the model has no curve that underlyings could use. */
+  /** The curve for underlyings; undefined where the model has none that they could use. */
   readonly curve: ForwardCurve | undefined;
   readonly shortRate: HullWhite | undefined;
+  /** How well the curve fits, where it was given as instruments. */
+  readonly report: CurveCalibration | undefined;
+}
+
+/** A curve, and how well it fits where it was given as instruments. */
+interface ResolvedCurve {
+  readonly curve: ForwardCurve;
+  readonly report: CurveCalibration | undefined;
 }
 
 /** @throws BookError dates out of order, lists of different lengths, rates that the model cannot have */
 export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
   switch (spec.kind) {
     case "flat":
-    case "zeros": {
-      const curve = resolveCurve(spec, asOf, place);
-      return { model: { kind: "curve", curve }, curve, shortRate: undefined };
+    case "zeros":
+    case "instruments": {
+      const { curve, report } = resolveCurve(spec, asOf, place);
+      return { model: { kind: "curve", curve }, curve, shortRate: undefined, report };
     }
     case "hullWhite": {
-      const curve = resolveCurve(spec.curve, asOf, inside(place, "hullWhite", "curve"));
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "hullWhite", "curve"));
       const { meanReversion } = spec;
       const volatility = resolveSigma(spec.volatility, asOf, inside(place, "hullWhite", "volatility"));
       const isZero = volatility.values.every((sigma) => sigma === 0);
       // A rate that does not move at random is its curve.
       const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility };
-      if (isZero) return { model, curve, shortRate: undefined };
+      if (isZero) return { model, curve, shortRate: undefined, report };
       const isConstant = volatility.times.length === 0;
       return isConstant
-        ? { model, curve, shortRate: { meanReversion, volatility: volatility.values[0] } }
-        : { model, curve: undefined, shortRate: undefined };
+        ? { model, curve, shortRate: { meanReversion, volatility: volatility.values[0] }, report }
+        : { model, curve: undefined, shortRate: undefined, report };
     }
     case "vasicek":
       return modelOnly(spec);
@@ -54,17 +64,19 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
         throw new BookError(place("cir", negative), `expected a rate ≥ 0, got ${spec[negative]}; ${NEVER_NEGATIVE}`);
       return modelOnly(spec);
     }
-    case "g2":
-      return modelOnly({ ...spec, curve: resolveCurve(spec.curve, asOf, inside(place, "g2", "curve")) });
+    case "g2": {
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "g2", "curve"));
+      return modelOnly({ ...spec, curve }, report);
+    }
     case "blackKarasinski": {
-      const curve = resolveCurve(spec.curve, asOf, inside(place, "blackKarasinski", "curve"));
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(place, "blackKarasinski", "curve"));
       const lowest = Math.min(...curve.values);
       if (!(lowest > 0))
         throw new BookError(
           place("blackKarasinski", "curve"),
           `expected forward rates above 0, got ${show(lowest)}; ${NEVER_NEGATIVE}`,
         );
-      return modelOnly({ ...spec, curve });
+      return modelOnly({ ...spec, curve }, report);
     }
     case "bdt":
       return modelOnly(checkedBdt(spec, inside(place, "bdt")));
@@ -75,16 +87,25 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
 
 const NEVER_NEGATIVE = "this model's short rate is never negative: write hullWhite, vasicek or g2";
 
-const modelOnly = (model: RatesModel): ResolvedRates => ({ model, curve: undefined, shortRate: undefined });
+const modelOnly = (model: RatesModel, report?: CurveCalibration): ResolvedRates => ({
+  model,
+  curve: undefined,
+  shortRate: undefined,
+  report,
+});
 
-function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ForwardCurve {
-  if (spec.kind === "flat") return flatCurve(spec.rate);
+function resolveCurve(spec: CurveSpec, asOf: AsOf, place: Place): ResolvedCurve {
+  if (spec.kind === "flat") return { curve: flatCurve(spec.rate), report: undefined };
+  if (spec.kind === "instruments") {
+    const { fit, report } = calibrateCurve(spec, asOf, place);
+    return { curve: zeroCurve(fit.nodes), report };
+  }
   const times = increasingYears(
     spec.nodes.map(({ date }) => date),
     asOf,
     (i) => place(i, "date"),
   );
-  return zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero })));
+  return { curve: zeroCurve(spec.nodes.map(({ zero }, i) => ({ time: times[i], zero }))), report: undefined };
 }
 
 /** A volatility holds up to its date, the last one for ever. */

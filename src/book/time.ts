@@ -158,3 +158,10 @@ export function yearsText(years: number): string {
 export function isoInstant(asOf: AsOf): string {
   return new Date(asOf.instant).toISOString();
 }
+
+/** The day of a time, as an ISO date; a time of day is kept where it was written. */
+export function isoDay(asOf: AsOf, time: TimeSpec): string {
+  const instant = asOf.instant + yearsFrom(asOf, time) * MS_PER_YEAR;
+  if (time.kind === "instant") return new Date(instant).toISOString();
+  return new Date(Math.round(instant) - asOf.timeOfDay).toISOString().slice(0, 10);
+}

@@ -15,8 +15,8 @@ import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
 /** The message for volatilities that the format has and no method prices. */
 export const NOT_PRICED =
-  'implied quotes are checked and not priced; give { "termStructure" } for volatilities by expiry, or { "surface" } ' +
-  "for a smile: examples/local-volatility makes one from quotes by Dupire's formula";
+  'implied quotes are checked and not priced; give { "termStructure" } for volatilities by expiry, ' +
+  '{ "surface" } for a smile, or the quotes of market.underlyings a "fit", such as "svi"';
 
 /**
  * The volatility that a book or a trade gave; `"quotes"` when it is valid but cannot be priced yet.
@@ -43,6 +43,8 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
     case "local":
       checkFormula(spec.expression, ["S", "t"], place("local"));
       return { kind: "local", expression: spec.expression };
+    case "fitted":
+      return "quotes";
     case "quotes":
       checkQuotes(spec.quotes, asOf, inside(place, "quotes"));
       return "quotes";

@@ -5,6 +5,7 @@
 import type { Device } from "../device/index.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine } from "./heston-engine.ts";
+import { hostNormalCdf } from "../models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
 import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
 import { type LeastSquaresFit, leastSquaresBatch, type Linearisation } from "./least-squares.ts";
@@ -45,7 +46,7 @@ export async function fitHeston(
   const { expiries } = checkedQuotes(quotes);
   using engine = await HestonEngine.create(device, quotes, STARTS.length);
   const implied = expiries.flatMap((expiry) => Array.from(expiry.implied));
-  const weights = expiries.flatMap((expiry) => Array.from(expiry.weights, Math.sqrt));
+  const { weights, left } = usedWeights(quotes);
   // Under Feller's condition σ is a share of √(2κθ).
   const model = (x: Float64Array): Float64Array => (feller ? withShare(x) : x);
   const evaluate = async (points: readonly Float64Array[]): Promise<Linearisation[]> => {
@@ -72,7 +73,7 @@ export async function fitHeston(
   if (!fits.some(({ status }) => status === "converged") && starts < from.length)
     fits = [...fits, ...(await leastSquaresBatch(from.slice(starts), spec, evaluate))];
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
-  return describe(quotes, best, model(best.point), feller);
+  return describe(quotes, best, model(best.point), { feller, left });
 }
 
 /** The implied volatility of the quote of an expiry that is nearest to the forward. */
@@ -100,7 +101,32 @@ function byShare(jacobian: Float64Array, [, kappa, theta, share]: Float64Array):
   }
 }
 
-function describe(quotes: UnderlyingQuotes, best: LeastSquaresFit, point: Float64Array, feller: boolean): SurfaceFit {
+/** Prices in units of √(FK) below this are too near to the quadrature's error for an implied volatility. */
+const SMALLEST = 1e-9;
+
+/** The roots of the weights, 0 for quotes that are worth less than `SMALLEST`, and how many these are. */
+function usedWeights({ expiries }: UnderlyingQuotes): { readonly weights: readonly number[]; readonly left: number } {
+  let left = 0;
+  const weights = expiries.flatMap(({ time, logMoneyness, implied, weights }) =>
+    Array.from(weights, (weight, i) => {
+      const k = Math.abs(logMoneyness[i]);
+      const deviation = implied[i] * Math.sqrt(time);
+      const d1 = -k / deviation + 0.5 * deviation;
+      const price = Math.exp(-0.5 * k) * hostNormalCdf(d1) - Math.exp(0.5 * k) * hostNormalCdf(d1 - deviation);
+      if (price >= SMALLEST) return Math.sqrt(weight);
+      left++;
+      return 0;
+    }),
+  );
+  return { weights, left };
+}
+
+function describe(
+  quotes: UnderlyingQuotes,
+  best: LeastSquaresFit,
+  point: Float64Array,
+  { feller, left }: { readonly feller: boolean; readonly left: number },
+): SurfaceFit {
   const values = (of: Float64Array): Record<(typeof NAMES)[number], number> => ({
     v0: of[0],
     kappa: of[1],
@@ -110,11 +136,15 @@ function describe(quotes: UnderlyingQuotes, best: LeastSquaresFit, point: Float6
   });
   const parameters = values(point);
   const atLimit = NAMES.filter((_, i) => Number.isNaN(best.standardErrors[i]));
+  const messages = [
+    ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
+    ...(left > 0 ? [`${left} quotes are worth less than ${SMALLEST} of the forward, and are left out`] : []),
+  ];
   const errors = best.standardErrors.slice();
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
   return {
     status: best.status === "converged" ? "converged" : "not converged",
-    ...(atLimit.length > 0 ? { message: `at a limit, or not determined by the quotes: ${atLimit.join(", ")}` } : {}),
+    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "heston",
     parameters,
     standardErrors: values(errors),

@@ -42,6 +42,12 @@ export interface LeastSquaresFit {
   readonly standardErrors: Float64Array;
 }
 
+/** Residuals whose root mean square is below this are rounding, for residuals of the order of 1. */
+const ROUNDING = 1e-9;
+
+/** The largest cosine between the residuals and their derivatives by a parameter at a minimum. */
+const ORTHOGONAL = 1e-2;
+
 /** The search from one start: evaluate at `trial`, and `tell` it what that gave, until it `isDone`. */
 export class LevenbergMarquardt {
   readonly trial: Float64Array;
@@ -134,7 +140,20 @@ export class LevenbergMarquardt {
 
   #end(hasConverged: boolean): void {
     this.isDone = true;
-    this.#hasConverged = hasConverged;
+    this.#hasConverged = hasConverged && this.#isStationary();
+  }
+
+  /**
+   * Whether the residuals are nearly orthogonal to their derivatives, or rounding alone. Where they are neither, no
+   * step has helped although one should: at a kink, or with wrong derivatives.
+   */
+  #isStationary(): boolean {
+    const n = this.trial.length;
+    const size = Math.sqrt(this.#sum);
+    if (size <= Math.max(this.#smallest, ROUNDING * Math.sqrt(this.#best?.residuals.length ?? 0))) return true;
+    return this.#gradient.every(
+      (slope, j) => !this.#isFree(j) || Math.abs(slope) <= ORTHOGONAL * size * Math.sqrt(this.#normal[j * n + j]),
+    );
   }
 
   #accept(at: Linearisation, sum: number): void {

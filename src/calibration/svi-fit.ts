@@ -48,7 +48,7 @@ export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
   const spec = {
     lower: [0, 0, 0, centre - 2 * width, SHARPEST * width],
     upper: [Number.POSITIVE_INFINITY, wing, wing, centre + 2 * width, 10 * width],
-    tolerance: 1e-14,
+    tolerance: 1e-9,
     maxEvaluations: 200,
   };
   const evaluate = (point: Float64Array): Linearisation => evaluateWings(quotes, point);

@@ -95,13 +95,20 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
   let limited = 0;
   const volatility = times.map((t) => {
     const forward = forwardAt(expiries, spot, t);
-    return spots.map((s) => {
+    const row = spots.map((s) => {
       const { square, implied } = localAt(Math.log(s / forward), t);
+      // So far from the forward that there is no price: the volatility of the nearest spot that has one.
+      if (!(implied > 0)) return Number.NaN;
       const local = square > 0 ? Math.sqrt(square) : 0;
       const kept = Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied);
       if (kept !== local) limited++;
       return kept;
     });
+    const above = spots.findIndex((s) => s >= forward);
+    const middle = above < 0 ? spots.length - 1 : above;
+    for (let i = middle + 1; i < row.length; i++) if (Number.isNaN(row[i])) row[i] = row[i - 1];
+    for (let i = middle - 1; i >= 0; i--) if (Number.isNaN(row[i])) row[i] = row[i + 1];
+    return row;
   });
   return { times, spots, volatility, limited };
 }
@@ -109,7 +116,7 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
 /** The message on nodes of the local volatility that were set to a limit. */
 export function limitedMessage(limited: number): string[] {
   return limited > 0
-    ? [`${limited} nodes of the local volatility lie at a limit: the surface has arbitrage there`]
+    ? [`${limited} nodes of the local volatility lie at a limit, a fifth or five times the implied volatility`]
     : [];
 }
 

@@ -132,7 +132,7 @@ async function withFirst(
   return { first: value, bytes: all() };
 }
 
-/** Its first four bytes are PAR1. */
+/** Tells whether a file is Parquet: its first four bytes are PAR1. */
 function startsAsParquet(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "PAR1";
 }

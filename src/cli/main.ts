@@ -104,6 +104,7 @@ function describe(context: Context): Command {
   describePrice(program, context);
   describeExplain(program, context);
   describeRuns(program, context);
+  describeCalibrate(program, context);
   program
     .command("doctor")
     .description("list the devices of this machine, what is missing, and how to get it")
@@ -182,6 +183,22 @@ function describeExplain(program: Command, { terminal, signal, engine, done }: C
       done(await explain(before, after, options, terminal, signal, engine));
     },
   );
+}
+
+function describeCalibrate(program: Command, { terminal, done }: Context): void {
+  program
+    .command("calibrate")
+    .description("fit curves and volatilities to the quotes of a market, and say how well they fit")
+    .argument("<market>", "a book in JSON, with or without trades; - reads standard input")
+    .option("-o, --output <file>", "the book with curves and volatilities in the place of quotes")
+    .option("--picture <file>", "quotes and fits as SVG")
+    .addOption(new Option("--format <name>", "of the report").choices(["table", "json"]).default("table"))
+    .addHelpText("after", `\nExit status: 0 all fits converged, 1 some did not, ${OTHER_STATUS}`)
+    .action(async (path: string, flags: { output?: string; picture?: string; format: "table" | "json" }) => {
+      const { calibrate } = await import("./commands/calibrate.ts");
+      const { output, picture, format } = flags;
+      done(await calibrate(path, { output, picture, format }, terminal));
+    });
 }
 
 function describeReport(program: Command, { terminal, done }: Context): void {

@@ -35,8 +35,8 @@ const ROUNDING = 1e-11;
 const ABOUT = [-0.5, -0.25, 0, 0.25, 0.5];
 
 /** How much of the changes of extrapolated values and of values counts as the error. */
-const OF_EXTRAPOLATED = 1.25;
-const OF_VALUE = 0.1;
+const OF_EXTRAPOLATED = 2;
+const OF_VALUE = 0.2;
 
 /**
  * The values of convertibles, extrapolated from two levels (Richardson): errors are of second order in mesh and time

@@ -14,7 +14,7 @@ const maxUnrolled = 16_384;
 const maxUnrolledByNvcc = 32_768;
 
 /**
- * The same for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
+ * The limit for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
  * bodies.
  */
 const maxUnrolledSum = 4096;

@@ -56,7 +56,7 @@ export function surfaceVolatility(surface: LocalSurface, spot: number, t: number
   return rowVolatility(surface, rowMean(surface, t, t), spot);
 }
 
-/** The same σ at the same dates, seen t years later. */
+/** Returns a surface with the same σ at the same dates, seen t years later. */
 export function laterSurface({ times, spots, volatility, slopes }: LocalSurface, t: number): LocalSurface {
   const next = times.findIndex((time) => time > t);
   const now = rowMean({ times, spots, volatility, slopes }, t, t);

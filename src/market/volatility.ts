@@ -154,7 +154,7 @@ export function integratedVariance(sigma: PiecewiseConstant, t: number): number 
   return integrate(sigma, t, square);
 }
 
-/** The same σ at the same dates, seen t years later. */
+/** Returns a volatility with the same σ at the same dates, seen t years later. */
 export function laterVolatility(volatility: Volatility, t: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":

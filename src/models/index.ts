@@ -2,6 +2,8 @@
 export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "./black-scholes.ts";
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
 export { hostNormalCdf } from "./normal.ts";
+export { CIR_OPTION, cirKernel, noncentralChiSquare } from "./cir-options.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";
 /** @internal */
 export { cumulant, cumulantGradient, HestonModel, momentExplodes } from "./heston-cumulant.ts";
+export { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "./exchange-options.ts";

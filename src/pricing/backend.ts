@@ -2,7 +2,7 @@ import type { Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
-/** What has sessions on a device: a method of trades of some kind. */
+/** Opens sessions on a device: a method of trades of some kind. */
 export interface Opens<S extends Disposable> {
   open(device: Device, precision: Precision): S;
 }

@@ -10,7 +10,9 @@ import { RowProblems } from "./trade-problem.ts";
 
 /** The host's cost of reading a trade, putting it into columns and writing its result, in seconds. */
 const HOST_COST = 1e-5;
-/** The same of each scenario: assessing its value, writing it. 2,000 options under 441 took 2 ms each. */
+/**
+ * The host's cost of each scenario in seconds: assessing its value, writing it. 2,000 options under 441 took 2 ms each.
+ */
 const SCENARIO_COST = 4e-6;
 
 type Asked = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
@@ -24,10 +26,10 @@ export interface ExpectedCost {
   readonly host: number;
 }
 
-/** What a trade on rates costs by closed forms, which are launched where all other trades are. */
+/** The expected cost of a trade on rates by closed forms, which are launched where all other trades are. */
 const RATES = { method: "closed-form", seconds: 2e-5 } as const;
 
-/** What a convertible costs one core by finite differences, with its sensitivities, about. */
+/** The approximate cost of a convertible on one core by finite differences, with its sensitivities. */
 const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
 
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };

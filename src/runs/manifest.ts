@@ -135,8 +135,8 @@ export function packageName(): Manifest["feynkac"] {
 }
 
 /**
- * Reads the manifest of a run. @returns undefined where there is no run. @throws RunError a manifest that is none;
- * StorageError
+ * Reads the manifest of a run; undefined where there is no run.
+ * @throws RunError a manifest that is none; StorageError
  */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
   const bytes = await store.read(MANIFEST);

@@ -10,7 +10,7 @@ import { asOf, book, trade } from "./books.ts";
 
 const root = join(import.meta.dirname, "../..");
 const read = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
-const EXAMPLES = ["dax", "double-barrier", "local-volatility", "american-dividends"].map(
+const EXAMPLES = ["dax", "double-barrier", "local-volatility", "american-dividends", "convertible"].map(
   (name) => `examples/${name}/book.json`,
 );
 const validate = new Ajv2020({ strict: true, allowUnionTypes: true }).compile(bookJsonSchema());

@@ -60,7 +60,7 @@ describe("Heston's model from quotes", () => {
     for (const name of NAMES) {
       const wanted = c.expected[name];
       const bound = c.tolerance.abs + c.tolerance.rel * Math.abs(wanted);
-      expect(Math.abs((fit.parameters[name] as number) - wanted), name).toBeLessThanOrEqual(bound);
+      expect(Math.abs((fit.parameters[name] as number) - wanted)).toBeLessThanOrEqual(bound);
     }
     expect(rmseOf(quotes, fit.impliedVolatility)).toBeLessThanOrEqual(c.expected.rmse_vol + 1e-7);
     expect(fit.butterfly.free && fit.calendar.free).toBe(true);

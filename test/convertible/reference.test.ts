@@ -20,22 +20,5 @@ test.each(convertibleCases.map((one) => [one.id, one] as const))("%s", async (_,
     const error = Math.abs(result.value - expected);
     expect(error, `${one.params.spots[i]}: ${result.value}`).toBeLessThanOrEqual(abs + rel * expected);
     expect(error).toBeLessThanOrEqual(result.errorEstimate + abs);
-    if (process.env.SHOW)
-      console.log(
-        one.id,
-        i,
-        result.method,
-        result.value - expected,
-        result.errorEstimate,
-        result.delta,
-        result.gamma,
-        result.theta,
-        result.vega,
-        result.rho,
-        result.creditSensitivity,
-        result.parity,
-        result.bondFloor,
-        result.warnings,
-      );
   });
 });

@@ -83,6 +83,463 @@ export interface components {
       tags?: {
         [key: string]: string | number;
       };
+    }) | (({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @enum {unknown} */
+      payoff: "call" | "put";
+      /** @description a positive number */
+      strike: number;
+      /** @enum {unknown} */
+      strikeIs?: "clean" | "dirty";
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      expiry?: string | number;
+      /** @description "european", "american" or a list of dates */
+      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @description { "bond" } or { "cashflows" } */
+      on: ({
+        /** @description { "maturity", "coupon", "frequency", "notional" } or { "cashflows" } */
+        bond: ({
+          /** @description a list of [time, amount], at least one */
+          cashflows: (readonly [string | number, number])[];
+          /** @description a positive number */
+          notional?: number;
+        }) | ({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          maturity: string | number;
+          /** @description a rate between −100 and 100 (0.03 is 3 %) */
+          coupon?: number;
+          /** @description payments a year, a whole number from 1 to 365 */
+          frequency?: number;
+          /** @description a positive number */
+          notional: number;
+        });
+      }) | ({
+        /** @description a list of [time, amount], at least one */
+        cashflows: (readonly [string | number, number])[];
+        /** @description a positive number */
+        notional?: number;
+      });
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description { "maturity", "coupon", "frequency", "notional", "calls", "puts" } or { "cashflows" } */
+      bond: ({
+        /** @description a list of [time, amount], at least one */
+        cashflows: (readonly [string | number, number])[];
+        /** @description a positive number */
+        notional?: number;
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        calls?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+          }))[];
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        puts?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+          }))[];
+      }) | ({
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        maturity: string | number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        coupon?: number;
+        /** @description payments a year, a whole number from 1 to 365 */
+        frequency?: number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        calls?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+          }))[];
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        puts?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+          }))[];
+      });
+      /** @description a positive number */
+      marketPrice?: number;
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a list of [time, amount], at least one */
+      cashflows: (readonly [string | number, number])[];
+      /** @description a positive number */
+      notional?: number;
+      /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+      calls?: (({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          date: string | number;
+          /** @description a positive number */
+          price: number;
+        }) | ({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a positive number */
+          price: number;
+        }))[];
+      /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+      puts?: (({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          date: string | number;
+          /** @description a positive number */
+          price: number;
+        }) | ({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+          /** @description a positive number */
+          price: number;
+        }))[];
+      /** @description a positive number */
+      marketPrice?: number;
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a rate between −100 and 100 (0.03 is 3 %) */
+      strike: number;
+      /** @description a volatility, { "normal" } or { "displaced" } */
+      volatility?: number | {
+        /** @description a normal volatility from 0 to 1 (0.01 is 1 %) */
+        normal: number;
+      } | {
+        displaced: {
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a number ≥ 0 */
+          shift: number;
+        };
+      };
+      cap: {
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description payments a year, a whole number from 1 to 365 */
+        frequency: number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        fixing?: number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a rate between −100 and 100 (0.03 is 3 %) */
+      strike: number;
+      /** @description a volatility, { "normal" } or { "displaced" } */
+      volatility?: number | {
+        /** @description a normal volatility from 0 to 1 (0.01 is 1 %) */
+        normal: number;
+      } | {
+        displaced: {
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a number ≥ 0 */
+          shift: number;
+        };
+      };
+      floor: {
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description payments a year, a whole number from 1 to 365 */
+        frequency: number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        fixing?: number;
+      };
+    }) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      currency: string;
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
+      /** @description a rate between −100 and 100 (0.03 is 3 %) */
+      strike: number;
+      /** @description a volatility, { "normal" } or { "displaced" } */
+      volatility?: number | {
+        /** @description a normal volatility from 0 to 1 (0.01 is 1 %) */
+        normal: number;
+      } | {
+        displaced: {
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a number ≥ 0 */
+          shift: number;
+        };
+      };
+      /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+      expiry?: string | number;
+      /** @description "european", "american" or a list of dates */
+      exercise?: ("european" | "american") | ((string | number)[]);
+      /** @enum {unknown} */
+      swaption: "payer" | "receiver";
+      swap: {
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        start: string | number;
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        end: string | number;
+        /** @description payments a year, a whole number from 1 to 365 */
+        frequency: number;
+        /** @description a positive number */
+        notional: number;
+      };
+    })) | ({
+      /** @description a name (a string that is not empty) */
+      id: string;
+      /** @description a name (a string that is not empty) */
+      underlying: string;
+      convertible: {
+        /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+        maturity: string | number;
+        /** @description a rate between −100 and 100 (0.03 is 3 %) */
+        coupon?: number;
+        /** @description payments a year, a whole number from 1 to 365 */
+        frequency?: number;
+        /** @description a positive number */
+        notional: number;
+        /** @description a number ≥ 0 */
+        ratio: number;
+        /** @description "american", "european", "none", a list of dates or { "from", "to" } */
+        conversion?: ("american" | "european" | "none") | ((string | number)[]) | ({
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          from: string | number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          to: string | number;
+        });
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        calls?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+            /** @description a number ≥ 0 */
+            trigger?: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+            /** @description a number ≥ 0 */
+            trigger?: number;
+          }))[];
+        /** @description a list of { "date", "price" } or { "from", "to", "price" } */
+        puts?: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a positive number */
+            price: number;
+          }) | ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            from: string | number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            to: string | number;
+            /** @description a positive number */
+            price: number;
+          }))[];
+        /** @enum {unknown} */
+        calledCashComponent?: "callPrice" | "zero";
+      };
+      /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+      volatility?: number | ({
+        /** @description a list of { "date", "volatility" }, at least one */
+        termStructure: ({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date: string | number;
+            /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+            volatility: number;
+          })[];
+      }) | {
+        cev: {
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a finite number */
+          beta: number;
+        };
+      } | {
+        displaced: {
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a number ≥ 0 */
+          shift: number;
+        };
+      } | ({
+        surface: {
+          /** @description a list of dates or years, at least one */
+          times: (string | number)[];
+          /** @description a list of spots, at least one */
+          spots: number[];
+          /** @description a list (by time) of lists (by spot) of volatilities */
+          volatility: number[][];
+        };
+      }) | {
+        heston: {
+          /** @description a number ≥ 0 */
+          v0: number;
+          /** @description a number ≥ 0 */
+          kappa: number;
+          /** @description a number ≥ 0 */
+          theta: number;
+          /** @description a number ≥ 0 */
+          sigma: number;
+          /** @description a correlation from −1 to 1 */
+          rho: number;
+        };
+      } | {
+        sabr: {
+          /** @description a positive number */
+          alpha: number;
+          /** @description a number from 0 to 1 */
+          beta: number;
+          /** @description a number ≥ 0 */
+          nu: number;
+          /** @description a correlation from −1 to 1 */
+          rho: number;
+        };
+      } | {
+        gaussianFactors: {
+          /** @description a list of mean reversions, one a factor */
+          alpha: number[];
+          /** @description a list of volatilities, one a factor */
+          sigma: number[];
+          /** @description a correlation from −1 to 1 */
+          rho?: number;
+        };
+      } | {
+        /** @description a formula (a string of 1 to 10,000 characters) */
+        local: string;
+      } | ({
+        /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+        quotes: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            expiry: string | number;
+            /** @description a positive number */
+            strike: number;
+            /** @enum {unknown} */
+            type?: "call" | "put";
+            /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+            implied?: number;
+            /** @description a number ≥ 0 */
+            price?: number;
+            /** @description a number ≥ 0 */
+            bid?: number;
+            /** @description a number ≥ 0 */
+            ask?: number;
+            /** @description a number ≥ 0 */
+            weight?: number;
+          })[]) | ({
+          /** @description a list of dates, at least one */
+          expiries: (string | number)[];
+          /** @description a list of strikes, at least one */
+          strikes: number[];
+          /** @description a list (by expiry) of lists (by strike) of volatilities */
+          implied: number[][];
+        });
+        /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
+        fit?: ("svi" | "ssvi" | "none") | {
+          sabr: {
+            /** @description a number from 0 to 1 */
+            beta: number;
+          };
+        };
+      });
+      /** @description a finite number */
+      quantity?: number;
+      /** @description an object of texts and numbers, { "desk": "Paris" } */
+      tags?: {
+        [key: string]: string | number;
+      };
     }) | ({
       /** @description a name (a string that is not empty) */
       id: string;
@@ -200,13 +657,38 @@ export interface components {
         /** @description a formula (a string of 1 to 10,000 characters) */
         local: string;
       } | ({
-        quotes: {
+        /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+        quotes: (({
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            expiry: string | number;
+            /** @description a positive number */
+            strike: number;
+            /** @enum {unknown} */
+            type?: "call" | "put";
+            /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+            implied?: number;
+            /** @description a number ≥ 0 */
+            price?: number;
+            /** @description a number ≥ 0 */
+            bid?: number;
+            /** @description a number ≥ 0 */
+            ask?: number;
+            /** @description a number ≥ 0 */
+            weight?: number;
+          })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
           /** @description a list of strikes, at least one */
           strikes: number[];
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
+        });
+        /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
+        fit?: ("svi" | "ssvi" | "none") | {
+          sabr: {
+            /** @description a number from 0 to 1 */
+            beta: number;
+          };
         };
       });
       average?: {
@@ -272,20 +754,280 @@ export interface components {
             hullWhite: {
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
-              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
-              volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a volatility of the rate or a list of { "date", "volatility" } */
+              volatility: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+                  volatility: number;
+                })[]);
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | {
+            vasicek: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | {
+            cir: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | ({
+            g2: {
+              /** @description a mean reversion from 0 to 100 per year */
+              a: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              b: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              eta: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | ({
+            blackKarasinski: {
+              /** @description a mean reversion from 0 to 100 per year */
+              meanReversion: number;
+              /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+              volatility: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | {
+            bdt: {
+              /** @description a list of annual yields of 1, 2, … years, at least one */
+              annualYields: number[];
+              /** @description a list of yield volatilities, one for each annual yield */
+              yieldVolatilities: number[];
+            };
+          } | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
-        underlyings: {
+        underlyings?: {
           [key: string]: {
             /** @description a positive number */
             spot: number;
@@ -373,16 +1115,69 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };
+        };
+        /** @description an object of credit by underlying */
+        credit?: {
+          [key: string]: ({
+            /** @description a spread or a list of { "date", "spread" } */
+            spread: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                spread: number;
+              })[]);
+          }) | ({
+            /** @description a hazard rate or a list of { "date", "hazard" } */
+            hazard: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                hazard: number;
+              })[]);
+            /** @description a number from 0 to 1 */
+            recovery: number;
+            /** @description a number from 0 to 1 */
+            jump: number;
+            /** @description an exponent of the spot from −10 to 10 */
+            exponent?: number;
+            /** @description a positive number */
+            reference?: number;
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
@@ -429,20 +1224,280 @@ export interface components {
             hullWhite: {
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
-              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
-              volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a volatility of the rate or a list of { "date", "volatility" } */
+              volatility: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+                  volatility: number;
+                })[]);
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | {
+            vasicek: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | {
+            cir: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | ({
+            g2: {
+              /** @description a mean reversion from 0 to 100 per year */
+              a: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              b: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              eta: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | ({
+            blackKarasinski: {
+              /** @description a mean reversion from 0 to 100 per year */
+              meanReversion: number;
+              /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+              volatility: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | {
+            bdt: {
+              /** @description a list of annual yields of 1, 2, … years, at least one */
+              annualYields: number[];
+              /** @description a list of yield volatilities, one for each annual yield */
+              yieldVolatilities: number[];
+            };
+          } | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
-        underlyings: {
+        underlyings?: {
           [key: string]: {
             /** @description a positive number */
             spot: number;
@@ -530,16 +1585,69 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };
+        };
+        /** @description an object of credit by underlying */
+        credit?: {
+          [key: string]: ({
+            /** @description a spread or a list of { "date", "spread" } */
+            spread: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                spread: number;
+              })[]);
+          }) | ({
+            /** @description a hazard rate or a list of { "date", "hazard" } */
+            hazard: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                hazard: number;
+              })[]);
+            /** @description a number from 0 to 1 */
+            recovery: number;
+            /** @description a number from 0 to 1 */
+            jump: number;
+            /** @description an exponent of the spot from −10 to 10 */
+            exponent?: number;
+            /** @description a positive number */
+            reference?: number;
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];
@@ -587,20 +1695,280 @@ export interface components {
             hullWhite: {
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
-              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
-              volatility: number;
-              /** @description a rate or a list of { "date", "zero" } */
+              /** @description a volatility of the rate or a list of { "date", "volatility" } */
+              volatility: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+                  volatility: number;
+                })[]);
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
               curve: number | (({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date: string | number;
                   /** @description a rate between −100 and 100 (0.03 is 3 %) */
                   zero: number;
-                })[]);
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
             };
+          }) | {
+            vasicek: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | {
+            cir: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              kappa: number;
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              theta: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+            };
+          } | ({
+            g2: {
+              /** @description a mean reversion from 0 to 100 per year */
+              a: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              sigma: number;
+              /** @description a mean reversion from 0 to 100 per year */
+              b: number;
+              /** @description a volatility of the rate from 0 to 1 (0.01 is 1 %) */
+              eta: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | ({
+            blackKarasinski: {
+              /** @description a mean reversion from 0 to 100 per year */
+              meanReversion: number;
+              /** @description a volatility from 0 to 100 (0.2 is 20 %) */
+              volatility: number;
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
+          }) | {
+            bdt: {
+              /** @description a list of annual yields of 1, 2, … years, at least one */
+              annualYields: number[];
+              /** @description a list of yield volatilities, one for each annual yield */
+              yieldVolatilities: number[];
+            };
+          } | ({
+            /** @description a list of quotes, at least one */
+            instruments: (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                deposit: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                fra: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                future: string | number;
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                end: string | number;
+                /** @description a finite number */
+                price: number;
+                /** @description a finite number */
+                convexity?: number;
+                /** @enum {unknown} */
+                dayCount?: "Act/365F" | "Act/360";
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                swap: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }) | ({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                overnight: string | number;
+                /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                rate: number;
+                /** @description payments a year, from 0.1 to 365 */
+                frequency?: number;
+              }))[];
+            /** @enum {unknown} */
+            interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+            /** @enum {unknown} */
+            fit?: "bootstrap" | "svensson";
           });
         };
         /** @description an object of underlyings by name */
-        underlyings: {
+        underlyings?: {
           [key: string]: {
             /** @description a positive number */
             spot: number;
@@ -688,16 +2056,69 @@ export interface components {
               /** @description a formula (a string of 1 to 10,000 characters) */
               local: string;
             } | ({
-              quotes: {
+              /** @description a list of quotes or { "expiries", "strikes", "implied" } */
+              quotes: (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  expiry: string | number;
+                  /** @description a positive number */
+                  strike: number;
+                  /** @enum {unknown} */
+                  type?: "call" | "put";
+                  /** @description a volatility above 0, up to 100 (0.2 is 20 %) */
+                  implied?: number;
+                  /** @description a number ≥ 0 */
+                  price?: number;
+                  /** @description a number ≥ 0 */
+                  bid?: number;
+                  /** @description a number ≥ 0 */
+                  ask?: number;
+                  /** @description a number ≥ 0 */
+                  weight?: number;
+                })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
                 /** @description a list of strikes, at least one */
                 strikes: number[];
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
+              });
+              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "none") | {
+                sabr: {
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                };
               };
             });
           };
+        };
+        /** @description an object of credit by underlying */
+        credit?: {
+          [key: string]: ({
+            /** @description a spread or a list of { "date", "spread" } */
+            spread: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                spread: number;
+              })[]);
+          }) | ({
+            /** @description a hazard rate or a list of { "date", "hazard" } */
+            hazard: number | (({
+                /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                date: string | number;
+                /** @description a number ≥ 0 */
+                hazard: number;
+              })[]);
+            /** @description a number from 0 to 1 */
+            recovery: number;
+            /** @description a number from 0 to 1 */
+            jump: number;
+            /** @description an exponent of the spot from −10 to 10 */
+            exponent?: number;
+            /** @description a positive number */
+            reference?: number;
+          });
         };
         /** @description a list of ["FIRST", "SECOND", correlation] */
         correlations?: (readonly [string, string, number])[];

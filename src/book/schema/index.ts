@@ -9,7 +9,9 @@ export type {
   ExpressionTradeInput,
   FloatingLookbackInput,
   HestonInput,
+  InstrumentInput,
   MarketInput,
+  OptionQuoteInput,
   RateInput,
   ScenariosInput,
   StrikeTradeInput,
@@ -19,7 +21,16 @@ export type {
   UnderlyingInput,
   VolatilityInput,
 } from "./input.ts";
-export { type MarketSpec, marketSchema, type RateSpec, type UnderlyingSpec, type VolatilitySpec } from "./market.ts";
+export {
+  type FittedSpec,
+  type MarketSpec,
+  marketSchema,
+  type OptionQuoteSpec,
+  type RateSpec,
+  type UnderlyingSpec,
+  type VolatilitySpec,
+} from "./market.ts";
+export type { DayCount, InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export {
   type AverageSpec,

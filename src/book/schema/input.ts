@@ -50,7 +50,47 @@ interface AffineInput {
   readonly sigma: number;
 }
 
-type CurveInput = number | readonly { readonly date: TimeInput; readonly zero: number }[];
+type CurveInput =
+  | number
+  | readonly { readonly date: TimeInput; readonly zero: number }[]
+  | {
+      readonly instruments: readonly InstrumentInput[];
+      /** "log-discount" by default, which "linear-zero" is another name of. */
+      readonly interpolation?: "linear-zero" | "log-discount" | "monotone-convex" | undefined;
+      /** "bootstrap" by default. */
+      readonly fit?: "bootstrap" | "svensson" | undefined;
+    };
+
+type DayCountInput = "Act/365F" | "Act/360" | undefined;
+
+/** A quote of a rate, as written: the mark says when it ends, or when the period of a FRA or a future starts. */
+export type InstrumentInput =
+  | { readonly deposit: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
+  | { readonly fra: TimeInput; readonly end: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
+  | {
+      readonly future: TimeInput;
+      readonly end: TimeInput;
+      readonly price: number;
+      readonly convexity?: number | undefined;
+      readonly dayCount?: DayCountInput;
+    }
+  | { readonly swap: TimeInput; readonly rate: number; readonly frequency?: number | undefined }
+  | { readonly overnight: TimeInput; readonly rate: number; readonly frequency?: number | undefined };
+
+/** A quote of an option, as written: an implied volatility, a price, or a bid and an ask. */
+export interface OptionQuoteInput {
+  readonly expiry: TimeInput;
+  readonly strike: number;
+  /** "call" by default. */
+  readonly type?: "call" | "put" | undefined;
+  readonly implied?: number | undefined;
+  readonly price?: number | undefined;
+  readonly bid?: number | undefined;
+  readonly ask?: number | undefined;
+  readonly weight?: number | undefined;
+}
+
+type FitInput = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
 
 /** The parameters of Heston's model, as written. */
 export interface HestonInput {
@@ -94,12 +134,16 @@ export type VolatilityInput =
   /** A formula of S and t. */
   | { readonly local: string }
   | {
-      readonly quotes: {
-        readonly expiries: readonly TimeInput[];
-        readonly strikes: readonly number[];
-        /** The volatilities by expiry, then by strike. */
-        readonly implied: readonly (readonly number[])[];
-      };
+      readonly quotes:
+        | readonly OptionQuoteInput[]
+        | {
+            readonly expiries: readonly TimeInput[];
+            readonly strikes: readonly number[];
+            /** By expiry, then by strike. */
+            readonly implied: readonly (readonly number[])[];
+          };
+      /** Without a fit they are checked and not priced. */
+      readonly fit?: FitInput | undefined;
     };
 
 /** An underlying of a market, as written. */

@@ -2,6 +2,7 @@
 import * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
+import { fitSchema, type InstrumentsSpec, instrumentsSchema, optionQuoteSchema } from "./quotes.ts";
 import {
   choose,
   correlation,
@@ -29,7 +30,8 @@ export interface ZeroNodeSpec {
 /** One rate, or zero rates by date. */
 export type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
-  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] };
+  | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
+  | InstrumentsSpec;
 
 type Affine = { readonly r0: number; readonly kappa: number; readonly theta: number; readonly sigma: number };
 
@@ -65,7 +67,11 @@ const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", 
 const flatRate = rate.transform((flat): CurveSpec => ({ kind: "flat", rate: flat }));
 const zeroRates = zeroNodes.transform((nodes): CurveSpec => ({ kind: "zeros", nodes }));
 
-const curve = choose('a rate or a list of { "date", "zero" }', { number: flatRate, list: zeroRates });
+const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }', {
+  number: flatRate,
+  list: zeroRates,
+  marked: { instruments: instrumentsSchema },
+});
 const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
@@ -99,8 +105,8 @@ const rateForms = {
 
 const rateSchema = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
-    '{ "blackKarasinski" } or { "bdt" }',
-  { number: flatRate, list: zeroRates, marked: rateForms },
+    '{ "blackKarasinski" }, { "bdt" } or { "instruments" }',
+  { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 
 export interface QuotesSpec {
@@ -117,7 +123,18 @@ export interface SurfaceSpec {
   readonly volatility: readonly (readonly number[])[];
 }
 
+/** A quote of an option: its implied volatility, its price, or both sides of one. */
+export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
+
+/** A volatility to be fitted to quotes, or `"none"` for their implied volatilities only. */
+export interface FittedSpec {
+  readonly kind: "fitted";
+  readonly quotes: readonly OptionQuoteSpec[];
+  readonly fit: z.infer<typeof fitSchema>;
+}
+
 export type VolatilitySpec =
+  | FittedSpec
   | { readonly kind: "flat"; readonly volatility: number }
   | {
       readonly kind: "termStructure";
@@ -130,7 +147,7 @@ export type VolatilitySpec =
   | Sabr
   | GaussianFactors
   | { readonly kind: "local"; readonly expression: string }
-  | { readonly kind: "quotes"; readonly quotes: QuotesSpec };
+  | { readonly kind: "quotes"; readonly quotes: QuotesSpec; readonly fit?: FittedSpec["fit"] };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
 
@@ -181,15 +198,22 @@ const volatilityForms = {
   })),
   local: object({ local: formula }).transform(({ local }): VolatilitySpec => ({ kind: "local", expression: local })),
   quotes: object({
-    quotes: object({
-      expiries: list(time, "a list of dates, at least one", 1),
-      strikes: list(positive, "a list of strikes, at least one", 1),
-      implied: list(
-        list(volatility, "a list of volatilities"),
-        "a list (by expiry) of lists (by strike) of volatilities",
-      ),
+    quotes: choose('a list of quotes or { "expiries", "strikes", "implied" }', {
+      list: list(optionQuoteSchema, "a list of quotes, at least one", 1),
+      object: object({
+        expiries: list(time, "a list of dates, at least one", 1),
+        strikes: list(positive, "a list of strikes, at least one", 1),
+        implied: list(
+          list(volatility, "a list of volatilities"),
+          "a list (by expiry) of lists (by strike) of volatilities",
+        ),
+      }),
     }),
-  }).transform(({ quotes }): VolatilitySpec => ({ kind: "quotes", quotes })),
+    fit: fitSchema.optional(),
+  }).transform(({ quotes, fit }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none" };
+    return { kind: "quotes", quotes, ...(fit === undefined ? {} : { fit }) };
+  }),
 };
 
 const VOLATILITY_FORMS =

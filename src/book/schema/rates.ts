@@ -120,7 +120,7 @@ export const ratesTradeSchema = choose(
 );
 export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
 
-/** Whether an entry of the book is a trade on rates, by the fields that only these have. */
+/** Tells whether an entry of the book is a trade on rates, by the fields that only these have. */
 export function isRatesEntry(value: unknown): boolean {
   return isPlainObject(value) && ["currency", ...Object.keys(forms)].some((field) => Object.hasOwn(value, field));
 }

@@ -22,7 +22,7 @@ import type { PriceOptions } from "../options.ts";
  * (0.35 s of a core each).
  */
 const LONG = 1 << 20;
-/** The same of shorter files whose trades are much work: seconds of one core. */
+/** The limit for shorter files whose trades are much work, in seconds of one core. */
 const LONG_WORK = 1;
 /** No shorter file is looked into, in bytes: it has few trades. */
 const SHORT = 1 << 14;

@@ -71,7 +71,7 @@ export function publishedProblem({ axes, level, method = "bicgstab", grid }: Pub
   };
 }
 
-/** The same option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
+/** The paper's option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
 export function improvedProblem(axes: number, level: number): SparseGridProblem<string> {
   const all = names(axes);
   const axis = { from: 45, to: 200, coordinate: "log", points: [100], width: 0.22 } as const;

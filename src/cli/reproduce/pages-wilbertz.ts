@@ -159,7 +159,10 @@ export async function swingOfYear(
   return (await swingOption(tree, { payoff, global: [MODEL.least, MODEL.most] })).value;
 }
 
-/** The same by convolution on grids of the factors, extrapolated from two spacings: its limit. */
+/**
+ * Prices a swing option of a year of days by convolution on grids of the factors, extrapolated from two spacings: its
+ * limit.
+ */
 export async function convergedSwingOfYear(
   device: Device,
   { precision }: Pick<ReproduceOptions, "precision">,

@@ -19,7 +19,7 @@ export interface CudaPart {
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).replace(/^CUDA: /, "");
 
-/** Its message says what to do, too. */
+/** Reports a part that is missing: its message says what to do, too. */
 const missing = (part: CudaPart["part"], error: unknown): CudaPart => ({
   part,
   found: false,

@@ -274,7 +274,7 @@ export class AdaptiveRows {
     return exercised && premium() === 0 ? 0 : this.#noise.at(row, problem, problem.spots[0]);
   }
 
-  /** The same of the spots after today's. */
+  /** Assesses the spots after today's. */
   #assessSpots(row: number, drift: number): void {
     const assessments = this.#assessments;
     const first = this.#first[row];

@@ -101,7 +101,7 @@ export class Bumps {
     return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
   }
 
-  /** The same of rho; `scale` is a move of rates. */
+  /** The error estimate of rho; `scale` is a move of rates. */
   rhoError(row: number, estimate: number, scale: number, rounding: number): number {
     return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
   }

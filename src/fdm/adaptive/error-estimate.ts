@@ -113,8 +113,8 @@ export class Assessments {
  */
 const FLOOR = 5e-9;
 /**
- * The same of the first resolution alone that drift does not dominate, whose solutions far from the strike have little
- * to tell each other.
+ * The least error estimate of the first resolution alone that drift does not dominate, whose solutions far from the
+ * strike have little to tell each other.
  */
 const FIRST_FLOOR = 2e-7;
 

@@ -75,7 +75,7 @@ function fineMesh(
   return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
 }
 
-/** The same on a mesh that was made for another problem. */
+/** Makes the grids of a problem on a mesh that was made for another problem. */
 export function gridsOn(
   problem: OneFactorProblem,
   mesh: Mesh,

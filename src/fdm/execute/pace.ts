@@ -12,7 +12,7 @@ export interface SolveProgress {
   readonly total: number;
 }
 
-/** The same, as it grows. */
+/** The progress as it grows. */
 type Counted = { -readonly [K in keyof SolveProgress]: SolveProgress[K] };
 
 export interface PaceOptions {

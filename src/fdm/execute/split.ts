@@ -40,7 +40,7 @@ export function teamCapacity(
   return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
-/** The same of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
+/** The capacity of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
 export function fittingCapacity(
   { limits }: Device,
   nodes: number,

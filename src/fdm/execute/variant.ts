@@ -87,5 +87,5 @@ export const solverParams = {
   out: write(real),
 } as const;
 
-/** The same as one argument. */
+/** The parameters of every executor of the book's problems as one argument. */
 export const Launch = record(solverParams);

@@ -34,8 +34,8 @@ export interface PinnedMeshSpec {
  */
 const APART = 10;
 /**
- * And beside one where the solution bends: two of the coarser mesh. More would take the nodes from where the payoff's
- * kinks are near to each other, and all else is far.
+ * The number of intervals beside a pin where the solution bends: two of the coarser mesh. More would take the nodes
+ * from where the payoff's kinks are near to each other, and all else is far.
  */
 const APART_FROM_BENDS = 4;
 

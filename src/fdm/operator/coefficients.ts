@@ -90,8 +90,8 @@ export function putCoefficients(
 }
 
 /**
- * The same of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each step.
- * The pieces of curves are found from those of the step before, which is later.
+ * The coefficients of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each
+ * step. The pieces of curves are found from those of the step before, which is later.
  */
 export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const { grid } = solved;

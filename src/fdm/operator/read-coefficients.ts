@@ -70,7 +70,7 @@ export const grownNode = fn({
   },
 });
 
-/** The same by itself. */
+/** Returns node i of a mesh in closed form, without its growth. */
 export const closedNode = fn({
   name: "closedNode",
   params: [i32, real, real, real, real, real],

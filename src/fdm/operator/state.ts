@@ -15,7 +15,7 @@ export const AXES_COEFFICIENTS = ["a00", "a11", "a22", "a01", "a02", "a12", "b0"
 export type AxesCoefficientName = (typeof AXES_COEFFICIENTS)[number];
 export type AxesCoefficients = FunctionOf<(state: State) => Record<AxesCoefficientName, number>>;
 
-/** The same where some knock-outs are in force, a bit of `mask` each. */
+/** The state where some knock-outs are in force, a bit of `mask` each. */
 export const MaskedState = record({ state: AxesState, mask: i32 });
 type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
 

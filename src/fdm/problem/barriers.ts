@@ -69,7 +69,10 @@ export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start:
   return innermost(barriers, start, end, expiry);
 }
 
-/** The same for a trade that has not been knocked in: the ends of where it neither is nor ends. */
+/**
+ * The innermost barriers between two dates for a trade that has not been knocked in: the ends of where it neither is
+ * nor ends.
+ */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
   return innermost(monitoredLevels(problem), start, end, problem.expiry);
 }

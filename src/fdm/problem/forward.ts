@@ -35,8 +35,8 @@ const MAX_DRIFT = 2;
 const MAX_VARIATION = 9;
 
 /**
- * Tells whether that coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and do,
- * nothing on dates. For early exercise they may not vary by too much.
+ * Tells whether the forward coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and
+ * do, nothing on dates. For early exercise they may not vary by too much.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;

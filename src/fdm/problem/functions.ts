@@ -59,7 +59,7 @@ export interface Given<T = number> {
   readonly call: FunctionSpec;
   /** The arguments of `call` inside an adapter. */
   readonly args: string;
-  /** Its value, or values by name, in f64 on the host; NaN where a loop did not end. */
+  /** Returns its value, or values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => T;
   readonly dependsOnTime: boolean;
   /** Tells whether it reads an axis, by the axis' number. */

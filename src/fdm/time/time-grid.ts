@@ -45,7 +45,7 @@ export interface TimeGridSpec {
   readonly unit?: number;
   /** The number of steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
-  /** The same in segments of fewer than half of the steps; as many unless given. */
+  /** The number of steps so replaced in segments of fewer than half of the steps; as many unless given. */
   readonly rannacherStepsOfShort?: number;
   /** True where a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;

@@ -101,7 +101,7 @@ export interface Frame {
   readonly scope: Scope;
   /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
-  /** The same of its parameters, as what blocks declare anew is none of them. */
+  /** The names of its parameters that are assigned anywhere, as what blocks declare anew is none of them. */
   readonly assignedParameters: ReadonlySet<string>;
   readonly caller: Frame | null;
   /** The statement list the function's body begins in, and where. */

@@ -223,7 +223,7 @@ const AT: Readonly<Record<string, (a: any, b: any) => At>> = {
   "/": (a, b) => (args) => a(args) / b(args),
 };
 
-/** The same of columns. */
+/** The operations of columns. */
 const COLUMNS: Readonly<
   Record<string, (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array) => void>
 > = {

@@ -35,7 +35,7 @@ export function lower(kernel: Kernel, precision: Precision): KernelIR {
   return lowerWithin(newContext(kernel, precision), kernel);
 }
 
-/** The same in a context of the caller's own. */
+/** Lowers a kernel in a context of the caller's own. */
 export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);

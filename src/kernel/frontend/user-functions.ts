@@ -12,7 +12,7 @@ import { CONSTANTS, MATH } from "./formula-names.ts";
  */
 export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
 
-/** The same as kernel functions. */
+/** A user's functions by name, as kernel functions. */
 export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionResult>>>;
 
 /** Kernel functions by what was given, so that kernels of the same functions are known by identity. */

@@ -153,8 +153,8 @@ const payneHanek32 = fn({
 });
 
 /**
- * The same for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction, of which at most 62 are
- * zeros at the top.
+ * The fraction of quadrants in x·2/π for x ≥ 12000, f64 (200, f32x2, of which 53 bits count): 127 bits of the fraction,
+ * of which at most 62 are zeros at the top.
  */
 const payneHanek64 = fn({
   name: "payneHanek64",

@@ -206,7 +206,7 @@ export class DeviceArray implements Disposable {
     this.#layout = layout;
   }
 
-  /** The same elements with rows and columns exchanged, of each matrix. */
+  /** Returns a view of the elements with rows and columns exchanged, of each matrix. */
   transpose(): DeviceArray {
     const { batch, rows, columns, strides } = this;
     const shape = this.shape.length === 3 ? [batch, columns, rows] : [columns, rows];

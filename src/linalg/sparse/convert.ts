@@ -41,7 +41,7 @@ export interface ConvertOptions {
 type Of<F extends SparseFormat> = Extract<SparseMatrix, { kind: F }>;
 
 /**
- * The same matrix in another format. What dia and bcsr store as zeros is no entry any more when it is converted back.
+ * Converts a matrix to another format. What dia and bcsr store as zeros is no entry any more when it is converted back.
  *
  * Cost: one pass over the entries; pkt also orders the rows, O(entries · log entries).
  *

@@ -173,8 +173,8 @@ export async function cooAdded(
 }
 
 /**
- * Returns the product of coordinates that is added to y. @param byGroups whether a chunk is a workgroup's, which suits
- * GPUs, or a work item's
+ * Returns the product of coordinates that is added to y.
+ * @param byGroups whether a chunk is a workgroup's, which suits GPUs, or a work item's
  */
 export async function cooAddedOf(
   setting: Setting,

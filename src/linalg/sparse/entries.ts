@@ -149,7 +149,7 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
  */
 export const csr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({ kind: "csr", padding: 1, ...parts });
 
-/** The same matrix row by row; `csr` without padding. */
+/** Returns the coordinates of a matrix row by row; `csr` without padding. */
 export function toCoordinates({ rows, columns, starts, column, values }: CsrMatrix): CooMatrix {
   const row = new Int32Array(values.length);
   for (let i = 0; i < rows; i++) row.fill(i, starts[i], starts[i + 1]);

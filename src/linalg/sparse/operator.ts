@@ -112,8 +112,8 @@ export class SparseOperator implements Disposable {
   }
 
   /**
-   * The same matrix in another format, made on the device: from coo, csr, ell, dia and stencils to csr, coo, ell, dia
-   * and hyb. The entries never pass the host, only counts do; hyb and ell read where rows start. The others are made by
+   * Converts the matrix to another format on the device: from coo, csr, ell, dia and stencils to csr, coo, ell, dia and
+   * hyb. The entries never pass the host, only counts do; hyb and ell read where rows start. The others are made by
    * `convertSparse`.
    * @throws SpecError (from blocks, packets, hyb or padded rows; the same format; ell or dia that would store far more
    * places than entries)

@@ -270,7 +270,10 @@ function makeWalk(shape: WalkShape) {
 /** Blocks whose moments a work item merges. */
 export const MERGED = 64;
 
-/** The same of a shape: fewer with scramblings, whose points are stored for as many blocks. */
+/**
+ * The number of blocks whose moments a work item of a shape merges: fewer with scramblings, whose points are stored for
+ * as many blocks.
+ */
 export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
   Math.max(1, Math.floor(MERGED / scramblings));
 

@@ -31,7 +31,7 @@ import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } fr
 /** The settings of `longstaffSchwartz`. */
 export interface StoppingSettings {
   readonly model: PathModel;
-  /** Its payoff is what exercise pays, at each date. */
+  /** The product, whose payoff is what exercise pays at each date. */
   readonly product: PathProduct;
   /** The dates of exercise in years, increasing, without time 0. */
   readonly dates: readonly Column[];

@@ -31,7 +31,7 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   };
 }
 
-/** What the value cannot be below or above now, by what holder and issuer may do at once. */
+/** The bounds of the value now, by what holder and issuer may do at once. */
 export function boundsNow(contract: Convertible, spot: number): readonly [number, number] {
   const isNow = (period: { readonly from: number; readonly to: number }): boolean => covers(period, 0, 0);
   const accrued = accruedInterest(contract.coupons, 0, true);

@@ -23,7 +23,7 @@ export interface Move {
 
 export const NO_MOVE: Move = { years: 0, volatility: 0, rate: 0, credit: 0 };
 
-/** Without credit nobody defaults. */
+/** The credit where the market has none: without credit nobody defaults. */
 const NO_CREDIT: Credit = { kind: "spread", spread: constant(0) };
 
 /** The market of a trade at a date, with the moves of a scenario or of a sensitivity. @throws SpecError */

@@ -17,7 +17,7 @@ import { bounded, closedFormPoint, figuresOf, thetaAt } from "./figures.ts";
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
 import { convertibleResult } from "./result.ts";
 
-/** What the convertibles of a batch are priced with. */
+/** The settings that the convertibles of a batch are priced with. */
 export interface ConvertibleSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;

@@ -91,7 +91,7 @@ export function vanillaValue(sign: number, asset: number, strike: number, discou
   return discount * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
 }
 
-/** The same of a digital that pays 1; undefined where it jumps. */
+/** Returns the value of a digital that pays 1; undefined where it jumps. */
 export function digitalValue(
   sign: number,
   asset: number,

@@ -1,5 +1,7 @@
 import type { Bond, PricedTrade } from "../../book/index.ts";
 
+import type { RatesMarket } from "./rates-market.ts";
+
 type BondFigures = Pick<PricedTrade, "clean" | "accrued" | "yield" | "duration" | "convexity">;
 
 /** Accrued interest at a time: the part of the coupon's period that has passed, none once the coupon is paid. */
@@ -31,6 +33,15 @@ function momentsOf(flows: Bond["flows"], y: number): readonly [number, number, n
     second += part * time * time;
   }
   return [value, first, second];
+}
+
+/**
+ * The spread s that gives a bond without rights its clean market price when it is added to the rates: the yield of its
+ * discounted payments.
+ */
+export function spreadOf(bond: Bond, cleanPrice: number, market: RatesMarket): number | undefined {
+  const discounted = bond.flows.map(([time, amount]) => [time, amount * market.discount(time)] as const);
+  return yieldOf(discounted, cleanPrice + accruedAt(bond, 0));
 }
 
 /** Rates beyond these are no yields. */

@@ -18,7 +18,7 @@ export function keyMove(k: number, t: number): number {
   return at(right - 1) + ((at(right) - at(right - 1)) * (t - from)) / (to - from);
 }
 
-/** How many key rates a payment at `last` or before it depends on. */
+/** The number of key rates that a payment at `last` or before it depends on. */
 export function keyRatesUpTo(last: number): number {
   const first = KEY_TIMES.findIndex((time) => time >= last);
   return first < 0 ? KEY_TIMES.length : first + 1;

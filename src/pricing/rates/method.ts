@@ -1,4 +1,4 @@
-/** What a method of trades on rates is: a folder or file beside this one, and a line in `price-rates.ts`. */
+/** The interface of a method of trades on rates: a folder or file beside this one, and a line in `price-rates.ts`. */
 import type { RatesTrade } from "../../book/index.ts";
 import type { Device } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -10,7 +10,7 @@ export interface RatesRow {
   /** Its times are years from the date. */
   readonly trade: RatesTrade;
   readonly market: RatesMarket;
-  /** Which sensitivities are asked for; none of a scenario. */
+  /** The sensitivities that are asked for; none of a scenario. */
   readonly greeks: "all" | "grid" | "none";
   /** The error to aim at, in the currency; undefined where nothing is asked. */
   readonly accuracy: number | undefined;
@@ -37,16 +37,16 @@ export interface RatesValue {
 export type RatesOutcome = RatesValue | Error;
 
 export interface RatesMethod {
-  /** As options name it. */
+  /** The name by which options call it. */
   readonly name: "closed-form" | "fdm";
-  /** As results name it. */
+  /** The name by which results call it. */
   readonly resultName: ResultMethod;
   /** Why the method does not price the trade, which completes "it has …"; undefined where it does. */
   refuses(trade: RatesTrade): string | undefined;
   open(device: Device, precision: Precision): RatesSession;
 }
 
-/** What a method keeps on one device. One batch uses it at a time. */
+/** The state that a method keeps on one device. One batch uses it at a time. */
 export interface RatesSession extends Disposable {
   /** One outcome for each row, in their order. @throws the signal's reason; what the device throws */
   price(rows: readonly RatesRow[], signal: AbortSignal | undefined): Promise<readonly RatesOutcome[]>;

@@ -4,6 +4,7 @@ import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
+import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
@@ -11,9 +12,9 @@ import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates];
+const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates];
 
-/** What the trades on rates of a batch are priced with. */
+/** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;

@@ -1,3 +1,4 @@
+import { SpecError } from "../../errors.ts";
 import { cirBond, vasicekBond } from "../../models/index.ts";
 import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 
@@ -16,25 +17,28 @@ export interface RatesMove {
  * shift of its short rate, which leaves its volatility as it is: so the curve of any model may move.
  */
 export class RatesMarket {
+  /** With its volatility moved where that is part of the curve. */
   readonly model: RatesModel;
+  readonly #given: RatesModel;
   readonly years: number;
   readonly volatilityShift: number;
   readonly #shift: ((t: number) => number) | undefined;
   readonly #base: number;
 
   constructor(model: RatesModel, { years = 0, volatility = 0, shift }: RatesMove = {}) {
-    this.model = model;
+    this.#given = model;
+    // These models have no curve of their own: their volatility is part of it.
+    const isAffine = model.kind === "vasicek" || model.kind === "cir";
+    this.model = isAffine ? { ...model, sigma: Math.max(model.sigma + volatility, 0) } : model;
     this.years = years;
     this.volatilityShift = volatility;
     this.#shift = shift;
-    this.#base = logDiscountOf(model, years);
+    this.#base = logDiscountOf(this.model, years);
   }
 
   /** ln of the price of 1 paid `t` years after the market's date. */
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
-    if (this.model.kind === "cir" && this.years > 0)
-      return cirBond({ ...this.model, r0: cirMean(this.model, this.years), years: t }) - shift;
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
   }
 
@@ -48,11 +52,19 @@ export class RatesMarket {
     return -this.logDiscount(INSTANT) / INSTANT;
   }
 
+  /**
+   * The integral to `t` years after the market's date of what is added to the rate of Cox, Ingersoll and Ross' model,
+   * so that it has the market's curve.
+   */
+  shiftTo(t: number): number {
+    return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
+  }
+
   /** The same market with other rates. */
   moved(shift: (t: number) => number): RatesMarket {
     const before = this.#shift;
     const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
-    return new RatesMarket(this.model, { years: this.years, volatility: this.volatilityShift, shift: both });
+    return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
   }
 
   /** σ(t) of Hull and White's model from the market's date on, moved. */
@@ -60,6 +72,12 @@ export class RatesMarket {
     const { times, values } = later(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
+}
+
+/** The parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError another model */
+export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
+  if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
+  return { ...model, r0: cirMean(model, years) };
 }
 
 /** E[r] of Cox, Ingersoll and Ross' rate, which stands for it at a later date. */

@@ -1,9 +1,10 @@
 import { labelsOf, type KeyRate, type PricedTrade, type RatesTrade } from "../../book/index.ts";
 import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
-import { bondFigures } from "./bond-figures.ts";
+import { bondFigures, spreadOf } from "./bond-figures.ts";
 import { KEY_TIMES } from "./key-rates.ts";
 import type { RatesMethod, RatesValue } from "./method.ts";
+import { RatesMarket } from "./rates-market.ts";
 
 interface Priced {
   readonly trade: RatesTrade;
@@ -17,6 +18,7 @@ interface Priced {
 export function ratesResult({ trade, value: found, method, settings, engine }: Priced): PricedTrade {
   const all = settings.greeks === "all";
   const { value, theta, vega, rho, errorEstimate, keyRates, parameters, warnings = [] } = found;
+  const spread = adjustedSpread(trade);
   return {
     id: trade.id,
     ...labelsOf(trade),
@@ -31,11 +33,26 @@ export function ratesResult({ trade, value: found, method, settings, engine }: P
     method: method.resultName,
     precision: engine.precision,
     backend: engine.device.backend,
-    warnings: [...warnings, ...engine.warnings],
+    warnings: [
+      ...warnings,
+      ...(spread === undefined && trade.marketPrice !== undefined ? [NO_SPREAD] : []),
+      ...engine.warnings,
+    ],
     ...(trade.product.kind === "bond" ? bondFigures(trade.product.bond, value) : {}),
+    ...(spread === undefined ? {} : { optionAdjustedSpread: spread }),
     ...(all && keyRates !== undefined ? { keyRates: keyRates.map((one, k): KeyRate => [KEY_TIMES[k], one]) } : {}),
     ...(all && parameters !== undefined ? { parameters } : {}),
   };
+}
+
+const NO_SPREAD =
+  "the option-adjusted spread of bonds with calls, puts or negative payments is not computed in this version";
+
+/** On request of a trade with a market price. */
+function adjustedSpread({ product, marketPrice, rates }: RatesTrade): number | undefined {
+  if (product.kind !== "bond" || marketPrice === undefined) return undefined;
+  if (product.calls.length > 0 || product.puts.length > 0) return undefined;
+  return spreadOf(product.bond, marketPrice, new RatesMarket(rates));
 }
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);

@@ -9,7 +9,7 @@ import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 export interface Job extends Settings {
   /** The trades; undefined where the parser found none. */
   readonly trades: readonly (AnyTrade | undefined)[];
-  /** Their indices in the book, where they are known. */
+  /** The trades' indices in the book, where they are known. */
   readonly indices: readonly (number | undefined)[];
   /** The index in the run of the first of them. */
   readonly firstIndex: number;

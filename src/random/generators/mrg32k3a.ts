@@ -38,7 +38,10 @@ const smallReducer = (name: string, c: number): Reduce =>
 export const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
 const reduceSmall2 = smallReducer("reduceSmallM2", 2 ** 32 - M2);
 
-/** The same for any `high`, which is folded twice. Cost: 10 operations, two of them products. */
+/**
+ * Makes the function (high·2³² + low) mod m for any `high`, which is folded twice. Cost: 10 operations, two of them
+ * products.
+ */
 const reducer = (name: string, reduceSmall: Reduce, c: number): Reduce =>
   fn({
     name,

@@ -49,7 +49,7 @@ export const sobolStart = fn({
 });
 
 /**
- * The same coordinate of the next point.
+ * Returns the same coordinate of the next point.
  *
  * @param state the coordinate of a point.
  * @param table of `sobolTable`.

@@ -123,8 +123,8 @@ const noStep = fn({
 export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
- * The same time loop in launches of its own for each phase, for grids that one workgroup would take too long for: all
- * workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
+ * The time loop of several axes in launches of its own for each phase, for grids that one workgroup would take too long
+ * for: all workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
  */
 export function passKernels(variant: AxesVariant): PassKernels {
   const phases = phasesOf(variant);

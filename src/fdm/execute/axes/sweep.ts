@@ -171,8 +171,8 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
 }
 
 /**
- * The same along the first axis, a line an item. Factors lie line beside line; of the values an item reads and writes
- * two neighbours at a time, which a CPU takes as one vector.
+ * Solves the systems of a sweep along the first axis, a line an item. Factors lie line beside line; of the values an
+ * item reads and writes two neighbours at a time, which a CPU takes as one vector.
  */
 export function sweepLines(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);

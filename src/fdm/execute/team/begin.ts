@@ -37,7 +37,7 @@ const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
     },
   });
 
-/** The same from the table, where V(S, T) may have a column of its own. */
+/** The payoff on a run from the table, where V(S, T) may have a column of its own. */
 const expireTable = ({ rows, early, held, summed }: Plan) =>
   fn({
     name: "expireTable",

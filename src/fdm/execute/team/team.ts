@@ -20,8 +20,8 @@ export interface Team {
    */
   readonly few: number;
   /**
-   * The same of the pivots' scan: rounds that reach some 35 nodes, past which pivots often know nothing of what
-   * entered.
+   * The number of rounds of the pivots' scan that are often enough: those that reach some 35 nodes, past which pivots
+   * often know nothing of what entered.
    */
   readonly fewOfPivots: number;
   /**

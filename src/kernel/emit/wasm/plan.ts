@@ -11,8 +11,8 @@ const SCRATCH_MARGIN = 4096;
  */
 export const FOLDABLE = 16;
 /**
- * The same of buffers. What is left of such an index may be as much below zero, and the address is still one: no buffer
- * is in the first 64 KiB of memory.
+ * The largest constant in an index of a buffer that folds into the offset. What is left of such an index may be as much
+ * below zero, and the address is still one: no buffer is in the first 64 KiB of memory.
  */
 export const FOLDABLE_IN_BUFFER = 1024;
 

@@ -25,7 +25,7 @@ import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {
-  /** Its place in the batch. */
+  /** The trade's place in the batch. */
   readonly trade: number;
   /** The stream of random numbers; instances of one stream have the same random numbers. */
   readonly stream: number;

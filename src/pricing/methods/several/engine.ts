@@ -23,7 +23,7 @@ export interface EntryReading {
   at(point: Readonly<Record<string, number>>): AxesPoint;
 }
 
-/** How the equations of several factors are solved. */
+/** The interface of a solver for the equations of several factors. */
 export interface Engine<P> {
   readonly name: "adi" | "sparse-grid";
   /** The error of a value to aim at where nothing is said, relative to the largest spot. */
@@ -50,7 +50,7 @@ export interface Engine<P> {
   bumpLevel(terms: Terms, level: number): number;
 }
 
-/** What problems of one shape are solved with. */
+/** The settings that problems of one shape are solved with. */
 export interface EngineRun {
   /** Numbers of the entries by name. */
   readonly parameters: Readonly<Record<string, readonly number[]>>;

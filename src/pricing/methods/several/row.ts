@@ -7,7 +7,7 @@ import { payoffAt } from "./payoff.ts";
 
 /** A case of a trade, or a bump of it, on its way. */
 export interface Row {
-  /** Its place in the batch. */
+  /** The trade's place in the batch. */
   readonly trade: number;
   readonly terms: Terms;
   /** The terms whose mesh it has: its own, or those of what it is a bump of. */

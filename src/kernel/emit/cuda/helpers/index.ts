@@ -37,7 +37,10 @@ export class Helpers {
     for (const needed of helpers[name].needs) this.#use(needed as HelperName);
   }
 
-  /** Their definitions; always in the order of these files, so that equal kernels give equal text. */
+  /**
+   * Returns the definitions of these helpers; always in the order of these files, so that equal kernels give equal
+   * text.
+   */
   definitions(): string {
     const used = (Object.keys(helpers) as HelperName[]).filter((name) => this.#used.has(name));
     if (used.length === 0) return "";

@@ -1,0 +1,321 @@
+/** Curves and volatilities from the quotes of a market, and how well they fit. */
+import {
+  type ArbitrageCheck,
+  type CurveFit,
+  fitCurve,
+  fitQuotes,
+  type FittedQuotes,
+  InstrumentError,
+  type OptionQuote,
+  type RateInstrument,
+  type SurfaceFit,
+} from "../calibration/index.ts";
+import { BookError, SpecError } from "../errors.ts";
+import { afterDividend, discountFactor, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
+import { inside, type Place } from "./place.ts";
+import type { FittedSpec, InstrumentsSpec, InstrumentSpec, OptionQuoteSpec } from "./schema/index.ts";
+import { type AsOf, isoDay, MAX_YEARS, type TimeSpec, yearsFrom } from "./time.ts";
+
+/** A check for arbitrage; `min` is null where there was nothing to check. */
+export interface CheckReport {
+  readonly free: boolean;
+  readonly min: number | null;
+  readonly at: { readonly expiry: number | string; readonly strike: number; readonly logMoneyness: number } | null;
+}
+
+/** A quote of an option and its fit, in volatility; null where there is none. */
+export interface QuoteReport {
+  readonly expiry: number | string;
+  readonly strike: number;
+  readonly type?: "call" | "put";
+  readonly implied: number | null;
+  readonly fitted: number | null;
+  readonly error: number | null;
+}
+
+/** A fitted volatility in one of the book's forms. */
+export type WrittenVolatility =
+  | {
+      readonly surface: {
+        readonly times: readonly number[];
+        readonly spots: readonly number[];
+        readonly volatility: readonly (readonly number[])[];
+      };
+    }
+  | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
+
+/** The calibration of one underlying. */
+export interface UnderlyingCalibration {
+  readonly status: "converged" | "not converged" | "infeasible";
+  readonly model: string;
+  readonly parameters: Readonly<Record<string, number | readonly number[]>>;
+  readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
+  readonly rmse: number | null;
+  readonly worst: { readonly expiry: number | string; readonly strike: number; readonly error: number } | null;
+  readonly butterfly: CheckReport | null;
+  readonly calendar: CheckReport | null;
+  readonly quotes: readonly QuoteReport[];
+  readonly warnings: readonly string[];
+  /** The fit as the book writes a volatility; null where there is none. */
+  readonly volatility: WrittenVolatility | null;
+  readonly seconds: number;
+}
+
+/** A node of a curve: when it is as written, and in years, its zero rate and its discount factor. */
+export interface CurveNode {
+  readonly date: number | string;
+  readonly time: number;
+  readonly zero: number;
+  readonly discount: number;
+}
+
+/** The calibration of one curve. */
+export interface CurveCalibration {
+  readonly status: "converged" | "not converged";
+  readonly model: string;
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly rmse: number;
+  readonly curve: readonly CurveNode[];
+  /** By instrument, as written: its rate, that of the curve, and the difference. */
+  readonly quotes: readonly {
+    readonly end: number | string;
+    readonly rate: number;
+    readonly fitted: number;
+    readonly error: number;
+  }[];
+}
+
+/** What the quotes of a market have become. */
+export interface MarketCalibration {
+  readonly underlyings: Readonly<Record<string, UnderlyingCalibration>>;
+  readonly rates: Readonly<Record<string, CurveCalibration>>;
+}
+
+/** A time as results show it: years where it was written so, a date otherwise. */
+function timeText(asOf: AsOf, time: TimeSpec): number | string {
+  return time.kind === "years" ? time.years : isoDay(asOf, time);
+}
+
+const DAYS_OF_YEAR = { "Act/365F": 365, "Act/360": 360 } as const;
+
+function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstrument {
+  const timeOf = (time: TimeSpec, field: string): number => {
+    const years = yearsFrom(asOf, time);
+    if (!(years > 0 && years <= MAX_YEARS))
+      throw new BookError(place(field), `expected a time after asOf, up to ${MAX_YEARS} years`);
+    return years;
+  };
+  if (spec.kind === "swap") return { ...spec, end: timeOf(spec.end, "swap") };
+  const isPeriod = spec.kind !== "deposit";
+  const end = timeOf(spec.end, isPeriod ? "end" : "deposit");
+  const start = isPeriod ? timeOf(spec.start, spec.kind) : 0;
+  if (!(end > start)) throw new BookError(place("end"), `expected a time after the start, ${start} years`);
+  const accrual = ((end - start) * 365) / DAYS_OF_YEAR[spec.dayCount];
+  return isPeriod
+    ? { kind: "fra", start, end, rate: spec.rate, accrual }
+    : { kind: "deposit", end, rate: spec.rate, accrual };
+}
+
+/** The curve of a currency's quotes. @throws BookError at a quote that no curve has */
+export function calibrateCurve(
+  spec: InstrumentsSpec,
+  asOf: AsOf,
+  place: Place,
+): { readonly fit: CurveFit; readonly report: CurveCalibration } {
+  const at = (i: number): Place => inside(place, "instruments", i);
+  const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
+  let fit: CurveFit;
+  try {
+    fit = fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit });
+  } catch (error) {
+    if (!(error instanceof InstrumentError)) throw error;
+    throw new BookError(at(error.index)(), error.message, { cause: error });
+  }
+  const written = new Map(instruments.map(({ end }, i) => [end, timeText(asOf, spec.instruments[i].end)]));
+  const report = {
+    status: fit.status,
+    model: fit.model,
+    parameters: fit.parameters,
+    rmse: fit.rmse,
+    curve: fit.nodes.map(({ time, zero }) => ({
+      date: written.get(time) ?? time,
+      time,
+      zero,
+      discount: Math.exp(-zero * time),
+    })),
+    quotes: instruments.map(({ end, rate }, i) => ({
+      end: written.get(end) ?? end,
+      rate,
+      fitted: fit.fitted[i],
+      error: fit.fitted[i] - rate,
+    })),
+  };
+  return { fit, report };
+}
+
+/** What the forwards of an underlying follow from. */
+export interface Carry {
+  readonly spot: number;
+  readonly rates: ForwardCurve;
+  readonly dividends: Dividends;
+}
+
+/** The forward: the spot grown at r − q, less the dividends on the way. */
+function forwardAt({ spot, rates, dividends }: Carry, time: number): number {
+  let [forward, now] = [spot, 0];
+  const grow = (to: number): void => {
+    forward *= Math.exp(integrate(rates, to) - integrate(rates, now) - dividends.yield * (to - now));
+    now = to;
+  };
+  for (const dividend of dividends.discrete) {
+    if (dividend.time > time) break;
+    grow(dividend.time);
+    forward = afterDividend(forward, dividend);
+  }
+  grow(time);
+  return forward;
+}
+
+/** A quote as it can be fitted, or why it cannot. */
+type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
+
+function prepare(spec: OptionQuoteSpec, carry: Carry, asOf: AsOf, place: Place): Prepared {
+  const { expiry, strike, type = "call", implied, price, bid, ask, weight = 1 } = spec;
+  const time = yearsFrom(asOf, expiry);
+  if (!(time > 0 && time <= MAX_YEARS))
+    throw new BookError(place("expiry"), `expected an expiry after asOf, up to ${MAX_YEARS} years`);
+  const given = [implied, price, bid ?? ask].filter((value) => value !== undefined).length;
+  if (given !== 1 || (bid === undefined) !== (ask === undefined))
+    throw new BookError(place(), 'expected one of "implied", "price", or "bid" and "ask"');
+  if (bid !== undefined && bid > ask!)
+    throw new BookError(place("bid"), `expected a bid that is not above the ask, ${ask}, got ${bid}: a crossed quote`);
+  const forward = forwardAt(carry, time);
+  if (!(forward > 0))
+    throw new BookError(place("expiry"), "the dividends until then exceed the spot, so that there is no forward");
+  const mid = bid === undefined ? price : 0.5 * (bid + ask!);
+  const quote = {
+    time,
+    forward,
+    discount: discountFactor(carry.rates, time),
+    strike,
+    sign: type === "call" ? 1 : -1,
+    implied,
+    price: mid,
+    weight,
+  };
+  return bid === 0
+    ? { quote: { ...quote, weight: 0 }, problem: "the bid is 0, so the quote is not fitted" }
+    : { quote };
+}
+
+/** @throws BookError at a quote that repeats another */
+function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: Place): void {
+  const seen = new Map<string, number>();
+  prepared.forEach(({ quote: { time, strike } }, i) => {
+    const key = `${time} ${strike} ${quotes[i].type ?? ""}`;
+    const before = seen.get(key);
+    if (before !== undefined)
+      throw new BookError(place("quotes", i), `repeats quotes[${before}]: expected one of an expiry, strike and type`);
+    seen.set(key, i);
+  });
+}
+
+/**
+ * The volatility of an underlying's quotes, and how well it fits them.
+ * @throws BookError at a quote that is crossed, repeated, or not one
+ */
+export function calibrateVolatility(
+  { quotes, fit }: FittedSpec,
+  carry: Carry,
+  asOf: AsOf,
+  place: Place,
+): { readonly fitted: FittedQuotes; readonly report: UnderlyingCalibration } {
+  const start = performance.now();
+  const prepared = quotes.map((quote, i) => prepare(quote, carry, asOf, inside(place, "quotes", i)));
+  checkRepeated(quotes, prepared, place);
+  let fitted: FittedQuotes;
+  try {
+    fitted = fitQuotes(
+      carry.spot,
+      prepared.map(({ quote }) => quote),
+      fit,
+    );
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error;
+    throw new BookError(place("quotes"), error.message, { cause: error });
+  }
+  const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
+  return { fitted, report: reportOf({ quotes, fit, fitted, problems, asOf, place, start }) };
+}
+
+function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
+  if (volatility.kind === "heston") return { heston: volatility.heston };
+  const { times, spots, volatility: rows } = volatility.surface;
+  return { surface: { times, spots, volatility: rows } };
+}
+
+interface Reported {
+  readonly quotes: readonly OptionQuoteSpec[];
+  readonly fit: FittedSpec["fit"];
+  readonly fitted: FittedQuotes;
+  readonly problems: readonly (string | undefined)[];
+  readonly asOf: AsOf;
+  readonly place: Place;
+  readonly start: number;
+}
+
+function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reported): UnderlyingCalibration {
+  const { surface } = fitted;
+  const years = quotes.map(({ expiry }) => yearsFrom(asOf, expiry));
+  const texts = new Map(quotes.map(({ expiry }, i) => [years[i], timeText(asOf, expiry)]));
+  const check = (of: ArbitrageCheck | undefined): CheckReport | null => {
+    if (of === undefined) return null;
+    const { free, min, at } = of;
+    const forward = at === undefined ? 0 : fitted.forwards(at.time);
+    return {
+      free,
+      min: Number.isFinite(min) ? min : null,
+      at:
+        at === undefined
+          ? null
+          : {
+              expiry: texts.get(at.time) ?? at.time,
+              strike: forward * Math.exp(at.logMoneyness),
+              logMoneyness: at.logMoneyness,
+            },
+    };
+  };
+  const rows = quotes.map(({ expiry, strike, type }, i): QuoteReport => {
+    const { implied = null, fitted: value = null } = fitted.quotes[i];
+    const error = implied === null || value === null ? null : value - implied;
+    return {
+      expiry: timeText(asOf, expiry),
+      strike,
+      ...(type === undefined ? {} : { type }),
+      implied,
+      fitted: value,
+      error,
+    };
+  });
+  const used = rows.filter(({ error }, i) => error !== null && problems[i] === undefined);
+  const worst = used.reduce<QuoteReport | undefined>(
+    (a, b) => (a === undefined || Math.abs(b.error!) > Math.abs(a.error!) ? b : a),
+    undefined,
+  );
+  const warnings = problems.flatMap((problem, i) => (problem === undefined ? [] : `${place("quotes", i)}: ${problem}`));
+  const isUsable = surface !== undefined || (fit === "none" && rows.some(({ implied }) => implied !== null));
+  return {
+    status: surface?.status ?? (isUsable ? "converged" : "infeasible"),
+    model: surface?.model ?? (typeof fit === "string" ? fit : "sabr"),
+    parameters: surface?.parameters ?? {},
+    standardErrors: surface?.standardErrors ?? null,
+    rmse: surface === undefined ? null : fitted.rmse,
+    worst: worst === undefined ? null : { expiry: worst.expiry, strike: worst.strike, error: worst.error! },
+    butterfly: check(surface?.butterfly),
+    calendar: check(surface?.calendar),
+    quotes: rows,
+    volatility: surface === undefined ? null : writtenOf(surface.volatility),
+    warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
+    seconds: (performance.now() - start) / 1000,
+  };
+}

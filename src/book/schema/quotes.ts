@@ -1,0 +1,116 @@
+/** Quotes of rates and options that a market is made from, as written. */
+import type { CurveInterpolation } from "../../calibration/index.ts";
+import type { TimeSpec } from "../time.ts";
+import {
+  choose,
+  finite,
+  fraction,
+  list,
+  notNegative,
+  numberWhere,
+  object,
+  positive,
+  positiveVolatility,
+  rate,
+  time,
+  word,
+} from "./values.ts";
+
+const DAY_COUNTS = ["Act/365F", "Act/360"] as const;
+
+/** The number of days in a year by which a simple rate accrues. */
+export type DayCount = (typeof DAY_COUNTS)[number];
+
+const dayCount = word(DAY_COUNTS).optional();
+
+/** A quote of a rate. */
+export type InstrumentSpec =
+  | { readonly kind: "deposit"; readonly end: TimeSpec; readonly rate: number; readonly dayCount: DayCount }
+  | {
+      readonly kind: "fra" | "future";
+      readonly start: TimeSpec;
+      readonly end: TimeSpec;
+      readonly rate: number;
+      readonly dayCount: DayCount;
+    }
+  | { readonly kind: "swap"; readonly end: TimeSpec; readonly rate: number; readonly frequency: number };
+
+const frequency = numberWhere("payments a year, from 0.1 to 365", { minimum: 0.1, maximum: 365 });
+
+const instrumentSchema = choose(
+  'a quote with "deposit", "fra", "future", "swap" or "overnight", which is when it ends or starts',
+  {
+    marked: {
+      deposit: object({ deposit: time, rate, dayCount }).transform(
+        ({ deposit, rate, dayCount = "Act/365F" }): InstrumentSpec => ({
+          kind: "deposit",
+          end: deposit,
+          rate,
+          dayCount,
+        }),
+      ),
+      fra: object({ fra: time, end: time, rate, dayCount }).transform(
+        ({ fra, end, rate, dayCount = "Act/365F" }): InstrumentSpec => ({
+          kind: "fra",
+          start: fra,
+          end,
+          rate,
+          dayCount,
+        }),
+      ),
+      // The rate of a future is 100 − price per cent, less what its margin is worth.
+      future: object({ future: time, end: time, price: finite, convexity: finite.optional(), dayCount }).transform(
+        ({ future, end, price, convexity = 0, dayCount = "Act/365F" }): InstrumentSpec => ({
+          kind: "future",
+          start: future,
+          end,
+          rate: (100 - price) / 100 - convexity,
+          dayCount,
+        }),
+      ),
+      swap: object({ swap: time, rate, frequency: frequency.optional() }).transform(
+        ({ swap, rate, frequency = 1 }): InstrumentSpec => ({ kind: "swap", end: swap, rate, frequency }),
+      ),
+      overnight: object({ overnight: time, rate, frequency: frequency.optional() }).transform(
+        ({ overnight, rate, frequency = 1 }): InstrumentSpec => ({ kind: "swap", end: overnight, rate, frequency }),
+      ),
+    },
+  },
+);
+
+/** A curve to be made from quotes. */
+export interface InstrumentsSpec {
+  readonly kind: "instruments";
+  readonly instruments: readonly InstrumentSpec[];
+  readonly interpolation: CurveInterpolation;
+  readonly fit: "bootstrap" | "svensson";
+}
+
+export const instrumentsSchema = object({
+  instruments: list(instrumentSchema, "a list of quotes, at least one", 1),
+  interpolation: word(["linear-zero", "log-discount", "monotone-convex"]).optional(),
+  fit: word(["bootstrap", "svensson"]).optional(),
+}).transform(({ instruments, interpolation = "log-discount", fit = "bootstrap" }): InstrumentsSpec => ({
+  kind: "instruments",
+  instruments,
+  interpolation,
+  fit,
+}));
+
+/** A quote of an option. */
+export const optionQuoteSchema = object({
+  expiry: time,
+  strike: positive,
+  type: word(["call", "put"]).optional(),
+  implied: positiveVolatility.optional(),
+  price: notNegative.optional(),
+  bid: notNegative.optional(),
+  ask: notNegative.optional(),
+  weight: notNegative.optional(),
+});
+
+/** The fits that option quotes may ask for. */
+export const fitSchema = choose('"svi", "ssvi", "none" or { "sabr": { "beta" } }', {
+  string: word(["svi", "ssvi", "none"], { or: '{ "sabr": { "beta" } }' }),
+  marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
+});

@@ -1,0 +1,72 @@
+/** Quotes of rates as cash flows whose discounted sum is 0 on the right curve. */
+
+/** A quote. Times are years from today, rates decimals per year. */
+export type RateInstrument =
+  /** A deposit from today: 1 + rate·τ at `end`. */
+  | { readonly kind: "deposit"; readonly end: number; readonly rate: number; readonly accrual?: number }
+  /** A forward rate agreement on the simple rate from `start` to `end`. */
+  | {
+      readonly kind: "fra";
+      readonly start: number;
+      readonly end: number;
+      readonly rate: number;
+      readonly accrual?: number;
+    }
+  /** A par swap from today, whose fixed leg pays `frequency` times a year; an overnight swap is worth the same. */
+  | { readonly kind: "swap"; readonly end: number; readonly rate: number; readonly frequency: number };
+
+/** An amount per unit of notional at a time in years. */
+export interface Flow {
+  readonly time: number;
+  readonly amount: number;
+  /** How much of the amount there is per unit of the rate. */
+  readonly byRate: number;
+}
+
+/** Payment dates closer than this, in years, are one. */
+const SAME_DATE = 1e-6;
+
+/** The times of a swap's payments: back from its end, with a short first period where the years are no multiple. */
+function paymentTimes(end: number, frequency: number): number[] {
+  const periods = Math.max(Math.ceil(end * frequency - SAME_DATE), 1);
+  return Array.from({ length: periods }, (_, i) => end - (periods - 1 - i) / frequency);
+}
+
+/**
+ * The cash flows of an instrument, Σ amount·P(time) = 0. The floating leg of a swap is worth 1 − P(end), on the curve
+ * that discounts it. A year fraction is the time between two dates, or `accrual` where it is given; a whole period of a
+ * swap is 1/frequency.
+ */
+export function flowsOf(instrument: RateInstrument): readonly Flow[] {
+  const { end, rate } = instrument;
+  if (instrument.kind === "swap") {
+    let before = 0;
+    const fixed = paymentTimes(end, instrument.frequency).map((time) => {
+      const accrual = time - before;
+      before = time;
+      return { time, amount: -rate * accrual, byRate: -accrual };
+    });
+    return [{ time: 0, amount: 1, byRate: 0 }, ...fixed, { time: end, amount: -1, byRate: 0 }];
+  }
+  const start = instrument.kind === "fra" ? instrument.start : 0;
+  const accrual = instrument.accrual ?? end - start;
+  return [
+    { time: start, amount: 1, byRate: 0 },
+    { time: end, amount: -1 - rate * accrual, byRate: -accrual },
+  ];
+}
+
+/** −ln P at a time. */
+export type LogDiscount = (time: number) => number;
+
+/** The sum of the discounted flows. */
+export function valueOf(flows: readonly Flow[], logDiscount: LogDiscount): number {
+  return flows.reduce((sum, { time, amount }) => sum + amount * Math.exp(-logDiscount(time)), 0);
+}
+
+/** The rate that an instrument would have on a curve. */
+export function fairRate(instrument: RateInstrument, logDiscount: LogDiscount): number {
+  const flows = flowsOf(instrument);
+  const annuity = flows.reduce((sum, { time, byRate }) => sum + byRate * Math.exp(-logDiscount(time)), 0);
+  return instrument.rate - valueOf(flows, logDiscount) / annuity;
+}

@@ -1,0 +1,112 @@
+/** From quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
+import { fitSabr } from "./sabr.ts";
+import { fitSsvi } from "./ssvi-fit.ts";
+import { fitSvi } from "./svi-surface.ts";
+
+/** A quote: its implied volatility, or a price of today. */
+export interface OptionQuote {
+  /** Years, > 0. */
+  readonly time: number;
+  /** The forward and the discount factor to that time. */
+  readonly forward: number;
+  readonly discount: number;
+  readonly strike: number;
+  /** 1 for a call, −1 for a put. */
+  readonly sign: number;
+  readonly implied?: number | undefined;
+  readonly price?: number | undefined;
+  readonly weight: number;
+}
+
+/** The models of surfaces, or "none" for implied volatilities only. */
+export type QuoteFit = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
+
+export interface FittedQuote {
+  /** Undefined where the price has none. */
+  readonly implied: number | undefined;
+  /** The volatility of the fit, where there is one. */
+  readonly fitted: number | undefined;
+  /** Why the quote was left out of the fit. */
+  readonly problem?: string;
+}
+
+export interface FittedQuotes {
+  /** As the quotes came in. */
+  readonly quotes: readonly FittedQuote[];
+  /** Undefined where none was asked for, or no quote is left to fit. */
+  readonly surface: SurfaceFit | undefined;
+  /** Of implied volatilities, by the weights; 0 without a surface. */
+  readonly rmse: number;
+  /** The forward to a time that a quote has. */
+  readonly forwards: (time: number) => number;
+}
+
+const PROBLEMS: Readonly<Record<number, string>> = {
+  [QuoteStatus.belowIntrinsic]: "the price is below its arbitrage bound, the discounted intrinsic value on the forward",
+  [QuoteStatus.aboveBound]: "the price is not below its arbitrage bound, the discounted forward (call) or strike (put)",
+  [QuoteStatus.notPositive]: "forward and strike have to be above 0",
+};
+
+function impliedOf(quote: OptionQuote): FittedQuote {
+  if (quote.implied !== undefined) return { implied: quote.implied, fitted: undefined };
+  const { forward, strike, sign, discount, time, price = Number.NaN } = quote;
+  const { deviation, status } = blackDeviation({ quoted: { forward, strike, price: price / discount, sign } });
+  if (status !== QuoteStatus.implied) return { implied: undefined, fitted: undefined, problem: PROBLEMS[status] };
+  const implied = deviation / Math.sqrt(time);
+  return deviation > 0
+    ? { implied, fitted: undefined }
+    : { implied, fitted: undefined, problem: "the price has no time value, so that it says nothing of a volatility" };
+}
+
+/** The usable quotes by expiry and moneyness; quotes of one strike become their weighted mean. */
+function byExpiry(quotes: readonly OptionQuote[], implied: readonly FittedQuote[]): readonly ExpiryQuotes[] {
+  const usable = quotes.flatMap((quote, i) => {
+    const { implied: volatility, problem } = implied[i];
+    if (volatility === undefined || problem !== undefined || quote.weight === 0) return [];
+    return [{ ...quote, k: Math.log(quote.strike / quote.forward), volatility }];
+  });
+  const times = [...new Set(usable.map(({ time }) => time))].sort((a, b) => a - b);
+  return times.map((time) => {
+    const own = usable.filter((quote) => quote.time === time);
+    const strikes = [...new Set(own.map(({ strike }) => strike))].sort((a, b) => a - b);
+    const merged = strikes.map((strike) => {
+      const same = own.filter((quote) => quote.strike === strike);
+      const weight = same.reduce((sum, quote) => sum + quote.weight, 0);
+      const volatility = same.reduce((sum, quote) => sum + quote.weight * quote.volatility, 0) / weight;
+      return { k: same[0].k, weight, volatility };
+    });
+    return {
+      time,
+      forward: own[0].forward,
+      discount: own[0].discount,
+      logMoneyness: Float64Array.from(merged, ({ k }) => k),
+      implied: Float64Array.from(merged, ({ volatility }) => volatility),
+      weights: Float64Array.from(merged, ({ weight }) => weight),
+    };
+  });
+}
+
+function surfaceOf(quotes: UnderlyingQuotes, fit: Exclude<QuoteFit, "none">): SurfaceFit {
+  if (fit === "svi") return fitSvi(quotes);
+  return fit === "ssvi" ? fitSsvi(quotes) : fitSabr(quotes, fit.sabr.beta);
+}
+
+/** Implied volatilities of quotes, and the surface fitted to those that have one. */
+export function fitQuotes(spot: number, quotes: readonly OptionQuote[], fit: QuoteFit): FittedQuotes {
+  const implied = quotes.map(impliedOf);
+  const usable = { spot, expiries: byExpiry(quotes, implied) };
+  const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
+  if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
+  const surface = surfaceOf(usable, fit);
+  return {
+    surface,
+    forwards,
+    rmse: rmseOf(usable, surface.impliedVolatility),
+    quotes: implied.map((quote, i) => {
+      const { strike, forward, time } = quotes[i];
+      return { ...quote, fitted: surface.impliedVolatility(Math.log(strike / forward), time) };
+    }),
+  };
+}

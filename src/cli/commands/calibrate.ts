@@ -1,0 +1,90 @@
+import { readFileSync } from "node:fs";
+import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
+import { sheetFile } from "../../charts/index.ts";
+import { CliError, EXIT, reasonOf } from "../failure.ts";
+import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
+import { openOutput } from "../output.ts";
+import type { Terminal } from "../terminal.ts";
+
+export interface CalibrateOptions {
+  /** The market in the book's ordinary forms. */
+  readonly output: string | undefined;
+  readonly format: "table" | "json";
+  /** The quotes and the fits as SVG. */
+  readonly picture: string | undefined;
+}
+
+/**
+ * `feynkac calibrate`: the quotes of a market become curves and volatilities.
+ * @returns the exit status: 1 where something was not fitted
+ * @throws CliError | BookError input that cannot be used
+ */
+export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
+  const book = parseJson(await readText(path, terminal));
+  const { calibration } = readHeader(book).market;
+  const { underlyings, rates } = calibration;
+  const names = [...Object.keys(underlyings), ...Object.keys(rates)];
+  if (names.length === 0)
+    throw new CliError(
+      'there are no quotes to fit: give market.rates "instruments", or the volatility of an underlying "quotes" and a "fit"',
+    );
+  if (options.output !== undefined)
+    await write(options.output, `${JSON.stringify(fittedBook(book, calibration), undefined, 2)}\n`, terminal);
+  if (options.picture !== undefined) await write(options.picture, pictureOf(calibration), terminal);
+  const text =
+    options.format === "json" ? `${JSON.stringify(calibration, undefined, 2)}\n` : calibrationTables(calibration);
+  if (options.output !== "-" && options.picture !== "-") terminal.stdout.write(text);
+  for (const [name, { warnings }] of Object.entries(underlyings))
+    for (const warning of warnings) terminal.stderr.write(`feynkac: ${name}: ${warning}\n`);
+  const all = [...Object.values(underlyings), ...Object.values(rates)];
+  return all.every(({ status }) => status === "converged") ? EXIT.ok : EXIT.failedTrades;
+}
+
+async function readText(path: string, { stdin }: Terminal): Promise<string> {
+  if (path === "-") return readWholeText(decodeText(stdin as AsyncIterable<Uint8Array>));
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    const missing = (cause as NodeJS.ErrnoException).code === "ENOENT";
+    throw new CliError(`cannot read ${path}: ${missing ? "there is no such file" : reasonOf(cause)}`, { cause });
+  }
+}
+
+async function write(path: string, text: string, { stdout }: Terminal): Promise<void> {
+  const output = await openOutput(path, stdout);
+  try {
+    await output.write(text);
+    await output.commit();
+  } catch (error) {
+    await output.discard();
+    throw error;
+  }
+}
+
+type Plain = Readonly<Record<string, unknown>>;
+
+/** The book as it was written, with curves and volatilities in the place of quotes that were fitted. */
+function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
+  const { market, ...rest } = book as { readonly market: Plain };
+  const written = market as { readonly rates: Plain; readonly underlyings?: Readonly<Record<string, Plain>> };
+  const curves = Object.entries(written.rates).map(([currency, rate]) => {
+    const fit = rates[currency];
+    if (fit === undefined) return [currency, rate] as const;
+    const curve = fit.curve.map(({ date, zero }) => ({ date, zero }));
+    // The quotes stand alone, or are the curve of a model of the short rate.
+    const [[model, parameters]] = Object.entries(rate as Readonly<Record<string, Plain>>);
+    const isAlone = Object.hasOwn(rate as Plain, "instruments");
+    return [currency, isAlone ? curve : { [model]: { ...parameters, curve } }] as const;
+  });
+  const fitted = Object.entries(written.underlyings ?? {}).map(([name, underlying]) => {
+    const volatility = underlyings[name]?.volatility;
+    return [name, volatility == null ? underlying : { ...underlying, volatility }] as const;
+  });
+  return { ...rest, market: { ...market, rates: Object.fromEntries(curves), underlyings: Object.fromEntries(fitted) } };
+}
+
+function pictureOf(calibration: MarketCalibration): string {
+  const charts = calibrationCharts(calibration);
+  const rows = charts.map((chart) => [chart]);
+  return sheetFile({ title: "Quotes and fits", subtitle: "", rows }, { width: 720, height: 400 });
+}

@@ -1,0 +1,81 @@
+/** Fits as tables and charts for people. */
+import type { CheckReport, MarketCalibration, UnderlyingCalibration } from "../../book/index.ts";
+import type { PlotChart } from "../../charts/index.ts";
+import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts";
+
+const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));
+
+/** One table of underlyings, one of curves. Volatilities, rates and errors are in per cent. */
+export function calibrationTables({ underlyings, rates }: MarketCalibration): string {
+  const fits = Object.entries(underlyings).map(([name, fit]) => [
+    printable(name),
+    fit.model,
+    fit.status,
+    String(fit.quotes.length),
+    percent(fit.rmse, 4),
+    fit.worst === null ? "" : `${percent(fit.worst.error, 4)} at ${fit.worst.strike}, ${fit.worst.expiry}`,
+    checkText(fit.butterfly),
+    checkText(fit.calendar),
+    fit.seconds.toFixed(3),
+  ]);
+  const curves = Object.entries(rates).map(([name, fit]) => [
+    printable(name),
+    fit.model,
+    fit.status,
+    String(fit.quotes.length),
+    percent(fit.rmse, 6),
+  ]);
+  const parts = [
+    table(["underlying", "model", "status", "quotes", "rmse %", "worst %", "butterfly", "calendar", "s"], fits),
+    table(["curve", "model", "status", "quotes", "rmse %"], curves),
+    ...Object.entries(underlyings).map(([name, fit]) => (fit.model === "none" ? impliedTable(name, fit) : "")),
+  ];
+  return parts.filter((part) => part !== "").join("\n");
+}
+
+const checkText = (check: CheckReport | null): string => {
+  if (check === null) return "";
+  if (check.free || check.at === null) return "free";
+  return `${check.min?.toPrecision(3)} at ${check.at.strike.toPrecision(6)}, ${check.at.expiry}`;
+};
+
+function impliedTable(name: string, { quotes }: UnderlyingCalibration): string {
+  const rows = quotes.map(({ expiry, strike, type = "", implied }) => [
+    printable(name),
+    String(expiry),
+    String(strike),
+    type,
+    percent(implied, 6),
+  ]);
+  return table(["underlying", "expiry", "strike", "type", "implied %"], rows);
+}
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return "";
+  const columns = titles.map((title, i): TextColumn => ({ title, align: i < 3 ? "left" : "right" }));
+  return `${alignColumns(columns, [titles, ...rows], widthsOf(columns, rows)).join("\n")}\n`;
+}
+
+/** A chart of each underlying, quotes as dots and fits as lines by expiry, and one of each curve's zero rates. */
+export function calibrationCharts({ underlyings, rates }: MarketCalibration): PlotChart[] {
+  const smiles = Object.entries(underlyings).map(([name, { quotes, model }]): PlotChart => {
+    const expiries = [...new Set(quotes.map(({ expiry }) => expiry))];
+    const series = expiries.flatMap((expiry) => {
+      const own = quotes.filter((quote) => quote.expiry === expiry).sort((a, b) => a.strike - b.strike);
+      const points = (of: "implied" | "fitted") =>
+        own.map((quote) => [quote.strike, 100 * (quote[of] ?? Number.NaN)] as const);
+      const dots = { label: `${expiry}, quotes`, points: points("implied"), style: "dots" } as const;
+      return model === "none" ? [dots] : [dots, { label: `${expiry}, fit`, points: points("fitted") }];
+    });
+    const y = { label: "implied volatility, %" };
+    return { kind: "plot", title: `${name}: ${model}`, x: { label: "strike" }, y, series };
+  });
+  const curves = Object.entries(rates).map(([name, { model, curve }]): PlotChart => ({
+    kind: "plot",
+    title: `${name}: ${model}`,
+    x: { label: "years" },
+    y: { label: "zero rate, %" },
+    series: [{ label: "zero rate", points: curve.map(({ time, zero }) => [time, 100 * zero]) }],
+  }));
+  return [...smiles, ...curves];
+}

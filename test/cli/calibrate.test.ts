@@ -1,0 +1,225 @@
+/** `feynkac calibrate` on the reference cases, on hostile quotes, and what its output prices. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { priceBook } from "../../src/index.ts";
+import { readBook } from "../../src/book/index.ts";
+import { blackDeviation } from "../../src/calibration/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { readFixture } from "../support/fixtures.ts";
+import { feynkac } from "./in-process.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "feynkac-calibrate-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const cases = (readFixture("reference/calibration.json") as { cases: readonly any[] }).cases;
+const casesOf = (product: string): readonly any[] => cases.filter((one) => one.product === product);
+
+const underlying = (quotes: unknown, fit: unknown, more: object = {}): object => ({
+  spot: 100,
+  currency: "EUR",
+  ...more,
+  volatility: { quotes, fit },
+});
+const book = (underlyings: object, rates: object = { EUR: 0 }): object => ({
+  asOf: "2026-11-20",
+  market: { rates, underlyings },
+});
+
+async function calibrated(of: object, ...options: string[]) {
+  const run = await feynkac(["calibrate", "-", "--format", "json", ...options], { stdin: JSON.stringify(of) });
+  return { ...run, report: run.status === 2 ? undefined : JSON.parse(run.stdout) };
+}
+
+test("implied volatilities of the reference case", async () => {
+  const [{ params, expected, tolerance_rel_each: each }] = casesOf("black_implied_volatility");
+  const entries = params.forward.map((spot: number, i: number) => {
+    const quote = {
+      expiry: params.expiry[i],
+      strike: params.strike[i],
+      type: params.option_type[i],
+      price: params.price[i],
+    };
+    return [`U${i}`, underlying([quote], "none", { spot })];
+  });
+  const { status, report } = await calibrated(book(Object.fromEntries(entries)));
+  expect(status).toBe(0);
+  expected.implied_volatility.forEach((volatility: number, i: number) => {
+    const [{ implied }] = report.underlyings[`U${i}`].quotes;
+    expect(Math.abs(implied / volatility - 1), `entry ${i}`).toBeLessThan(Math.max(1e-13, each[i]));
+  });
+});
+
+test.each(casesOf("svi_slice").map((one) => [one.id, one]))("SVI of %s", async (_, { params, expected }) => {
+  const k: readonly number[] = params.log_moneyness;
+  const quotes = k.map((one, i) => ({
+    expiry: 1,
+    strike: 100 * Math.exp(one),
+    implied: Math.sqrt(expected.total_variance[i]),
+  }));
+  const { report } = await calibrated(book({ A: underlying(quotes, "svi") }));
+  const { parameters, rmse, butterfly, worst, model } = report.underlyings.A;
+  expect(model).toBe("svi");
+  expect(rmse).toBeLessThan(1e-9);
+  expect(Math.abs(worst.error)).toBeLessThan(1e-8);
+  for (const name of ["a", "b", "rho", "m", "sigma"]) expect(parameters[name][0]).toBeCloseTo(params[name], 6);
+  expect(butterfly.free).toBe(!expected.butterfly_arbitrage);
+  if (k[0] === params.g_search_interval[0]) {
+    expect(butterfly.min).toBeCloseTo(expected.g_min, 6);
+    expect(butterfly.at.logMoneyness).toBeCloseTo(expected.g_argmin, 4);
+  }
+});
+
+test.each(casesOf("ssvi_surface").map((one) => [one.id, one]))("SSVI of %s", async (_, { params, expected }) => {
+  const wings = [-1, -0.5, 0, 0.5, 1];
+  const rows: readonly (readonly number[])[] = expected.total_variance_atm_and_wings;
+  const quotes = rows.flatMap((row, i) =>
+    row.map((variance, j) => ({
+      expiry: params.times[i],
+      strike: 100 * Math.exp(wings[j]),
+      implied: Math.sqrt(variance / params.times[i]),
+    })),
+  );
+  const { report } = await calibrated(book({ A: underlying(quotes, "ssvi") }));
+  const { model, butterfly, calendar } = report.underlyings.A;
+  expect(model).toBe("ssvi");
+  // Whatever the quotes, the surface that comes back is free of arbitrage.
+  expect([butterfly.free, calendar.free]).toEqual([true, true]);
+});
+
+test("the curve of the reference case", async () => {
+  const [{ params, expected }] = casesOf("curve_bootstrap");
+  const instruments = [
+    ...params.deposits.map(([deposit, rate]: number[]) => ({ deposit, rate })),
+    ...params.par_swaps_annual.map(([swap, rate]: number[]) => ({ swap, rate, frequency: 1 })),
+  ];
+  for (const interpolation of ["linear-zero", "log-discount"]) {
+    const { report } = await calibrated(book({}, { EUR: { instruments, interpolation, fit: "bootstrap" } }));
+    const { curve, rmse, status } = report.rates.EUR;
+    expect({ status, dates: curve.map(({ date }: { date: number }) => date) }).toEqual({
+      status: "converged",
+      dates: expected.pillars,
+    });
+    expect(rmse).toBeLessThan(1e-14);
+    expected.discount_factors.forEach((discount: number, i: number) =>
+      expect(Math.abs(curve[i].discount - discount)).toBeLessThan(1e-12),
+    );
+  }
+});
+
+const smile = (expiry: number, type?: string) =>
+  [70, 80, 90, 100, 110, 120, 130].map((strike) => ({
+    expiry,
+    strike,
+    ...(type === undefined ? {} : { type }),
+    implied: 0.2 - 0.1 * Math.log(strike / 100) + 0.1 * Math.log(strike / 100) ** 2,
+  }));
+
+test("SABR by expiry gives back the volatilities of its own formula", async () => {
+  // Hagan's formula for β = 1 at the money: α·(1 + (ρνα/4 + (2 − 3ρ²)ν²/24)·T), ρ = 0.
+  const { report } = await calibrated(book({ A: underlying(smile(0.5), { sabr: { beta: 1 } }) }));
+  const { model, rmse, parameters, status } = report.underlyings.A;
+  expect({ model, status }).toEqual({ model: "sabr", status: "converged" });
+  expect(rmse).toBeLessThan(2e-3);
+  const [alpha, rho, nu] = [parameters.alpha[0], parameters.rho[0], parameters.nu[0]];
+  const atTheMoney = alpha * (1 + ((rho * nu * alpha) / 4 + ((2 - 3 * rho * rho) * nu * nu) / 24) * 0.5);
+  expect(report.underlyings.A.quotes[3].fitted).toBeCloseTo(atTheMoney, 12);
+});
+
+test("the written book prices its quotes, as the book with the quotes does", async () => {
+  const quotes = [0.5, 1].flatMap((expiry) => smile(expiry));
+  const rates = {
+    EUR: {
+      instruments: [
+        { deposit: "6M", rate: 0.03 },
+        { swap: "2Y", rate: 0.034, frequency: 1 },
+      ],
+    },
+  };
+  const trades = [90, 100, 110].map((strike) => ({
+    id: `${strike}`,
+    underlying: "A",
+    payoff: "call",
+    strike,
+    expiry: 1,
+  }));
+  const whole = { ...book({ A: underlying(quotes, "svi", { dividends: { yield: 0.01 } }) }, rates), trades };
+  const path = join(folder, "fitted.json");
+  const { report, status } = await calibrated(whole, "-o", path, "--picture", join(folder, "fit.svg"));
+  expect(status).toBe(0);
+  const written = JSON.parse(readFileSync(path, "utf8"));
+  expect(Object.keys(written.market.underlyings.A.volatility)).toEqual(["surface"]);
+  expect(written.market.rates.EUR[0].date).toBe("2027-05-20");
+  expect(readFileSync(join(folder, "fit.svg"), "utf8")).toContain("<svg");
+  using device = createCpuDevice({ threads: 1 });
+  const [before, after] = await Promise.all([whole, written].map((one) => priceBook(readBook(one), { device })));
+  const quoted = new Map(smile(1).map(({ strike, implied }) => [strike, implied]));
+  const curve = report.rates.EUR.curve;
+  const share = (1 - curve[0].time) / (curve[1].time - curve[0].time);
+  const discount = curve[0].discount ** (1 - share) * curve[1].discount ** share;
+  before.results.forEach(({ value, status: priced }, i) => {
+    expect(priced).toBe("ok");
+    expect(after.results[i].value).toBeCloseTo(value!, 8);
+    const { strike } = trades[i];
+    const { deviation } = blackDeviation({
+      quoted: { forward: (100 * Math.exp(-0.01)) / discount, strike, price: value! / discount, sign: 1 },
+    });
+    // Dupire's formula on a grid gives the smile back to about 1e-3.
+    expect(Math.abs(deviation - quoted.get(strike)!)).toBeLessThan(1e-3);
+  });
+});
+
+describe("hostile quotes", () => {
+  const quote = { expiry: 1, strike: 100, type: "call" };
+  const at = "market.underlyings.A.volatility.quotes";
+  test.each([
+    ["crossed", [{ ...quote, bid: 3, ask: 2 }], `${at}[0].bid: expected a bid that is not above the ask`],
+    [
+      "repeated",
+      [
+        { ...quote, price: 3 },
+        { ...quote, price: 4 },
+      ],
+      `${at}[1]: repeats quotes[0]`,
+    ],
+    ["of two kinds", [{ ...quote, price: 3, implied: 0.2 }], `${at}[0]: expected one of "implied"`],
+    ["half", [{ ...quote, bid: 3 }], `${at}[0]: expected one of "implied"`],
+    ["expired", [{ ...quote, expiry: -1, price: 3 }], `${at}[0].expiry: expected an expiry after asOf`],
+  ])("%s: an error with its path", async (_, quotes, message) => {
+    const { status, stderr } = await calibrated(book({ A: underlying(quotes, "svi") }));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
+  test("outside of the bounds or without a bid: a warning with its path, and no number", async () => {
+    const quotes = [
+      { ...quote, price: 100 },
+      { ...quote, strike: 90, price: 9 },
+      { ...quote, strike: 130, bid: 0, ask: 0.05 },
+      ...smile(1, "put"),
+    ];
+    const { status, report } = await calibrated(book({ A: underlying(quotes, "svi") }));
+    expect(status).toBe(0);
+    const { quotes: rows, warnings } = report.underlyings.A;
+    expect([rows[0].implied, rows[1].implied]).toEqual([null, null]);
+    expect(rows[2].implied).toBeGreaterThan(0);
+    expect(warnings.map((text: string) => text.slice(0, at.length + 3))).toEqual([`${at}[0]`, `${at}[1]`, `${at}[2]`]);
+  });
+
+  test("no usable quote is infeasible, and its trades say so", async () => {
+    const of = book({ A: underlying([{ ...quote, price: 100 }], "svi") });
+    const { status, report } = await calibrated(of);
+    expect(status).toBe(1);
+    expect(report.underlyings.A.status).toBe("infeasible");
+    const trade = { id: "T", underlying: "A", payoff: "call", strike: 100, expiry: 1 };
+    const [parsed] = readBook({ ...of, trades: [trade] }).trades;
+    expect(parsed.ok ? "" : parsed.error.message).toContain("none of them has an implied volatility to fit");
+  });
+
+  test("a market without quotes has nothing to fit", async () => {
+    const { status, stderr } = await calibrated(book({ A: { spot: 100, currency: "EUR", volatility: 0.2 } }));
+    expect(status).toBe(2);
+    expect(stderr).toContain("there are no quotes to fit");
+  });
+});

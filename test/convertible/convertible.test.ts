@@ -1,0 +1,200 @@
+/** Convertible bonds: estimates on random trades, limits, parities, scenarios, what is refused. */
+import { afterAll, describe, expect, test } from "vitest";
+import { type BookInput, type ConvertibleInput, type CreditInput, parseBook } from "../../src/book/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => device[Symbol.dispose]());
+
+interface Trade {
+  readonly terms: Partial<ConvertibleInput["convertible"]>;
+  readonly credit?: CreditInput | undefined;
+  readonly spot?: number;
+  readonly rate?: number;
+  readonly dividendYield?: number;
+  readonly volatility?: number;
+}
+
+/** A book with an underlying and a currency for each trade. */
+function bookOf(trades: readonly Trade[], rest: Partial<BookInput> = {}): BookInput {
+  const named = <T>(value: (trade: Trade) => T): Record<string, T> =>
+    Object.fromEntries(trades.map((trade, i) => [`N${i}`, value(trade)]));
+  const credit = named(({ credit: own }) => own);
+  return {
+    asOf: "2026-11-20",
+    market: {
+      rates: named(({ rate = 0.04 }) => rate),
+      underlyings: Object.fromEntries(
+        trades.map(({ spot = 100, dividendYield = 0, volatility = 0.3 }, i) => [
+          `N${i}`,
+          { spot, currency: `N${i}`, volatility, dividends: { yield: dividendYield } },
+        ]),
+      ),
+      credit: Object.fromEntries(Object.entries(credit).filter(([, own]) => own !== undefined)) as {
+        readonly [name: string]: CreditInput;
+      },
+    },
+    trades: trades.map(({ terms }, i) => ({
+      id: `${i}`,
+      underlying: `N${i}`,
+      convertible: { maturity: 5, notional: 100, ratio: 1, ...terms },
+    })),
+    ...rest,
+  };
+}
+
+async function priced(book: BookInput, options: Partial<PricingOptions> = {}) {
+  const { results } = await priceBook(parseBook(book), { device, ...options });
+  return results.map((result) => {
+    if (result.status === "error") throw new Error(result.error.message);
+    return result;
+  });
+}
+
+/** The same numbers on every run: a linear congruential generator. */
+function uniforms(seed: number): (low: number, high: number) => number {
+  let state = seed;
+  return (low, high) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return low + ((high - low) * state) / 2 ** 31;
+  };
+}
+
+function randomTrades(count: number): readonly Trade[] {
+  const between = uniforms(20_261_126);
+  return Array.from({ length: count }, (_, k) => {
+    const isExtreme = k % 4 === 3;
+    const credit: CreditInput =
+      k % 2 === 0
+        ? { spread: between(0, isExtreme ? 0.3 : 0.06) }
+        : { hazard: between(0, isExtreme ? 0.3 : 0.06), recovery: between(0, 0.6), jump: between(0, 1) };
+    return {
+      terms: {
+        maturity: isExtreme ? Math.exp(between(-4, 3)) : between(0.5, 8),
+        coupon: between(0, 0.08),
+        frequency: [1, 2, 4][k % 3],
+        ratio: Math.exp(between(-1, 0.7)),
+        conversion: "european",
+      },
+      credit,
+      spot: 100 * Math.exp(between(-0.7, 0.5)),
+      rate: between(-0.01, 0.08),
+      dividendYield: between(0, 0.05),
+      volatility: isExtreme ? Math.exp(between(-3, 0)) : between(0.15, 0.5),
+    };
+  });
+}
+
+test("estimates of finite differences cover the distance from closed forms", async () => {
+  const book = bookOf(randomTrades(100));
+  const exact = await priced(book, { greeks: "none" });
+  for (const accuracy of [1e-4, 1e-5]) {
+    const found = await priced(book, { greeks: "none", method: "fdm", accuracy });
+    const errors = found.map(({ value }, i) => Math.abs(value - exact[i].value));
+    const covered = errors.filter((error, i) => error <= found[i].errorEstimate);
+    expect(covered.length).toBeGreaterThanOrEqual(0.99 * errors.length);
+  }
+});
+
+describe("limits", () => {
+  const spread = { spread: 0.03 };
+
+  test("without dividends, coupons and credit nobody converts early", async () => {
+    const [american, european] = await priced(bookOf([{ terms: {} }, { terms: { conversion: "european" } }]));
+    expect(american.value).toBeCloseTo(european.value, 2);
+    expect(Math.abs(american.value - european.value)).toBeLessThanOrEqual(american.errorEstimate);
+    expect(american.delta).toBeCloseTo(european.delta!, 4);
+    expect(american.gamma).toBeCloseTo(european.gamma!, 5);
+    expect(american.theta).toBeCloseTo(european.theta!, 2);
+    expect(american.vega! / european.vega!).toBeCloseTo(1, 2);
+    expect(american.rho! / european.rho!).toBeCloseTo(1, 2);
+    expect(american.method).toBe("fdm");
+    expect(european.method).toBe("closed-form");
+    expect(american.warnings[0]).toContain("without credit risk");
+  });
+
+  test("no volatility: the better of the bond and the shares at maturity", async () => {
+    const quiet = { terms: { conversion: "european" as const }, credit: spread, volatility: 0 };
+    const [bond, shares] = await priced(
+      bookOf([
+        { ...quiet, spot: 60 },
+        { ...quiet, spot: 150 },
+      ]),
+      { method: "fdm" },
+    );
+    expect(bond.value).toBeCloseTo(100 * Math.exp(-0.35), 2);
+    expect(shares.value).toBeCloseTo(150, 2);
+  });
+
+  test("a call, a put and conversion at once, and a day to maturity", async () => {
+    const always = { from: 0, to: 5 };
+    const [called, put, converted, day] = await priced(
+      bookOf([
+        { terms: { calls: [{ ...always, price: 90 }] }, credit: spread, spot: 100 },
+        { terms: { puts: [{ ...always, price: 110 }] }, credit: spread, spot: 50, rate: 0.08 },
+        { terms: {}, credit: spread, spot: 500, dividendYield: 0.05 },
+        { terms: { maturity: 1 / 365 }, credit: spread, spot: 110 },
+      ]),
+    );
+    expect(called.value).toBeCloseTo(100, 6);
+    expect(put.value).toBeCloseTo(110, 3);
+    expect(converted.value).toBeCloseTo(500, 3);
+    expect(day.value).toBeCloseTo(110, 2);
+  });
+
+  test("a convertible is worth its parity and the bond at least, and more volatility makes it dearer", async () => {
+    const spots = [20, 60, 100, 140, 200];
+    const coupons = { coupon: 0.03, frequency: 2 };
+    const all = await priced(
+      bookOf(spots.map((spot) => ({ terms: coupons, credit: spread, spot, dividendYield: 0.02 }))),
+    );
+    for (const { value, parity, bondFloor, errorEstimate, vega, clean, accrued } of all) {
+      expect(value + errorEstimate).toBeGreaterThanOrEqual(Math.max(parity!, bondFloor!));
+      expect(vega!).toBeGreaterThan(-0.01);
+      expect(clean! + accrued!).toBeCloseTo(value, 10);
+    }
+  });
+});
+
+test("scenarios are the values of moved books, local volatility of a constant is that constant", async () => {
+  const trade: Trade = {
+    terms: { coupon: 0.04, frequency: 2, calls: [{ from: 2, to: 5, price: 110, trigger: 130 }] },
+    credit: { spread: 0.02 },
+    dividendYield: 0.01,
+  };
+  const scenarios = { time: [0, 0.5], spot: [-0.1, 0], volatility: [0, 0.05], rate: [0, 0.01] };
+  const [{ scenarios: values, value }] = await priced(bookOf([trade], { scenarios }));
+  const [moved] = await priced(bookOf([{ ...trade, spot: 90, volatility: 0.35, rate: 0.05 }]));
+  const [later] = await priced(
+    bookOf([
+      { ...trade, terms: { ...trade.terms, maturity: 4.5, calls: [{ from: 1.5, to: 4.5, price: 110, trigger: 130 }] } },
+    ]),
+  );
+  expect(values![0][1][0][0]).toBeCloseTo(value, 2);
+  expect(values![0][0][1][1]).toBeCloseTo(moved.value, 2);
+  expect(values![1][1][0][0]).toBeCloseTo(later.value, 2);
+  const book = bookOf([trade]);
+  const local = { ...book, trades: book.trades.map((one) => ({ ...one, volatility: { local: "0.3 + 0 * S" } })) };
+  expect((await priced(local as BookInput))[0].value).toBeCloseTo(value, 2);
+});
+
+test.each([
+  [{ calls: [{ from: 1, to: 6, price: 100 }] }, "trades[0].convertible.calls[0].to"],
+  [
+    {
+      calls: [
+        { from: 1, to: 3, price: 100 },
+        { from: 2, to: 4, price: 101 },
+      ],
+    },
+    "trades[0].convertible.calls[1]",
+  ],
+  [{ puts: [{ from: 3, to: 2, price: 100 }] }, "trades[0].convertible.puts[0].to"],
+  [{ coupon: 0.02 }, "trades[0].convertible.frequency"],
+  [{ conversion: { from: 2, to: 1 } }, "trades[0].convertible.conversion.to"],
+  [{ maturity: -1 }, "trades[0].convertible.maturity"],
+])("%j is refused at %s", (terms, path) => {
+  const [parsed] = parseBook(bookOf([{ terms }])).trades;
+  expect(parsed.ok ? "" : parsed.error.path).toBe(path);
+});
