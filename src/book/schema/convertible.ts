@@ -1,5 +1,5 @@
 /** Convertible bonds and the credit of their issuers, as written. */
-import * as z from "zod";
+import type * as z from "zod";
 import { volatilitySchema } from "./market.ts";
 import {
   choose,

@@ -100,7 +100,7 @@ export const stepValue = (shape: Shape) =>
         for (let i = 0; i < nodes; i++) {
           const here = s[i];
           const { variance, drift, hazard, diagonal } = env.coefficientsAt({ memory, step, i });
-          let { low, high } = env.rowAt({
+          const plain = env.rowAt({
             curvatureLow: curvatureLow[i],
             curvatureHigh: curvatureHigh[i],
             slopeLow: slopeLow[i],
@@ -108,6 +108,8 @@ export const stepValue = (shape: Shape) =>
             variance,
             drift,
           });
+          let low = plain.low;
+          const high = plain.high;
           let right = alpha1 * v[i] + alpha2 * vBefore[i];
           if (spread !== 0) right -= spread * (b[i] + (b[i] - bBefore[i]) * (alpha1 - 1));
           if (hazard !== 0) {
