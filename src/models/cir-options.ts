@@ -13,7 +13,7 @@ const logGamma = fn({
     }
     const q = 1 / (y * y);
     const series = (1 / 12 - q * (1 / 360 - q * (1 / 1260 - q * (1 / 1680 - q * (1 / 1188 - (q * 691) / 360360))))) / y;
-    return (y - 0.5) * Math.log(y) - y + 0.918938533204672741780329736406 + series - shift;
+    return (y - 0.5) * Math.log(y) - y + 0.9189385332046727 + series - shift;
   },
 });
 

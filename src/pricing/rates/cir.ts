@@ -138,7 +138,7 @@ class Session implements RatesSession {
         : {
             value: value[i] * units[i],
             toStrike: value[count + i],
-            toFlows: [...slope.slice(first[i], first[i + 1])],
+            toFlows: Array.from(slope.subarray(first[i], first[i + 1])),
           },
     );
   }
