@@ -1,7 +1,7 @@
 /** Convertible bonds after parsing: plain immutable data, times in years from `asOf`. */
 import type { Convertible, Credit } from "../convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
-import type { Tags } from "./types.ts";
+import type { Tags } from "./tags.ts";
 
 /** A convertible bond, complete and valid: everything that its price depends on can be reached from here. */
 export interface ConvertibleTrade {

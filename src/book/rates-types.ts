@@ -1,6 +1,6 @@
 /** Trades on interest rates after parsing: plain immutable data, times in years from `asOf`. */
 import type { RatesModel } from "../market/index.ts";
-import type { Tags } from "./types.ts";
+import type { Tags } from "./tags.ts";
 
 /** A period over which interest accrues: years, `end` > `start`. */
 export interface Period {

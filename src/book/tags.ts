@@ -1,3 +1,6 @@
+/** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
+export type Tags = Readonly<Record<string, string | number>>;
+
 /** The names of the tags of trades as written. */
 export function tagsOf(trades: readonly unknown[]): string[] {
   const names = new Set<string>();

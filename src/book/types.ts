@@ -2,6 +2,7 @@
  * The book after parsing, and what pricing it gives: plain immutable data. Times are years from `asOf` (Act/365F),
  * rates continuously compounded per year, volatilities per √year, all as decimals.
  */
+import type { Tags } from "./tags.ts";
 import type { Credit } from "../convertible/index.ts";
 import type { BackendName } from "../device/index.ts";
 import type { BookError } from "../errors.ts";
@@ -12,6 +13,8 @@ import type { PartialSums } from "./partial-sums.ts";
 import type { ConvertibleFigures, ConvertibleTrade } from "./convertible-types.ts";
 import type { RatesFigures, RatesTrade } from "./rates-types.ts";
 import type { SensitivityName } from "./sensitivities.ts";
+
+export type { Tags } from "./tags.ts";
 
 /** The payoff of a trade that is exercised or expires, per unit of quantity. */
 export type Payoff =
@@ -134,9 +137,6 @@ export interface DriverCorrelations {
   /** The pairs that the book does not name, which are taken to be independent. */
   readonly assumed: readonly (readonly [string, string])[];
 }
-
-/** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
-export type Tags = Readonly<Record<string, string | number>>;
 
 /** A trade on underlyings, complete and valid: everything that its price depends on can be reached from here. */
 export interface Trade {
@@ -272,9 +272,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly errorEstimate: number;
   /**
    * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution",
-   * "deterministic", "payoff" (at expiry) or
-   * "knocked-out".
+   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution", "lattice",
+   * "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
   /** The seed of a price by random numbers. */

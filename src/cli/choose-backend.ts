@@ -1,8 +1,9 @@
 /**
  * The choice of "auto" for pricing a book: the CPU, or an NVIDIA GPU that is here, whichever is expected to be faster.
  */
+import type { BackendName } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
 import type { Work } from "../pricing/index.ts";
-import type { EngineOptions } from "./engine.ts";
 
 export interface Choice {
   /** "auto" opens the GPU, or else what there is. */
@@ -36,3 +37,11 @@ export async function chooseBackend(
 }
 
 const said = (seconds: number): string => `${seconds.toPrecision(2)} s`;
+
+export interface EngineOptions {
+  readonly backend: "auto" | BackendName;
+  /** The GPU, or several, for the backend "cuda". */
+  readonly device: number | readonly number[] | undefined;
+  readonly threads: number | undefined;
+  readonly precision: Precision;
+}

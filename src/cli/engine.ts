@@ -2,20 +2,13 @@
  * The interface of the layers below for the commands, so that they start without loading them, and are tested without
  * them.
  */
+import type { EngineOptions } from "./choose-backend.ts";
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
-import type { BackendName, Device } from "../device/index.ts";
+import type { Device } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Pipeline } from "../pipeline/index.ts";
 import type { ExplainMethod, ExplainReport, Work } from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
-
-export interface EngineOptions {
-  readonly backend: "auto" | BackendName;
-  /** The GPU, or several, for the backend "cuda". */
-  readonly device: number | readonly number[] | undefined;
-  readonly threads: number | undefined;
-  readonly precision: Precision;
-}
 
 export interface RunOptions {
   readonly precision: Precision;

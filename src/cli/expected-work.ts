@@ -2,7 +2,7 @@
 import type { BookContext, ParsedTrade } from "../book/index.ts";
 import type { Work } from "../pricing/index.ts";
 import { within } from "../turns.ts";
-import type { PriceOptions } from "./commands/price.ts";
+import type { PriceOptions } from "./options.ts";
 import { askedOf } from "./options.ts";
 
 /** The number of trades of the sample. */

@@ -1,4 +1,5 @@
 /** The command line: options in, exit status out. The commands themselves are loaded when they are called. */
+import type { Context } from "./run-commands.ts";
 import { Command, CommanderError, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { packageVersion } from "../formats/index.ts";
@@ -89,15 +90,6 @@ export async function main(
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.unusable;
     return reportFailure(error, terminal, signal);
   }
-}
-
-export interface Context {
-  readonly terminal: Terminal;
-  readonly signal: AbortSignal;
-  readonly engine: OpenEngine;
-  /** Says how long a command takes to end by itself, after a signal. */
-  readonly takeTime: (ms: number) => void;
-  readonly done: (status: number) => void;
 }
 
 function describe(context: Context): Command {

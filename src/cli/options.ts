@@ -1,9 +1,10 @@
 /** Options that several commands have. */
+import type { EngineOptions } from "./choose-backend.ts";
+import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
 import type { MethodName } from "../book/index.ts";
 import { accuracyGoal, deviceIndex, deviceList, names, seconds, tableRows, wholeNumber } from "./arguments.ts";
 import { CliError } from "./failure.ts";
-import type { PriceOptions } from "./commands/price.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
@@ -128,4 +129,26 @@ export function priceOptions(flags: Flags): PriceOptions {
   const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
   const files = { market, inputFormat, format, output, rows, keep, groupBy };
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
+}
+
+export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
+  readonly sensitivityErrors: boolean;
+  readonly method?: MethodName | undefined;
+  readonly market: string | undefined;
+  readonly inputFormat: InputFormat | undefined;
+  readonly format: OutputFormat | undefined;
+  readonly output: string | undefined;
+  readonly rows: TableRows | undefined;
+  /** Columns of a table that become tags. */
+  readonly keep: readonly string[] | undefined;
+  /** The tags that totals are grouped by. */
+  readonly groupBy: readonly string[] | undefined;
+  /** Continues the run in parts that is there. */
+  readonly resume?: boolean | undefined;
+  /** The largest number of trades in a part of a run. */
+  readonly chunkTrades?: number | undefined;
+  /** The largest expected cost of a part of a run on one core, in seconds. */
+  readonly chunkSeconds?: number | undefined;
+  /** The path of a report on the results, if one is wanted. */
+  readonly report?: string | undefined;
 }

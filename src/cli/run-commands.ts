@@ -1,4 +1,6 @@
 /** The commands for runs in parts, as the command line describes them. */
+import type { OpenEngine } from "./engine.ts";
+import type { Terminal } from "./terminal.ts";
 import { type Command, Option } from "commander";
 import { accuracyGoal, names, portNumber, runShare, seconds, share, tableRows, wholeNumber } from "./arguments.ts";
 import type { MergeOptions } from "./commands/merge.ts";
@@ -7,7 +9,6 @@ import type { ServeOptions } from "./commands/serve.ts";
 import type { SubmitOptions } from "./commands/submit.ts";
 import type { VerifyOptions } from "./commands/verify.ts";
 import type { WorkerOptions } from "./commands/worker.ts";
-import type { Context } from "./main.ts";
 import {
   type Flags,
   GROUP_BY,
@@ -174,4 +175,13 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
       takeTime(WORKER_PATIENCE);
       done(await serve(options, terminal, signal));
     });
+}
+
+export interface Context {
+  readonly terminal: Terminal;
+  readonly signal: AbortSignal;
+  readonly engine: OpenEngine;
+  /** Says how long a command takes to end by itself, after a signal. */
+  readonly takeTime: (ms: number) => void;
+  readonly done: (status: number) => void;
 }

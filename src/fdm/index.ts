@@ -47,13 +47,12 @@ export {
   isMonitored,
   isMonitoredBetween,
   knockedOutBy,
-  type KnockOut,
   rebateValue,
-  SAME_DATE,
-  type MonitoredLevel,
 } from "./problem/barriers.ts";
+export { type KnockOut, SAME_DATE, type MonitoredLevel } from "./problem/levels.ts";
 /** @internal */
-export { coarserInTime, fineGrid, type Grid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+export { coarserInTime, fineGrid, grids, gridsOn, type Resolution } from "./execute/grid.ts";
+export type { Grid } from "./mesh/grid.ts";
 /** @internal */
 export { instance, type Instance, type Reading } from "./execute/instance.ts";
 /** @internal */
@@ -83,7 +82,6 @@ export { jumpsBetween } from "./problem/jumps.ts";
 /** @internal */
 export {
   type Diffusion,
-  isExercisableNow,
   isTimeHomogeneous,
   type OneFactorProblem,
   type Shift,
@@ -92,6 +90,7 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem/one-factor.ts";
+export { isExercisableNow } from "./problem/barriers.ts";
 /** @internal */
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
 /** @internal */

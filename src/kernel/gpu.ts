@@ -1,5 +1,5 @@
 import type { ElementType, Precision } from "./ir.ts";
-import type { Collective, Numbers, ReadonlyNumbers } from "./language.ts";
+import type { Collective, Numbers, ReadonlyNumbers } from "./numbers.ts";
 
 /**
  * The second argument of every body. May be destructured: `body({ u }, { globalId, real })`. Besides these, bodies may

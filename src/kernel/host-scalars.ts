@@ -4,7 +4,7 @@
  */
 import { KernelError } from "../errors.ts";
 import type { Gpu } from "./gpu.ts";
-import type { Numbers } from "./language.ts";
+import type { Numbers } from "./numbers.ts";
 
 type LibraryFunction = "erf" | "erfc" | "normalCdf" | "normalPdf" | "inverseNormalCdf";
 

@@ -4,6 +4,7 @@
  */
 export type { Gpu } from "./gpu.ts";
 export type * from "./language.ts";
+export type * from "./numbers.ts";
 export { bool, i32, read, real, record, u32, write } from "./language.ts";
 export type { ElementType, Precision, ScalarType } from "./ir.ts";
 export {

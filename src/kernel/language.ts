@@ -3,6 +3,9 @@
  * call. Nothing here compiles anything; see `frontend/` for that, and LIMITATIONS.md for each deviation from
  * JavaScript.
  */
+import type { Collective } from "./numbers.ts";
+import type { Numbers } from "./numbers.ts";
+import type { ReadonlyNumbers } from "./numbers.ts";
 import { SpecError } from "../errors.ts";
 import type { Gpu } from "./gpu.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
@@ -103,28 +106,6 @@ export function checkFieldNames(owner: string, fields: object): void {
       throw new SpecError(`${owner}: "${name}" is not an identifier; rename it`);
 }
 
-declare const elementOf: unique symbol;
-declare const accessOf: unique symbol;
-
-/**
- * An array inside a kernel; `length` of a buffer is a run-time i32, of every other array a constant. The two symbols
- * exist in types only: by them the TypeScript compiler tells arrays of reals from arrays of integers, and arrays that
- * may be written from those that are only read. Typed arrays of plain JavaScript are assignable to all of them.
- */
-export interface Numbers<E extends ElementType = ElementType> {
-  [index: number]: number;
-  readonly length: number;
-  readonly [elementOf]?: E;
-  readonly [accessOf]?: "write";
-}
-/** An array that a kernel only reads. */
-export interface ReadonlyNumbers<E extends ElementType = ElementType> {
-  readonly [index: number]: number;
-  readonly length: number;
-  readonly [elementOf]?: E;
-  readonly [accessOf]?: "read" | "write";
-}
-
 /**
  * The value of a declared parameter or field inside a body. Only the name that a record was declared by may change it.
  */
@@ -193,10 +174,6 @@ export type Results = ResultValue | undefined | void;
 /** A generator where the function has barriers: called with `yield* f(…)`. */
 export type FunctionResult = Results | KernelBody<Results>;
 
-/** The collective operations and barriers that a generator body may `yield`; see `Gpu`. */
-export interface Collective {
-  readonly collective: string;
-}
 /** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 

@@ -13,6 +13,7 @@ import {
   type ShortRateTrade,
 } from "./terms.ts";
 import { nodesNeeded } from "./sizes.ts";
+import { uploaded } from "./uploaded.ts";
 
 /** How fine the recursion is. */
 export interface Fineness {
@@ -23,7 +24,7 @@ export interface Fineness {
 }
 
 /** Most nodes of a date: beyond, two dates are too close to each other for how far away they are. */
-const MOST_NODES = 16385;
+export const mostNodes = 16385;
 /** Most bytes of node values in one launch. */
 const LAUNCH_BYTES = 256 * 2 ** 20;
 
@@ -118,9 +119,9 @@ function launchesOf(
   instances.forEach(({ trade, market }, k) => {
     const { dates } = trades[trade];
     const needed = nodesNeeded(trades[trade], markets[market], fineness);
-    if (needed > MOST_NODES)
+    if (needed > mostNodes)
       throw new SpecError(
-        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${MOST_NODES}; ` +
+        `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
           "leave out some of the dates",
       );
     const capacity = rounded(needed);
@@ -141,9 +142,3 @@ function launchesOf(
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
 const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;
-
-function uploaded(device: Device, element: "f32" | "f64" | "i32", values: Float64Array | Int32Array): DeviceBuffer {
-  const buffer = device.createBuffer(element, Math.max(values.length, 1));
-  device.write(buffer, values);
-  return buffer;
-}

@@ -1,3 +1,5 @@
 /** Short-rate models: claims with rights on dates by backward recursion. */
-export { type Fineness, ShortRateEngine } from "./engine.ts";
+export { type Fineness, mostNodes, ShortRateEngine } from "./engine.ts";
+export { nodesNeeded } from "./sizes.ts";
 export type { ExerciseDate, GaussianMarket, ShortRateInstance, ShortRateTrade } from "./terms.ts";
+export { LatticeEngine, type LatticeInstance, type LatticeValues } from "./lattice-engine.ts";

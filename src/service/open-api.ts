@@ -3,7 +3,6 @@ import * as z from "zod";
 import { bookJsonSchema } from "../book/index.ts";
 import { answerSchemas } from "./answers.ts";
 import { explainOptionsSchema, optionsSchema } from "./requests.ts";
-import type { ServiceLimits } from "./server.ts";
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -101,4 +100,19 @@ function requestSchemas(): Record<string, Json> {
       properties: { ...written, trades: { type: "array", items: reference("Trade") } },
     },
   };
+}
+
+export interface ServiceLimits {
+  /** The largest size of a request's body, in bytes. */
+  readonly bytes: number;
+  /** The largest number of trades of a request. */
+  readonly trades: number;
+  /** A request may take. */
+  readonly seconds: number;
+  /** The number of requests under way at once. */
+  readonly requests: number;
+  /** The finest accuracy that may be asked for. */
+  readonly accuracy: number;
+  /** The number of markets kept. */
+  readonly markets: number;
 }

@@ -1,4 +1,5 @@
 /** An HTTP service that prices: Fastify, which is loaded when it is asked for. */
+import type { ServiceLimits } from "./open-api.ts";
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type Book, type BookHeader, contextOf, type ParsedTrade, Totals, type TradeResult } from "../book/index.ts";
@@ -17,21 +18,6 @@ export interface ServiceRequest {
   readonly token: string | undefined;
   readonly version: string;
   readonly limits: ServiceLimits;
-}
-
-export interface ServiceLimits {
-  /** The largest size of a request's body, in bytes. */
-  readonly bytes: number;
-  /** The largest number of trades of a request. */
-  readonly trades: number;
-  /** A request may take. */
-  readonly seconds: number;
-  /** The number of requests under way at once. */
-  readonly requests: number;
-  /** The finest accuracy that may be asked for. */
-  readonly accuracy: number;
-  /** The number of markets kept. */
-  readonly markets: number;
 }
 
 export interface Service extends AsyncDisposable {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { bench } from "../../src/cli/commands/bench.ts";
-import { doctor, type Probe } from "../../src/cli/commands/doctor.ts";
+import { doctor } from "../../src/cli/commands/doctor.ts";
+import type { Probe } from "../../src/cli/commands/doctor-cuda.ts";
 import { prepare } from "../../src/cli/commands/prepare.ts";
 import { preparations } from "../../src/cli/commands/prepare-book.ts";
 import { readBook } from "../../src/index.ts";

@@ -9,7 +9,8 @@ import {
 } from "../../src/book/index.ts";
 import { explainBook } from "../../src/pricing/index.ts";
 import { PlainDevice } from "../support/plain-device.ts";
-import type { Engine, EngineOptions, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+import type { Engine, ExplainRunOptions, OpenEngine, RunOptions } from "../../src/cli/engine.ts";
+import type { EngineOptions } from "../../src/cli/choose-backend.ts";
 import { onUnderlyings } from "../support/on-underlyings.ts";
 
 type Asked = EngineOptions & (Partial<RunOptions> | ExplainRunOptions);

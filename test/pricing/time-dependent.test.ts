@@ -14,7 +14,8 @@ import {
   pointValue,
   type Resolution,
 } from "../../src/fdm/index.ts";
-import { certainExercise, domain } from "../../src/fdm/mesh/domain.ts";
+import { domain } from "../../src/fdm/mesh/domain.ts";
+import { certainExercise } from "../../src/fdm/problem/certain-exercise.ts";
 import { mesh } from "../../src/fdm/mesh/mesh.ts";
 import { constant, dividendSchedule, type PiecewiseConstant } from "../../src/market/index.ts";
 import { tradeProblem } from "../../src/pricing/trade-problem.ts";

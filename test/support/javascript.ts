@@ -6,7 +6,8 @@
 import type { HostArray, LaunchSize } from "../../src/device/device.ts";
 import { hostGpu } from "../../src/kernel/host-gpu.ts";
 import type { Gpu } from "../../src/kernel/gpu.ts";
-import type { Collective, Kernel, KernelBody, Numbers } from "../../src/kernel/language.ts";
+import type { Kernel, KernelBody } from "../../src/kernel/language.ts";
+import type { Collective, Numbers } from "../../src/kernel/numbers.ts";
 
 type Arguments = Readonly<Record<string, number | boolean | HostArray>>;
 

@@ -1,5 +1,6 @@
 import { type ParsedTrade, readBook } from "../../book/index.ts";
-import type { EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import type { OpenEngine, RunOptions } from "../engine.ts";
+import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 

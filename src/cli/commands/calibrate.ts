@@ -77,8 +77,8 @@ function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): P
     return [currency, isAlone ? curve : { [model]: { ...parameters, curve } }] as const;
   });
   const fitted = Object.entries(written.underlyings ?? {}).map(([name, underlying]) => {
-    const volatility = underlyings[name]?.volatility;
-    return [name, volatility == null ? underlying : { ...underlying, volatility }] as const;
+    const volatility = underlyings[name]?.volatility ?? undefined;
+    return [name, volatility === undefined ? underlying : { ...underlying, volatility }] as const;
   });
   return { ...rest, market: { ...market, rates: Object.fromEntries(curves), underlyings: Object.fromEntries(fitted) } };
 }

@@ -1,6 +1,6 @@
 /** The CUDA part of `feynkac doctor`: the four things it needs, each GPU with what it is, and whether one opens. */
+import type { BackendName } from "../../device/index.ts";
 import type { CudaPart } from "../../device/index.ts";
-import type { Finding, Probe } from "./doctor.ts";
 
 export type DiagnoseCuda = () => Promise<readonly CudaPart[]>;
 
@@ -35,3 +35,14 @@ export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();
 }
+
+/** One line of the report. `remedy` says how to get what is missing. */
+export interface Finding {
+  readonly what: string;
+  readonly state: "ok" | "missing" | "broken";
+  readonly detail: string;
+  readonly remedy?: string;
+}
+
+/** Opens a device for a moment, and says its name. */
+export type Probe = (backend: BackendName) => Promise<string>;

@@ -1,20 +1,11 @@
+import type { Finding } from "./doctor-cuda.ts";
+import type { Probe } from "./doctor-cuda.ts";
 import { availableParallelism, cpus, totalmem } from "node:os";
 import { EXIT } from "../failure.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Terminal } from "../terminal.ts";
 import { packageVersion } from "../../formats/index.ts";
 import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
-
-/** One line of the report. `remedy` says how to get what is missing. */
-export interface Finding {
-  readonly what: string;
-  readonly state: "ok" | "missing" | "broken";
-  readonly detail: string;
-  readonly remedy?: string;
-}
-
-/** Opens a device for a moment, and says its name. */
-export type Probe = (backend: BackendName) => Promise<string>;
 
 /**
  * `feynkac doctor`: what is there to compute with, what is missing, and how to get it.

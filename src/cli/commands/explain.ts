@@ -1,7 +1,8 @@
 import type { Book } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
 import type { ExplainMethod, ExplainReport } from "../../pricing/index.ts";
-import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
+import type { EngineOptions } from "../choose-backend.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { explainCsv, explainJson, explainNdjson } from "../format/explain.ts";
 import { explainTable } from "../format/explain-table.ts";

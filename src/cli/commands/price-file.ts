@@ -15,7 +15,7 @@ import type { Output, OutputFormat } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 import { summary } from "../summary.ts";
-import type { PriceOptions } from "./price.ts";
+import type { PriceOptions } from "../options.ts";
 
 /**
  * The size in bytes, some 5,000 trades, from which on threads that read and write save more than they take to start

@@ -6,7 +6,7 @@ import { formatOfName } from "../input.ts";
 import { askedOf } from "../options.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import type { PriceOptions } from "./price.ts";
+import type { PriceOptions } from "../options.ts";
 
 /** Expected cost of a chunk on one core: what a killed process loses, at most, for each core. Seconds. */
 const CHUNK_SECONDS = 1;

@@ -1,48 +1,19 @@
-import type { AnyTrade, MethodName, ParsedTrade, TradeResult } from "../../book/index.ts";
+import type { PriceOptions } from "../options.ts";
+import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
 import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
-import type { Engine, EngineOptions, OpenEngine, RunOptions } from "../engine.ts";
+import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";
 import { CliError, EXIT } from "../failure.ts";
 import { tableFormat } from "../format/table.ts";
-import { type InputFormat, type OpenInput, openInput } from "../input.ts";
-import {
-  isRunFolder,
-  openOutput,
-  type Output,
-  type OutputFormat,
-  outputFormat,
-  type TableRows,
-  tableOptions,
-} from "../output.ts";
+import { type OpenInput, openInput } from "../input.ts";
+import { isRunFolder, openOutput, type Output, type OutputFormat, outputFormat, tableOptions } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import { askedOf } from "../options.ts";
 import { summary } from "../summary.ts";
 import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
-
-export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
-  readonly sensitivityErrors: boolean;
-  readonly method?: MethodName | undefined;
-  readonly market: string | undefined;
-  readonly inputFormat: InputFormat | undefined;
-  readonly format: OutputFormat | undefined;
-  readonly output: string | undefined;
-  readonly rows: TableRows | undefined;
-  /** Columns of a table that become tags. */
-  readonly keep: readonly string[] | undefined;
-  /** The tags that totals are grouped by. */
-  readonly groupBy: readonly string[] | undefined;
-  /** Continues the run in parts that is there. */
-  readonly resume?: boolean | undefined;
-  /** The largest number of trades in a part of a run. */
-  readonly chunkTrades?: number | undefined;
-  /** The largest expected cost of a part of a run on one core, in seconds. */
-  readonly chunkSeconds?: number | undefined;
-  /** The path of a report on the results, if one is wanted. */
-  readonly report?: string | undefined;
-}
 
 /**
  * `feynkac price`: reads, prices and writes as a stream, so that memory depends on the batch, not on the book.

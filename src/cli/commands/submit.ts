@@ -3,7 +3,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { isRunFolder } from "../output.ts";
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
-import type { PriceOptions } from "./price.ts";
+import type { PriceOptions } from "../options.ts";
 import { bookPlace, planned } from "./price-run.ts";
 
 export interface SubmitOptions extends PriceOptions {

@@ -1,5 +1,6 @@
 import type { Supervised } from "../../cluster/index.ts";
-import type { EngineOptions, OpenEngine } from "../engine.ts";
+import type { OpenEngine } from "../engine.ts";
+import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { type Device, isGpu, openDevice, type OpenOptions } from "../../device/index.ts";
 import { DeviceUnavailableError, PrecisionError } from "../../errors.ts";
-import type { EngineOptions } from "../engine.ts";
+import type { EngineOptions } from "../choose-backend.ts";
 
 /** Opens a device: `openDevice`, or what stands in for it in tests. */
 export type Open = (options: OpenOptions) => Promise<Device>;

@@ -1,4 +1,4 @@
-import type { EngineOptions } from "../engine.ts";
+import type { EngineOptions } from "../choose-backend.ts";
 
 export interface ReproduceOptions extends EngineOptions {
   /** The number of nodes of each axis. */

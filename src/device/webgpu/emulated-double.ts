@@ -2,9 +2,10 @@
  * A test whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of
  * them, measured against f64. Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
  */
+import type { CompiledKernel } from "../device.ts";
+import type { Device } from "../device.ts";
 import { PrecisionError } from "../../errors.ts";
-import { fn, i32, kernel, lower, read, real, write } from "../../kernel/index.ts";
-import type { WebGpuDevice } from "./device.ts";
+import { fn, i32, type Kernel, kernel, type KernelIR, lower, read, real, write } from "../../kernel/index.ts";
 
 const pair = [real, real] as const;
 
@@ -54,8 +55,13 @@ const selfTest = kernel({
   },
 });
 
+/** A device that compiles kernels which have been lowered. */
+interface Compiling extends Device {
+  compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel>;
+}
+
 /** The largest relative error of each operation. */
-export async function emulatedDoubleErrors(device: WebGpuDevice): Promise<Record<Operation, number>> {
+export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Operation, number>> {
   const compiled = await device.compileIr(selfTest, lower(selfTest, "f32x2"));
   const [x, y] = inputs();
   using xs = device.createBuffer("f64", ITEMS);
@@ -82,7 +88,7 @@ export async function emulatedDoubleErrors(device: WebGpuDevice): Promise<Record
  * @throws PrecisionError naming the first operation that is not exact enough, and its error; those made of it come
  * later
  */
-export async function proveEmulatedDouble(device: WebGpuDevice): Promise<void> {
+export async function proveEmulatedDouble(device: Compiling): Promise<void> {
   const errors = await emulatedDoubleErrors(device);
   const wrong = names.find((name) => !(errors[name] <= boundOf(name)));
   if (wrong === undefined) return;

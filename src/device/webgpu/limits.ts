@@ -3,7 +3,7 @@ import { type ElementType, hostReal, type KernelSignature } from "../../kernel/i
 import type { DeviceLimits } from "../device.ts";
 import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
 import { bytesPerElement } from "../buffers.ts";
-import type { WgslModule } from "./lowering.ts";
+import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
 export function limitsOf({ limits }: GPUDevice): DeviceLimits {
   return {

@@ -1,5 +1,6 @@
 import type { Arena } from "../execute/arena.ts";
-import { coarserInTime, type Grid, grids, gridsOn, type Resolution } from "../execute/grid.ts";
+import { coarserInTime, grids, gridsOn, type Resolution } from "../execute/grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import { instance, type Instance, type Reading } from "../execute/instance.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
 import { driftExcess } from "../mesh/domain.ts";

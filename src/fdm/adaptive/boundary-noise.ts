@@ -1,7 +1,7 @@
 import { fn, real } from "../../kernel/index.ts";
 import { integrate } from "../../market/index.ts";
 import { isKnockedIn } from "../problem/barriers.ts";
-import type { Grid } from "../execute/grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
 

@@ -1,6 +1,6 @@
 import type { Resolution } from "../execute/grid.ts";
 import { hasLargeDividends } from "../mesh/dividend-domain.ts";
-import type { MonitoredLevel } from "../problem/barriers.ts";
+import type { MonitoredLevel } from "../problem/levels.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 
 /**

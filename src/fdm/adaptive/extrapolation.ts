@@ -1,6 +1,7 @@
 /** Richardson's extrapolation of pairs of solutions, at today's spot and at others. */
 import { knockedOutBy, rebateValue } from "../problem/barriers.ts";
-import { isExercisableNow, type OneFactorProblem } from "../problem/one-factor.ts";
+import { type OneFactorProblem } from "../problem/one-factor.ts";
+import { isExercisableNow } from "../problem/barriers.ts";
 import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { knockedOutPoint } from "./knocked-out-point.ts";

@@ -1,4 +1,5 @@
-import { type KnockOut, rebateValue } from "../problem/barriers.ts";
+import { rebateValue } from "../problem/barriers.ts";
+import type { KnockOut } from "../problem/levels.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { PointValue } from "../read/solution.ts";
 

@@ -4,12 +4,10 @@ import {
   crossingPrice,
   isMonitored,
   isMonitoredBetween,
-  type KnockOut,
   liveSideOf,
   rebateValue,
-  SAME_DATE,
-  type MonitoredLevel,
 } from "../problem/barriers.ts";
+import { type KnockOut, SAME_DATE, type MonitoredLevel } from "../problem/levels.ts";
 import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { Rows } from "../operator/rows.ts";

@@ -11,7 +11,8 @@ import {
   setsNode,
   monitoredNode,
 } from "./barrier-rows.ts";
-import { isMonitored, type KnockIns, type KnockOut, dormantBetween, type MonitoredLevel } from "../problem/barriers.ts";
+import { isMonitored, dormantBetween } from "../problem/barriers.ts";
+import type { KnockIns, KnockOut, MonitoredLevel } from "../problem/levels.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { Rows } from "../operator/rows.ts";

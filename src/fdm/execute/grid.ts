@@ -1,14 +1,15 @@
+import type { Grid } from "../mesh/grid.ts";
 import { barrierDomain } from "../mesh/barrier-domain.ts";
 import { dividendDomain, hasLargeDividends } from "../mesh/dividend-domain.ts";
-import { certainExercise, domain } from "../mesh/domain.ts";
+import { domain } from "../mesh/domain.ts";
+import { certainExercise } from "../problem/certain-exercise.ts";
 import { coarser, type Mesh, mesh, nodesOf } from "../mesh/mesh.ts";
 import { hasObstacle, makeTable, type Table } from "../mesh/payoff-table.ts";
 import { pinnedMesh } from "../mesh/pinned-mesh.ts";
 import { hasLevels } from "../problem/barriers.ts";
 import { certainForward, type Forward, forwardOf, isForward } from "../problem/forward.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { checkFormula } from "../problem/volatility-check.ts";
-import type { TodaysWindow } from "../read/window.ts";
+import { checkFormula } from "../mesh/check-formula.ts";
 import { timesOf } from "../time/nested-times.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 import { Arena } from "./arena.ts";
@@ -20,26 +21,6 @@ export interface Resolution {
   readonly nodes: number;
   /** The number of time steps, even. */
   readonly steps: number;
-}
-
-/** A mesh with everything that does not depend on a shift of volatility or rates. */
-export interface Grid {
-  readonly problem: OneFactorProblem;
-  readonly mesh: Mesh;
-  /** The values node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
-  readonly table: Table | undefined;
-  /** True where the first node is certain to be exercised. */
-  readonly firstExercised: boolean;
-  readonly scheme: ExerciseScheme;
-  readonly time: TimeGrid;
-  /** Filled in when it is first asked for, see `windowOf`. */
-  today: TodaysWindow | undefined;
-  /** The grid every second node of which these are. */
-  readonly finer: Grid | undefined;
-  /** The coordinate of the nodes, where they are not prices at all times. */
-  readonly forward: Forward | undefined;
-  /** Instances of one key and one time grid run in one launch. */
-  readonly key: string;
 }
 
 /**

@@ -5,7 +5,7 @@ import { forwardOf } from "../problem/forward.ts";
 import { type Diffusion, type OneFactorProblem, volatilityAt } from "../problem/one-factor.ts";
 import { windowOf } from "../read/window.ts";
 import { Arena } from "./arena.ts";
-import type { Grid } from "./grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 
 /** One work item: a grid, and the coefficients of its time steps. */
 export interface Instance {

@@ -1,7 +1,7 @@
 import type { BufferElement, CompiledKernel, DeviceBuffer, HostArray } from "../../device/index.ts";
 import type { LaunchMemory, Packed } from "./launch-memory.ts";
 import { WINDOW } from "../read/interpolation.ts";
-import type { Grid } from "./grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import { keptRows, neededFlags } from "./launch-flags.ts";
 import { hasObstacle, type Table } from "../mesh/payoff-table.ts";
 import type { Instance } from "./instance.ts";

@@ -1,13 +1,6 @@
-import {
-  aliveBetween,
-  crossingPrice,
-  isPast,
-  isMonitored,
-  type KnockOut,
-  SAME_DATE,
-  type MonitoredLevel,
-  monitoredLevels,
-} from "../problem/barriers.ts";
+import { deviationOf } from "../problem/one-factor.ts";
+import { aliveBetween, crossingPrice, isPast, isMonitored, monitoredLevels } from "../problem/barriers.ts";
+import { type KnockOut, SAME_DATE, type MonitoredLevel } from "../problem/levels.ts";
 import { type Bend, bendsOf, distinct, hasLargeDividends, readings } from "./dividend-domain.ts";
 import {
   cashOf,
@@ -22,7 +15,7 @@ import {
   weighedSpot,
 } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
-import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one-factor.ts";
+import { type OneFactorProblem, totalDrift } from "../problem/one-factor.ts";
 
 /**
  * Half-width of the dense parts of the mesh, in standard deviations of the life; and in those between two dates of
@@ -30,7 +23,6 @@ import { type OneFactorProblem, totalDrift, totalVariance } from "../problem/one
  */
 const DENSITY = 0.9;
 const DENSITY_OF_DATES = 3;
-const MIN_DEVIATION = 1e-4;
 /** A level below this part of the spot is no node of a mesh that goes to zero. */
 const NEXT_TO_ZERO = 1e-6;
 /** Thinner layers, in standard deviations, are those of problems that are all but deterministic, too. */
@@ -42,7 +34,7 @@ const MIN_LAYER = 0.02;
  * unless the problem on the other side is solved on it, too, or a dividend may take the spot across it.
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const deviation = deviationOf(problem);
   const drift = Math.abs(totalDrift(problem));
   const linear = reachesZero(problem, deviation);
   const cash = cashOf(problem);

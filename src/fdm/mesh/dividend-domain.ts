@@ -1,3 +1,4 @@
+import { deviationOf } from "../problem/one-factor.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { jumpsOf, MIN_PART, lowestOf, pinnedPrices, REACH, reached, reachesZero, weighedSpot } from "./domain.ts";
 import type { PinnedMeshSpec } from "./pinned-mesh.ts";
@@ -17,7 +18,6 @@ const DENSITY = 0.6;
  * deviation.
  */
 const MIN_PART_OF_DEVIATION = 1e-3;
-const MIN_DEVIATION = 1e-4;
 /**
  * However soon a date is, a bend within as much of the life's standard deviations is near: today's value is read from
  * nodes on both sides of the spot.
@@ -57,7 +57,7 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
  */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const deviation = deviationOf(problem);
   const linear = reachesZero(problem, deviation);
   const { bends, sharp } = bendsOf(problem, payoff.kinks);
   // The boundary of early exercise is about the strike whatever becomes of the spot.
@@ -103,7 +103,7 @@ export function bendsOf(
   levels: readonly number[] = [],
 ): { readonly bends: readonly Bend[]; readonly sharp: readonly number[] } {
   const { dividends, expiry } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const deviation = deviationOf(problem);
   const bends: Bend[] = [];
   const sharp: number[] = [];
   const reach = reachOf(problem);
@@ -213,7 +213,7 @@ const carrier =
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
-  const deviation = Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
+  const deviation = deviationOf(problem);
   const min = MIN_PART * Math.min(...payoff.kinks, ...spots);
   const after = carriersOf(problem).flatMap((one) => spots.map(one.after));
   return [...spots, ...after.filter((price) => price > min)].map((at) => smooth(at, deviation));

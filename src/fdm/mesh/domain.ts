@@ -1,5 +1,7 @@
+import { deviationOf } from "../problem/one-factor.ts";
+import { inLife } from "../problem/certain-exercise.ts";
 import { integrate } from "../../market/index.ts";
-import type { Grid } from "../execute/grid.ts";
+import type { Grid } from "./grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { totalDrift, totalVariance, volatilityAt, volatilityOver } from "../problem/one-factor.ts";
 import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
@@ -30,8 +32,6 @@ const DENSITY = 0.6;
  * against strong drift its end row cannot know them (`matrixRow`), and what it makes of them is carried as far inwards.
  */
 const INFLOW_REACH = 6;
-/** The smallest standard deviation a mesh is made for; below it the problem is all but deterministic. */
-const MIN_DEVIATION = 1e-4;
 
 /** The part of the spot below which there is no need to go, wherever dividends take it. */
 export const MIN_PART = 0.02;
@@ -94,8 +94,6 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
   const fall = Math.log(start / reached(problem, start, Math.exp(-REACH * deviation)));
   return fall > FALL * REACH * deviation;
 }
-
-const deviationOf = (problem: OneFactorProblem): number => Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);
 
 /** The prices at which σ(S) jumps. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
@@ -276,48 +274,6 @@ export function reached(problem: OneFactorProblem, start: number, lognormal: num
   const bottom = x - BOTTOM;
   for (let i = 0; i < steps && x > bottom; i++) x = moved(x, 1, late(Math.exp(moved(x, 0.5, early(Math.exp(x))))));
   return Math.exp(x);
-}
-
-/**
- * A price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
- *
- *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
- *
- * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life;
- * undefined if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff,
- * so the mesh need not go on: half of its nodes would be spent on it.
- */
-export function certainExercise(problem: OneFactorProblem): number | undefined {
-  const { american, payoff, diffusion, dividends, expiry } = problem;
-  if (
-    !american ||
-    payoff.exerciseSide === "unknown" ||
-    dividends.some(({ cash, proportional }) => cash > 0 || proportional > 0) ||
-    diffusion.kind !== "deterministic"
-  )
-    return undefined;
-  const put = payoff.exerciseSide === "low";
-  const rates = inLife(problem.rates, expiry);
-  const rate = Math.min(...rates);
-  if (payoff.jumps) return rate >= 0 ? payoff.kinks[0] : undefined;
-  // Paid a dividend at expiry it is another one.
-  if (payoff.vanillaSign === undefined) return undefined;
-  const yieldRate = problem.dividendYield;
-  if ((put ? rate : yieldRate) < 1e-4 || rate < 0) return undefined;
-  const sigma = Math.max(...inLife(diffusion.sigma, expiry), 1e-8);
-  // A call's boundary rises with r, a put's falls as r does: the cautious rate is the highest, and the lowest.
-  const r = put ? rate : Math.max(...rates);
-  const m = (r - yieldRate) / (sigma * sigma) - 0.5;
-  const beta = -m + (put ? -1 : 1) * Math.sqrt(m * m + (2 * r) / (sigma * sigma));
-  return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviationOf(problem));
-}
-
-function inLife(
-  { times, values }: { times: readonly number[]; values: readonly number[] },
-  expiry: number,
-): readonly number[] {
-  const end = times.findIndex((time) => time >= expiry);
-  return end < 0 ? values : values.slice(0, end + 1);
 }
 
 /** Standard deviations to either side of the spot and the kinks in which σ is looked at, and at how many prices. */

@@ -1,3 +1,4 @@
+import type { NodeMesh } from "./pinned-mesh.ts";
 import { Arena } from "../execute/arena.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 
@@ -49,12 +50,6 @@ export interface KinkedMesh {
   readonly at: number;
   /** The index of the node at 0; −1 if no node is 0. */
   readonly zeroAt: number;
-}
-
-/** A mesh as a number for each node. */
-export interface NodeMesh {
-  readonly count: number;
-  readonly nodes: Float64Array;
 }
 
 /** A mesh as numbers for each node, or as the few that they follow from. */

@@ -1,6 +1,5 @@
 import { SpecError } from "../../errors.ts";
 import { Arena } from "../execute/arena.ts";
-import type { NodeMesh } from "./mesh.ts";
 
 /**
  * A mesh with nodes at given prices, dense about given centres, each with a width of its own: the images of equidistant
@@ -301,4 +300,10 @@ function harmonicSlopes(x: readonly number[], y: readonly number[]): number[] {
   }
   slopes.push(before);
   return slopes;
+}
+
+/** A mesh as a number for each node. */
+export interface NodeMesh {
+  readonly count: number;
+  readonly nodes: Float64Array;
 }

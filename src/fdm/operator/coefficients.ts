@@ -2,7 +2,7 @@ import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { DiscreteDividend } from "../../market/index.ts";
 import { putBarriers, putCrossings } from "../conditions/barrier-rows.ts";
 import type { Arena } from "../execute/arena.ts";
-import type { Grid } from "../execute/grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { putCrossingsIn, putKnockIns } from "../conditions/knock-in-rows.ts";
 import { Rows } from "./rows.ts";

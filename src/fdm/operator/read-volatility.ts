@@ -9,7 +9,7 @@ import {
   shapeOf,
   type ValueOf,
 } from "../../kernel/index.ts";
-import type { Instance } from "../execute/instance.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { Column } from "./column.ts";
 
 /** The function σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
@@ -29,8 +29,14 @@ export interface KernelVolatility {
   readonly literals: readonly number[];
 }
 
+/** An instance with the formula of its volatility, if it has one. */
+interface WithFormula {
+  readonly formula: KernelVolatility | undefined;
+  readonly problem: Pick<OneFactorProblem, "spots">;
+}
+
 /** The number of rows of an instance's formula in the table; none without one. */
-export function volatilityWords({ formula }: Instance): number {
+export function volatilityWords({ formula }: Pick<WithFormula, "formula">): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 
@@ -38,7 +44,7 @@ export function volatilityWords({ formula }: Instance): number {
 export function putVolatilities(
   into: Float64Array | Float32Array,
   pitch: number,
-  instances: readonly Instance[],
+  instances: readonly WithFormula[],
 ): void {
   instances.forEach(({ formula, problem }, l) => {
     if (formula === undefined) return;

@@ -1,39 +1,8 @@
+import type { KnockOut } from "./levels.ts";
+import type { MonitoredLevel } from "./levels.ts";
+import { SAME_DATE } from "./levels.ts";
 import { type DiscreteDividend, integrate } from "../../market/index.ts";
 import type { OneFactorProblem } from "./one-factor.ts";
-
-/**
- * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at
- * `times` only. Times in years from today.
- */
-export interface MonitoredLevel {
-  readonly side: "up" | "down";
-  readonly level: number;
-  readonly from: number;
-  readonly to: number;
-  /** The dates of monitoring, increasing, 0 … expiry; undefined for one that is monitored continuously. */
-  readonly times: readonly number[] | undefined;
-}
-
-/** A barrier that ends a trade. */
-export interface KnockOut extends MonitoredLevel {
-  /** The amount paid when it is hit, at once or at expiry. */
-  readonly rebate: number;
-  readonly rebateAt: "hit" | "expiry";
-  /** True where the mesh goes on beyond it all the same: another problem is solved on it. */
-  readonly open: boolean;
-}
-
-/**
- * The knock-ins that a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever
- * is, `rebate` is paid at expiry.
- */
-export interface KnockIns {
-  readonly levels: readonly MonitoredLevel[];
-  readonly rebate: number;
-}
-
-/** The part of the life below which two dates are one. */
-export const SAME_DATE = 1e-9;
 
 /** Tells whether a barrier is monitored at a time. */
 export function isMonitored({ from, to, times }: MonitoredLevel, time: number, expiry: number): boolean {
@@ -137,3 +106,11 @@ export function liveSideOf({ side, level }: MonitoredLevel): number {
 /** Tells whether a problem has barriers or knock-ins. */
 export const hasLevels = ({ barriers, knockIns }: OneFactorProblem): boolean =>
   barriers !== undefined || knockIns !== undefined;
+
+/** Tells whether the holder may exercise today, at a spot. */
+export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
+  const { american, exerciseTimes, expiry } = problem;
+  return (
+    (american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry)) && isKnockedIn(problem, spot)
+  );
+}

@@ -13,7 +13,7 @@ import {
   surfaceVolatility,
 } from "../../market/index.ts";
 import type { PayoffProfile } from "../../products/index.ts";
-import { isKnockedIn, type KnockIns, type KnockOut, SAME_DATE } from "./barriers.ts";
+import { type KnockIns, type KnockOut } from "./levels.ts";
 import { checkedVolatility } from "./volatility-check.ts";
 
 /**
@@ -69,14 +69,6 @@ export interface OneFactorProblem {
   readonly barriers?: readonly KnockOut[] | undefined;
   /** The knock-ins before which it cannot be exercised at all; until then a barrier ends it, too. */
   readonly knockIns?: KnockIns | undefined;
-}
-
-/** Tells whether the holder may exercise today, at a spot. */
-export function isExercisableNow(problem: OneFactorProblem, spot: number): boolean {
-  const { american, exerciseTimes, expiry } = problem;
-  return (
-    (american || (exerciseTimes !== undefined && exerciseTimes[0] <= SAME_DATE * expiry)) && isKnockedIn(problem, spot)
-  );
 }
 
 /** A parallel move of the instantaneous volatility and of the rates. */
@@ -216,3 +208,10 @@ export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem
 
 const isConstantUntil = ({ times }: PiecewiseConstant, expiry: number): boolean =>
   times.length === 0 || times[0] >= expiry;
+
+/** The least standard deviation up to expiry that meshes are made for. */
+const MIN_DEVIATION = 1e-4;
+
+/** The standard deviation of ln S up to expiry, at least `MIN_DEVIATION`. */
+export const deviationOf = (problem: OneFactorProblem): number =>
+  Math.max(Math.sqrt(totalVariance(problem)), MIN_DEVIATION);

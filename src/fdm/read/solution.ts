@@ -1,8 +1,8 @@
 import { isKnockedIn } from "../problem/barriers.ts";
 import { type Stencil, stencil, WINDOW } from "./interpolation.ts";
-import { type Grid } from "../execute/grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import { windowOf } from "./window.ts";
-import { isExercisableNow } from "../problem/one-factor.ts";
+import { isExercisableNow } from "../problem/barriers.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 import { cellOf, nodeAt } from "../mesh/mesh.ts";
 

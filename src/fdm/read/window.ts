@@ -1,18 +1,9 @@
-import type { Grid } from "../execute/grid.ts";
+import type { TodaysWindow } from "../mesh/grid.ts";
+import type { Grid } from "../mesh/grid.ts";
 import { cellOf, firstFrom, isBeyond, type Mesh, placeOf } from "../mesh/mesh.ts";
 import { aliveBetween, dormantBetween, hasLevels, isKnockedIn, knockedOutBy } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
-import { type Stencil, WINDOW, windowStart } from "./interpolation.ts";
-
-/** The window in which today's spot is read: the same for all instances of a grid. */
-export interface TodaysWindow {
-  /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
-  readonly cell: number | undefined;
-  /** The window's first node, if it has one. */
-  readonly first: number | undefined;
-  /** Filled in when it is first read. */
-  stencil: Stencil | undefined;
-}
+import { WINDOW, windowStart } from "./interpolation.ts";
 
 /** The window of today's spot. */
 export function windowOf(grid: Grid): TodaysWindow {

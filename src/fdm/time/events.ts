@@ -1,5 +1,6 @@
 import type { DiscreteDividend } from "../../market/index.ts";
-import { SAME_DATE, type MonitoredLevel, monitoredLevels } from "../problem/barriers.ts";
+import { monitoredLevels } from "../problem/barriers.ts";
+import { SAME_DATE, type MonitoredLevel } from "../problem/levels.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 

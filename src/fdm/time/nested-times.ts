@@ -1,4 +1,5 @@
-import { type MonitoredLevel, monitoredLevels } from "../problem/barriers.ts";
+import { monitoredLevels } from "../problem/barriers.ts";
+import type { MonitoredLevel } from "../problem/levels.ts";
 import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";

@@ -1,10 +1,8 @@
 /** Evaluation of formulas in f64, for hosts: no code is generated, so it runs under any content security policy. */
+import { CONSTANTS } from "./formula-names.ts";
+import { MATH } from "./formula-names.ts";
 import { mathFunctions } from "../math/index.ts";
 import type { UserFunctions } from "./user-functions.ts";
-
-/** Functions that Math has and that a formula calls by their bare names. */
-export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
-export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };
 
 type Scalar = number | boolean;
 /** The values of a part in a column, where truths are 1 and 0. */

@@ -1,5 +1,5 @@
 /** A formula's numbers as variables of it. */
-import { CONSTANTS } from "./formula-evaluate.ts";
+import { CONSTANTS } from "./formula-names.ts";
 import { isLiftable } from "./literals.ts";
 
 /** Functions that are worked out here where their arguments are numbers, as the front end does. */

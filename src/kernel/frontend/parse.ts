@@ -5,7 +5,6 @@
  */
 import type { BlockStatement, Expression, Node, Pattern, Property, VariableDeclaration } from "acorn";
 import { identifier, parseExpression, property } from "./parse-expressions.ts";
-import type { FunctionSyntax } from "./source.ts";
 import { Tokens, Unread } from "./tokens.ts";
 
 /** @returns null for text that is not plain */
@@ -211,4 +210,11 @@ function forStatement(t: Tokens, inside: Inside): Node {
   const update = t.kind === ")" ? null : parseExpression(t, inside.generator);
   t.expect(")");
   return { type: "ForStatement", start, init, test, update, body: loopBody(t, inside) } as unknown as Node;
+}
+
+export interface FunctionSyntax {
+  readonly params: readonly Pattern[];
+  /** An expression for `() => e`, otherwise a block. */
+  readonly body: Expression | BlockStatement;
+  readonly generator: boolean;
 }

@@ -1,17 +1,11 @@
 /** The parsing of a function's text to its syntax tree, and messages with a caret from a place in it. */
+import type { FunctionSyntax } from "./parse.ts";
 import { LastUsed } from "../../last-used.ts";
-import { parse, type Node as AcornNode, type Pattern, type Expression, type BlockStatement } from "acorn";
+import { parse, type Node as AcornNode } from "acorn";
 
 import { KernelError } from "../../errors.ts";
 import type { Place } from "../ir.ts";
 import { parsePlain } from "./parse.ts";
-
-export interface FunctionSyntax {
-  readonly params: readonly Pattern[];
-  /** An expression for `() => e`, otherwise a block. */
-  readonly body: Expression | BlockStatement;
-  readonly generator: boolean;
-}
 
 /** One function's text and tree, and where it stands among a kernel's sources. */
 export interface SourceUnit {

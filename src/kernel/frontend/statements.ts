@@ -13,7 +13,7 @@ import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts
 import { lowerEffect, lowerValue } from "./expressions.ts";
 import { lowerLoop } from "./loops.ts";
 import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./records.ts";
-import type { FunctionSyntax } from "./source.ts";
+import type { FunctionSyntax } from "./parse.ts";
 import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
 
 /** A function's body; the value is what it returns. */

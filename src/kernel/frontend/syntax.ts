@@ -1,7 +1,7 @@
 /** Questions about syntax trees that need no types: what is assigned, what may return, how large it is. */
 import type { Expression, Node } from "acorn";
 
-import type { FunctionSyntax } from "./source.ts";
+import type { FunctionSyntax } from "./parse.ts";
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";

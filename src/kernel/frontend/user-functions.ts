@@ -3,7 +3,7 @@ import { SpecError } from "../../errors.ts";
 import { declareFunction } from "../declared.ts";
 import { type FunctionResult, type FunctionSpec, isTuple, type RealFunction, real } from "../language.ts";
 import { mathFunctions } from "../math/index.ts";
-import { CONSTANTS, MATH } from "./formula-evaluate.ts";
+import { CONSTANTS, MATH } from "./formula-names.ts";
 
 /**
  * Functions by name, each a plain function of numbers, `(S, t) => …`, which uses nothing but its arguments and `Math`,

@@ -1,6 +1,5 @@
 /** Arrays whose every access is checked: bounds, initialisation, races. */
 import type { HostNumbers } from "./arguments.ts";
-import type { Item } from "./item.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
 /** The fault of an access, or undefined. Turned into an error by whoever knows the place in the source. */
@@ -12,6 +11,12 @@ const VERB: Readonly<Record<AccessKind, string>> = {
   atomicRead: "atomically reads",
   atomicWrite: "atomically updates",
 };
+
+/** The work item that reads or writes an element, as messages name it. */
+interface Accessor {
+  readonly place: { readonly globalId: number };
+  readonly group: { readonly id: number; readonly epoch: number };
+}
 
 export interface CheckedArrayOptions {
   readonly name: string;
@@ -40,7 +45,7 @@ export class CheckedArray {
   }
 
   /** Checks an access before it is made. `needsValue`: it uses what the element held. */
-  check(index: number, kind: AccessKind, needsValue: boolean, item: Item): Complaint {
+  check(index: number, kind: AccessKind, needsValue: boolean, item: Accessor): Complaint {
     if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
     if (needsValue && this.#written?.[index] === 0) {
       return `reads ${this.name}[${index}] (length ${this.length}) before anything was stored there, or what was fetched had arrived; store to it, or await it, first`;
@@ -65,7 +70,7 @@ export class CheckedArray {
     return `${VERB[kind]} ${this.name}[${index}], out of bounds: the length is ${this.length}; guard the access or pass a longer array`;
   }
 
-  #race(index: number, kind: AccessKind, item: Item, history: AccessHistory): Complaint {
+  #race(index: number, kind: AccessKind, item: Accessor, history: AccessHistory): Complaint {
     const by = { item: item.place.globalId, group: item.group.id, epoch: item.group.epoch };
     const rival = history.record(index, kind, by);
     if (rival === undefined) return undefined;

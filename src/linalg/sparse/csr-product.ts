@@ -1,4 +1,5 @@
 /** The product of compressed rows: an item a row, or several items a row. */
+import type { CsrAlgorithm } from "./spec.ts";
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../remembered.ts";
 import { isGpu } from "../../device/index.ts";
@@ -118,9 +119,6 @@ const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
     },
   }),
 );
-
-/** The algorithm by which compressed rows are multiplied. */
-export type CsrAlgorithm = "scalar" | "vector" | "aligned";
 
 /** The shape that the product needs to know besides the arrays. */
 export interface CsrShape {

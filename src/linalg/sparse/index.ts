@@ -15,7 +15,7 @@ export type {
 } from "./formats.ts";
 export { formatMatrixMarket, MatrixMarketError, type MatrixMarketOptions, parseMatrixMarket } from "./matrix-market.ts";
 export { type ApplyArguments, SparseOperator } from "./operator.ts";
-export type { CsrAlgorithm } from "./csr-product.ts";
+export type { CsrAlgorithm } from "./spec.ts";
 export type { OperatorOptions } from "./spec.ts";
 export {
   stencil,

@@ -1,7 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { knownFields } from "../given.ts";
-import type { CsrAlgorithm } from "./csr-product.ts";
 
 /** The options of `SparseOperator.create`. */
 export interface OperatorOptions {
@@ -42,3 +41,6 @@ export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
   return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
 }
+
+/** The algorithm by which compressed rows are multiplied. */
+export type CsrAlgorithm = "scalar" | "vector" | "aligned";

@@ -20,6 +20,7 @@ export const RESULT_METHODS = [
   "montecarlo",
   "quantization",
   "convolution",
+  "lattice",
   "closed-form",
 ] as const;
 

@@ -1,23 +1,12 @@
 /** Bounds of a value that hold in every model of the book: nothing beyond them is a price. */
+import type { BoundsAt } from "./sides.ts";
+import type { Sides } from "./sides.ts";
 import type { Terms } from "../terms.ts";
-import { type AssetSide, assetSides, type MoneySide, moneySide } from "./sides.ts";
-import { type Range, UNBOUNDED } from "./range.ts";
+import { assetSides, moneySide } from "./sides.ts";
+import { UNBOUNDED } from "./range.ts";
 import { basketBounds } from "./payoffs/basket.ts";
 import { averageBounds, lookbackBounds, swingBounds } from "./payoffs/path.ts";
 import { digitalBounds, vanillaBounds } from "./payoffs/single.ts";
-
-/** The bounds of a trade at some spots of its assets. */
-export type BoundsAt = (spots: readonly number[]) => Range;
-
-/** The inputs from which payoffs derive bounds of their price. */
-export interface Sides {
-  readonly terms: Terms;
-  readonly money: MoneySide;
-  readonly assets: readonly AssetSide[];
-  /** True where the holder may exercise before expiry; `isExercisableNow`: today. */
-  readonly isEarly: boolean;
-  readonly isExercisableNow: boolean;
-}
 
 /**
  * The bounds of terms, by spots. They use no more than that discounted spots, dividends put back, are martingales (or

@@ -1,4 +1,5 @@
 /** Today's values of money and assets that are paid later, for bounds. */
+import type { Range } from "./range.ts";
 import { integrate, integratedVariance, type Volatility } from "../../market/index.ts";
 import { logNormalOption } from "../methods/montecarlo/average.ts";
 import { hostNormalCdf } from "../../models/index.ts";
@@ -102,4 +103,17 @@ export function digitalValue(
   if (!(asset > 0 && width > 1e-4)) return undefined;
   const d = Math.log(asset / (strike * discount)) / width - 0.5 * width;
   return discount * hostNormalCdf(sign * d);
+}
+
+/** The bounds of a trade at some spots of its assets. */
+export type BoundsAt = (spots: readonly number[]) => Range;
+
+/** The inputs from which payoffs derive bounds of their price. */
+export interface Sides {
+  readonly terms: Terms;
+  readonly money: MoneySide;
+  readonly assets: readonly AssetSide[];
+  /** True where the holder may exercise before expiry; `isExercisableNow`: today. */
+  readonly isEarly: boolean;
+  readonly isExercisableNow: boolean;
 }

@@ -1,6 +1,6 @@
 /** Bounds of payoffs on several assets. */
 import type { Payoff } from "../../../book/index.ts";
-import type { BoundsAt, Sides } from "../bounds.ts";
+import type { BoundsAt, Sides } from "../sides.ts";
 import { UNBOUNDED } from "../range.ts";
 import { vanillaValue } from "../sides.ts";
 

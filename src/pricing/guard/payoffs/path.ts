@@ -1,6 +1,6 @@
 /** Bounds of payoffs that depend on the path of one spot. */
 import type { Payoff } from "../../../book/index.ts";
-import type { BoundsAt, Sides } from "../bounds.ts";
+import type { BoundsAt, Sides } from "../sides.ts";
 import { INSTANT } from "../../../market/index.ts";
 import { UNBOUNDED } from "../range.ts";
 

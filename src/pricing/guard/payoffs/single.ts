@@ -1,6 +1,6 @@
 /** Bounds of calls, puts and digitals on one asset. */
 import type { Payoff } from "../../../book/index.ts";
-import type { BoundsAt, Sides } from "../bounds.ts";
+import type { BoundsAt, Sides } from "../sides.ts";
 import { digitalValue, vanillaValue } from "../sides.ts";
 
 type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;

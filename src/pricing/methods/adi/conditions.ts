@@ -1,4 +1,5 @@
 /** Conditions that the problems of alternating directions share. */
+import type { AnyProblem } from "../../../fdm/index.ts";
 import type { Condition } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
 import { type Level, restartsOf } from "../several/parts.ts";
@@ -20,3 +21,6 @@ export function restarts(terms: Terms, axis: string, p: Parameters): readonly Co
 /** The condition, as a formula, that a spot is at or beyond a level. */
 export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
   `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;
+
+/** The conditions at the ends of an axis. */
+export type Ends = NonNullable<AnyProblem["boundaries"]>[string];

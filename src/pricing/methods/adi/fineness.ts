@@ -1,7 +1,6 @@
 /** The numbers of nodes and steps that a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
 import type { Range } from "../several/domain.ts";
-import type { Fineness } from "./problem.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */
 const ASSET = [48, 32];
@@ -90,4 +89,11 @@ export const growth = (terms: Terms, from: number, to: number): number =>
 export function refined(terms: Terms, level: number, ratio: number, most: number): number {
   const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), most);
   return Math.min(wanted, MAX_LEVEL[factorsOf(terms) - 2]);
+}
+
+/** The resolution at which a problem is solved. */
+export interface Fineness {
+  /** The number of nodes of each axis. */
+  readonly nodes: readonly number[];
+  readonly steps: number;
 }

@@ -23,7 +23,7 @@ import { Parameters } from "../several/text.ts";
 import { widened } from "../several/row.ts";
 import { hitText, restarts, SPLITTING } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
-import type { Ends } from "./problem.ts";
+import type { Ends } from "./conditions.ts";
 
 /** Standard deviations to each side of where an axis' variable is, or is expected in some asset's measure. */
 const DEVIATIONS = 5;

@@ -1,4 +1,6 @@
 /** Problems for `solve` from the terms of a row. */
+import type { Ends } from "./conditions.ts";
+import type { Fineness } from "./fineness.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { type AnyProblem, type Condition, SAME_DATE } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
@@ -20,16 +22,6 @@ import { Parameters } from "../several/text.ts";
 import { widened } from "../several/row.ts";
 import { restarts, SPLITTING } from "./conditions.ts";
 import { correctionOf, isPlainAmerican } from "./estimate.ts";
-
-/** The conditions at the ends of an axis. */
-export type Ends = NonNullable<AnyProblem["boundaries"]>[string];
-
-/** The resolution at which a problem is solved. */
-export interface Fineness {
-  /** The number of nodes of each axis. */
-  readonly nodes: readonly number[];
-  readonly steps: number;
-}
 
 /**
  * The safety factor of error estimates in Heston's model: corrections in space and in time may cancel, and their order

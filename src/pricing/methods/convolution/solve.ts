@@ -6,7 +6,7 @@ import type { Terms } from "../../terms.ts";
 import { chainOf, type FactorChain } from "../quantization/chain.ts";
 import { exactValue } from "../quantization/exact.ts";
 import { datesOf, unitsOf } from "../quantization/factors.ts";
-import type { Common } from "../quantization/plan.ts";
+import type { Common } from "../quantization/solve.ts";
 import { discountFactorsOf, exactly, forwardsOf, hasRightToday, type Instance } from "../quantization/solve.ts";
 
 /** Distances of nodes on the first level, in standard deviations: one factor, two, two with a year of days. */

@@ -5,7 +5,7 @@ import type { Terms } from "../../terms.ts";
 import { knownAt } from "../several/parts.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
 import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.ts";
-import type { Estimate } from "./simulate.ts";
+import type { Estimate } from "./measured.ts";
 
 /** The relative size of rounding errors. */
 export const ROUNDING = 1e-13;

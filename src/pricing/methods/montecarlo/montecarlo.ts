@@ -23,7 +23,8 @@ import {
   THETA,
   VEGA,
 } from "./sensitivities.ts";
-import type { Estimate, Instance, Measured } from "./simulate.ts";
+import type { Instance } from "./simulate.ts";
+import type { Estimate, Measured } from "./measured.ts";
 import { streamOf } from "./stream.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: more than any other method. */

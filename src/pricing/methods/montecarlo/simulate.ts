@@ -1,4 +1,6 @@
 /** Instances by the path engine: those of one shape together. */
+import type { Estimate } from "./measured.ts";
+import type { Measured } from "./measured.ts";
 import type { Device } from "../../../device/index.ts";
 import { DeviceLostError, SpecError } from "../../../errors.ts";
 import type { Precision } from "../../../kernel/index.ts";
@@ -9,7 +11,6 @@ import {
   type MonteCarloResult,
   type Variant,
 } from "../../../montecarlo/index.ts";
-import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
 import type { TimeBudget } from "../../time-budget.ts";
 import { payoffAt } from "../several/payoff.ts";
@@ -21,23 +22,6 @@ import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { biasOf, type Sensitivities } from "./sensitivities.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
-
-/** A number and half the width of an interval of 95 % that it is in. */
-export interface Measured {
-  readonly value: number;
-  readonly error: number;
-}
-
-/** The estimates of an instance. */
-export interface Estimate extends Measured {
-  /** Paths it took. */
-  readonly paths: number;
-  /** True where the accuracy would take more paths than there may be. */
-  readonly isLimited: boolean;
-  readonly method: ResultMethod;
-  /** Sensitivities by the names of their measures; none where none were asked for. */
-  readonly measures?: ReadonlyMap<string, Measured>;
-}
 
 /** A value to be estimated: terms, spots, random numbers. */
 export interface Instance extends Path {

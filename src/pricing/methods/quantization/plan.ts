@@ -1,5 +1,5 @@
 /** Trades with rights, their cases and their sensitivities, by a method that finds values of instances. */
-import type { Precision } from "../../../kernel/index.ts";
+import type { Common } from "./solve.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import { type Terms, termsOf } from "../../terms.ts";
@@ -8,13 +8,6 @@ import { readEach } from "../read-each.ts";
 import { unitsOf } from "./factors.ts";
 import { type Moves, movesOf, sensitivitiesOf } from "./sensitivities.ts";
 import type { Instance } from "./solve.ts";
-
-/** The settings that instances of a batch have in common. */
-export interface Common {
-  readonly precision: Precision;
-  readonly seed: number;
-  readonly signal: AbortSignal | undefined;
-}
 
 /** The interface through which a method values instances. */
 export interface Valuer {

@@ -1,4 +1,5 @@
 /** Values on quantization trees: those of one tree together, whichever trades they belong to. */
+import type { Precision } from "../../../kernel/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { DeviceLostError } from "../../../errors.ts";
 import { integrate } from "../../../market/index.ts";
@@ -14,7 +15,6 @@ import type { Terms } from "../../terms.ts";
 import { chainOf, type FactorChain } from "./chain.ts";
 import { type ExactValue, exactValue } from "./exact.ts";
 import { datesOf, unitsOf } from "./factors.ts";
-import type { Common } from "./plan.ts";
 import type { Trees } from "./trees.ts";
 
 /** The estimates of an instance. */
@@ -279,4 +279,11 @@ async function valueOption(tree: QuantizationTree, task: Task): Promise<number> 
   const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growthAt(sigma, x)) / means[k]);
   const exercise = (_t: number, layer: number): boolean => layer > 0;
   return (await optimalStopping(tree, { payoff, discountFactors: discountFactorsOf(task), exercise })).value;
+}
+
+/** The settings that instances of a batch have in common. */
+export interface Common {
+  readonly precision: Precision;
+  readonly seed: number;
+  readonly signal: AbortSignal | undefined;
 }

@@ -1,0 +1,35 @@
+/** Prices at which something happens to a trade once the spot has reached them. */
+
+/**
+ * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at
+ * `times` only. Times in years from today.
+ */
+export interface MonitoredLevel {
+  readonly side: "up" | "down";
+  readonly level: number;
+  readonly from: number;
+  readonly to: number;
+  /** The dates of monitoring, increasing, 0 … expiry; undefined for one that is monitored continuously. */
+  readonly times: readonly number[] | undefined;
+}
+
+/** A barrier that ends a trade. */
+export interface KnockOut extends MonitoredLevel {
+  /** The amount paid when it is hit, at once or at expiry. */
+  readonly rebate: number;
+  readonly rebateAt: "hit" | "expiry";
+  /** True where the mesh goes on beyond it all the same: another problem is solved on it. */
+  readonly open: boolean;
+}
+
+/**
+ * The knock-ins that a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever
+ * is, `rebate` is paid at expiry.
+ */
+export interface KnockIns {
+  readonly levels: readonly MonitoredLevel[];
+  readonly rebate: number;
+}
+
+/** The part of the life below which two dates are one. */
+export const SAME_DATE = 1e-9;

@@ -1,0 +1,6 @@
+/** Names that formulas have beside the functions of the kernel language. */
+
+/** Functions that Math has and that a formula calls by their bare names. */
+export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
+
+export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };

@@ -1,0 +1,101 @@
+/** Claims on whole years in the model of Black, Derman and Toy. */
+import type { RatesTrade } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
+import { INSTANT } from "../../market/index.ts";
+import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../rates/index.ts";
+import type { Weighted } from "./evaluations.ts";
+import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
+import type { RatesMarket } from "./rates-market.ts";
+import { datedTrade } from "./rights.ts";
+import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+
+/** Rounding of the lattice and of its fit, relative to the largest payment. */
+const ROUNDING = 1e-12;
+
+/**
+ * Bonds with calls and puts, options on bonds and swaptions on the published lattice of a year a period: payments and
+ * rights lie on whole years. A scenario's move of the curve or of the volatilities is fitted again.
+ *
+ * Error: rounding, since the lattice is the model. Theta needs other times than whole years, and is null. Verified:
+ * test/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
+ */
+export const latticeRates: RatesMethod = {
+  name: "lattice",
+  resultName: "lattice",
+  refuses,
+  open: (device, precision) => {
+    const engine = new LatticeEngine(device, precision);
+    return { price: (rows) => priceBy(engine, rows), [Symbol.dispose]() {} };
+  },
+};
+
+function refuses(trade: RatesTrade): string | undefined {
+  const { rates, product } = trade;
+  if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
+  if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
+  const dated = datedTrade(trade, 1);
+  if (dated === undefined) return "a sum of options";
+  if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
+  const { flows, dates } = dated.claim;
+  const between = [...flows.map(([time]) => time), ...dates.map(({ time }) => time)].find(
+    (time) => Math.abs(time - Math.round(time)) > INSTANT,
+  );
+  if (between !== undefined)
+    return `a payment or a right ${between} years from asOf, where the lattice knows whole years`;
+  const years = Math.round(flows[flows.length - 1][0]);
+  const known = rates.annualYields.length;
+  return years > known ? `a payment in ${years} years, where the yields of the book end with ${known}` : undefined;
+}
+
+/** The yields and volatilities of a market, whatever has moved them. */
+function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
+  const { model } = market;
+  const dated = datedTrade(trade, 1);
+  if (model.kind !== "bdt" || dated === undefined) throw new SpecError("expected a claim under bdt");
+  const claim: ShortRateTrade = dated.claim;
+  const years = Math.round(claim.flows[claim.flows.length - 1][0]);
+  const yields = Array.from({ length: years }, (_, i) => {
+    const volatility = Math.max(model.yieldVolatilities[i] + market.volatilityShift, 0);
+    return [Math.expm1(-market.logDiscount(i + 1) / (i + 1)), volatility] as const;
+  });
+  return { trade: claim, yields };
+}
+
+interface Plan {
+  readonly value: number;
+  readonly size: number;
+  readonly sensitivities: readonly Sensitivity[];
+}
+
+async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
+  const instances: LatticeInstance[] = [];
+  const plans = rows.map(({ trade, market, greeks }): Plan | SpecError => {
+    if (market.years > 0) return new SpecError("a later date is not on the lattice, whose periods begin at asOf");
+    const ask = (at: RatesMarket): number => instances.push(instanceOf(trade, at)) - 1;
+    const valueOf = (_: RatesTrade, at: RatesMarket): Weighted => [[1, ask(at)]];
+    const value = ask(market);
+    const size = Math.max(...instances[value].trade.flows.map(([, amount]) => Math.abs(amount)));
+    const wanted = greeks === "all" ? "moves" : "none";
+    return { value, size, sensitivities: sensitivitiesOf(trade, market, wanted, valueOf) };
+  });
+  const { values } = await engine.values(instances);
+  return plans.map((plan) => (plan instanceof SpecError ? plan : resultOf(plan, values)));
+}
+
+function resultOf({ value: at, size, sensitivities }: Plan, values: Float64Array): RatesOutcome {
+  const value = values[at];
+  if (Number.isNaN(value))
+    return new SpecError(
+      "bdt: no lattice has these yields and volatilities with rates above 0; check that discount factors fall from " +
+        "year to year and that the volatilities vary little from one to the next",
+    );
+  const found: RatesValue = {
+    value,
+    errorEstimate: ROUNDING * size,
+    theta: Number.NaN,
+    vega: Number.NaN,
+    rho: Number.NaN,
+  };
+  const sum = (of: Weighted): number => of.reduce((total, [factor, number]) => total + factor * values[number], 0);
+  return sensitivities.reduce((result, { put, of }) => put(result, sum(of)), found);
+}

@@ -1,0 +1,107 @@
+/** Trades on rates as claims with rights on dates. */
+import type { RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../book/index.ts";
+import { INSTANT } from "../../market/index.ts";
+import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
+import { accruedAt } from "./bond-figures.ts";
+
+/** A trade with dates in place of windows. */
+export interface DatedTrade {
+  readonly claim: ShortRateTrade;
+  /** Whether it has windows, so that its dates stand for rights at any time. */
+  readonly hasWindows: boolean;
+}
+
+/** Shorter windows, in years, have as many dates as one of this length. */
+const SHORTEST_WINDOW = 0.5;
+
+/**
+ * The claim that stands for a trade: `perYear` dates a year stand for a window, and with them the times of payments in
+ * it. A cap or floor has no such claim.
+ */
+export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade | undefined {
+  switch (product.kind) {
+    case "bond": {
+      const { flows } = product.bond;
+      const last = flows[flows.length - 1][0];
+      const rights = [...product.calls, ...product.puts];
+      const times = timesOf(rights, flows, perYear).filter((time) => time < last - INSTANT);
+      const accrued = times.map((time) => accruedAt(product.bond, time));
+      const dates = times.map((time, i): ExerciseDate => {
+        const floor = best(product.puts, time, Math.max, accrued[i]);
+        const cap = best(product.calls, time, Math.min, accrued[i]);
+        return { time, settlement: time, floor, cap };
+      });
+      return { claim: { kind: "bond", flows, dates }, hasWindows: rights.some(isWindow) };
+    }
+    case "bondOption": {
+      const { bond, right, strike, strikeIs, exercise } = product;
+      const times = timesOf(windowsOf(exercise), bond.flows, perYear);
+      const dates = times.map((time): ExerciseDate => {
+        const floor = strikeIs === "clean" ? strike + accruedAt(bond, time) : strike;
+        return { time, settlement: time, floor };
+      });
+      const kind = right === "call" ? "receiver" : "payer";
+      return { claim: { kind, flows: bond.flows, dates }, hasWindows: exercise.kind === "american" };
+    }
+    case "swaption":
+      return datedSwaption(product, perYear);
+    default:
+      return undefined;
+  }
+}
+
+type Swaption = Extract<RatesProduct, { readonly kind: "swaption" }>;
+
+/** A receiver swaption buys the fixed leg with its notional for the notional, paid at the start of the swap. */
+function datedSwaption({ right, strike, notional, periods, exercise }: Swaption, perYear: number): DatedTrade {
+  const [{ start }] = periods;
+  const last = periods.length - 1;
+  const coupons = periods.map(({ start: from, end }, i): readonly [number, number] => {
+    return [end, notional * (strike * (end - from) + (i === last ? 1 : 0))];
+  });
+  const flows = start > 0 ? [[start, -notional] as const, ...coupons] : coupons;
+  const dates = timesOf(windowsOf(exercise), flows, perYear).map((time): ExerciseDate => {
+    return { time, settlement: time, floor: time < start ? 0 : notional };
+  });
+  return { claim: { kind: right, flows, dates }, hasWindows: exercise.kind === "american" };
+}
+
+const isWindow = ({ from, to }: RedemptionRight): boolean => to > from;
+
+function windowsOf(exercise: RatesExercise): Pick<RedemptionRight, "from" | "to">[] {
+  return exercise.kind === "american" ? [exercise] : exercise.times.map((time) => ({ from: time, to: time }));
+}
+
+/** The times of all rights, increasing; a time within a second of a payment is that of the payment. */
+function timesOf(
+  rights: readonly Pick<RedemptionRight, "from" | "to">[],
+  flows: ShortRateTrade["flows"],
+  perYear: number,
+): number[] {
+  const all = rights.flatMap(({ from, to }) => {
+    if (to <= from) return [from];
+    const inside = flows.map(([time]) => time).filter((time) => time > from && time < to);
+    const edges = [from, ...inside, to];
+    const rate = perYear * Math.max(1, SHORTEST_WINDOW / (to - from));
+    return edges.slice(1).flatMap((end, i) => {
+      const count = Math.max(1, Math.ceil((end - edges[i]) * rate));
+      return Array.from({ length: count + 1 }, (_, k) => edges[i] + ((end - edges[i]) * k) / count);
+    });
+  });
+  const snapped = all.map((time) => flows.find(([paid]) => Math.abs(paid - time) < INSTANT)?.[0] ?? time);
+  const sorted = snapped.toSorted((a, b) => a - b);
+  return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] >= INSTANT);
+}
+
+/** The dirty price of the rights at a time that is best for who has them; undefined where there is none. */
+function best(
+  rights: readonly RedemptionRight[],
+  time: number,
+  of: (a: number, b: number) => number,
+  accrued: number,
+): number | undefined {
+  const prices = rights
+    .filter(({ from, to }) => from - INSTANT < time && time < to + INSTANT)
+    .map(({ price }) => price + accrued);
+  return prices.length === 0 ? undefined : prices.reduce(of);
+}
