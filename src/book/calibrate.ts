@@ -1,19 +1,27 @@
 /** Curves and volatilities from the quotes of a market, and how well they fit. */
+import type { Device } from "../device/index.ts";
 import {
   type ArbitrageCheck,
   type CurveFit,
   fitCurve,
+  fitHeston,
+  fitHullWhite,
   fitQuotes,
   type FittedQuotes,
+  type HullWhiteFit,
+  type HullWhiteParameters,
   InstrumentError,
   type OptionQuote,
   type RateInstrument,
+  type RateQuote,
   type SurfaceFit,
+  type UnderlyingQuotes,
+  withSurface,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
 import { afterDividend, discountFactor, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
 import { inside, type Place } from "./place.ts";
-import type { FittedSpec, InstrumentsSpec, InstrumentSpec, OptionQuoteSpec } from "./schema/index.ts";
+import type { FittedSpec, InstrumentsSpec, InstrumentSpec, OptionQuoteSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, isoDay, MAX_YEARS, type TimeSpec, yearsFrom } from "./time.ts";
 
 /** A check for arbitrage; `min` is null where there was nothing to check. */
@@ -74,16 +82,55 @@ export interface CurveCalibration {
   readonly status: "converged" | "not converged";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number>>;
+  readonly standardErrors?: Readonly<Record<string, number>>;
+  /** Of rates; of a model the relative errors of prices. */
   readonly rmse: number;
   readonly curve: readonly CurveNode[];
-  /** By instrument, as written: its rate, that of the curve, and the difference. */
+  /** By instrument, as written: its rate or its price, that of the fit, and the difference. */
   readonly quotes: readonly {
     readonly end: number | string;
-    readonly rate: number;
+    readonly rate?: number;
+    readonly price?: number;
     readonly fitted: number;
     readonly error: number;
   }[];
 }
+
+/** Hull and White's model of prices of caps or swaptions. @throws BookError at a quote that no model has */
+export function calibrateHullWhite(
+  { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
+  curve: ForwardCurve,
+  place: Place,
+): { readonly model: HullWhiteParameters; readonly report: CurveCalibration } {
+  let fit: HullWhiteFit;
+  try {
+    fit = fitHullWhite(quotes, (time) => discountFactor(curve, time));
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error;
+    throw new BookError(place(), error.message.replace("quotes", of), { cause: error });
+  }
+  const times = [...new Set(quotes.map((quote) => lastOf(quote)))].sort((a, b) => a - b);
+  const report = {
+    status: fit.status,
+    model: "hull-white",
+    parameters: { ...fit.parameters },
+    standardErrors: { ...fit.standardErrors },
+    rmse: fit.rmse,
+    curve: times.map((time) => {
+      const discount = discountFactor(curve, time);
+      return { date: time, time, zero: -Math.log(discount) / time, discount };
+    }),
+    quotes: quotes.map((quote, i) => ({
+      end: lastOf(quote),
+      price: quote.price,
+      fitted: fit.quotes[i].fitted,
+      error: fit.quotes[i].error,
+    })),
+  };
+  return { model: fit.parameters, report };
+}
+
+const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.maturity : quote.expiry + quote.length);
 
 /** What the quotes of a market have become. */
 export interface MarketCalibration {
@@ -220,6 +267,14 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
   });
 }
 
+/** The volatility of an underlying's quotes, and how well it fits them. */
+export interface VolatilityFit {
+  readonly fitted: FittedQuotes;
+  readonly report: UnderlyingCalibration;
+  /** The report once a device has fitted a surface; undefined where none is to. */
+  readonly finish: ((surface: SurfaceFit) => UnderlyingCalibration) | undefined;
+}
+
 /**
  * The volatility of an underlying's quotes, and how well it fits them.
  * @throws BookError at a quote that is crossed, repeated, or not one
@@ -229,7 +284,7 @@ export function calibrateVolatility(
   carry: Carry,
   asOf: AsOf,
   place: Place,
-): { readonly fitted: FittedQuotes; readonly report: UnderlyingCalibration } {
+): VolatilityFit {
   const start = performance.now();
   const prepared = quotes.map((quote, i) => prepare(quote, carry, asOf, inside(place, "quotes", i)));
   checkRepeated(quotes, prepared, place);
@@ -245,7 +300,18 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
-  return { fitted, report: reportOf({ quotes, fit, fitted, problems, asOf, place, start }) };
+  const report = (of: FittedQuotes): UnderlyingCalibration =>
+    reportOf({ quotes, fit, fitted: of, problems, asOf, place, start });
+  const isPending = fit === "heston" && fitted.usable.expiries.length > 0;
+  const finish = (surface: SurfaceFit): UnderlyingCalibration =>
+    report(
+      withSurface(
+        fitted,
+        prepared.map(({ quote }) => quote),
+        surface,
+      ),
+    );
+  return { fitted, report: report(fitted), finish: isPending ? finish : undefined };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
@@ -318,4 +384,30 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
     seconds: (performance.now() - start) / 1000,
   };
+}
+
+/** An underlying whose surface a device is to fit. */
+export interface PendingFit {
+  readonly quotes: UnderlyingQuotes;
+  readonly finish: (surface: SurfaceFit) => UnderlyingCalibration;
+}
+
+/**
+ * A market's calibration with what a device fits, Heston's model.
+ * @param openDevice gives the device, which is disposed afterwards; it is asked for where there is something to fit.
+ */
+export async function finishCalibration(
+  { underlyings, rates }: MarketCalibration,
+  pending: ReadonlyMap<string, PendingFit>,
+  openDevice: () => Promise<Device>,
+): Promise<MarketCalibration> {
+  if (pending.size === 0) return { underlyings, rates };
+  using device = await openDevice();
+  const finished = { ...underlyings };
+  for (const [name, { quotes, finish }] of pending) {
+    const start = performance.now();
+    const report = finish(await fitHeston(device, quotes));
+    finished[name] = { ...report, seconds: (performance.now() - start) / 1000 };
+  }
+  return { underlyings: finished, rates };
 }

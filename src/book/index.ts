@@ -15,6 +15,7 @@ export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
+export { finishCalibration } from "./calibrate.ts";
 export type {
   CheckReport,
   CurveCalibration,
