@@ -218,7 +218,8 @@ export const recursionKernel = kernel({
       for (let part = 0; part < 3; part++) {
         const isHeld = part === 0;
         const isThere = isHeld ? side === 0 : part === 1 ? hasFloor : hasCap;
-        for (let i = 0; i <= flowCount && isThere; i++) {
+        const payments = isThere ? flowCount + 1 : 0;
+        for (let i = 0; i < payments; i++) {
           const isPrice = i === flowCount;
           const flow = (firstFlow + Math.min(i, flowCount - 1)) * FLOW_WIDTH;
           const t = isPrice ? settlement : flows[flow];
@@ -246,8 +247,9 @@ export const recursionKernel = kernel({
       for (let part = 0; part < 2; part++) {
         const isThere = !isForced && (part === 0 ? hasCap : hasFloor);
         const factor = part === 0 ? -1.0 : 1.0;
+        const end = isThere ? nodes.count - 4 : 0;
         let previous = 0.0;
-        for (let j = 3; j < nodes.count - 4 && isThere; j++) {
+        for (let j = 3; j < end; j++) {
           const difference = env.differenceAt({ room, capacity, j, isCap: part === 0 });
           if (j > 3 && difference > 0 !== previous > 0) {
             for (let i = 0; i < 8; i++) g[i] = env.differenceAt({ room, capacity, j: j - 4 + i, isCap: part === 0 });
