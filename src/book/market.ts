@@ -14,10 +14,10 @@ import {
   type Carry,
   calibrateVolatility,
   type PendingFit,
-  type CurveCalibration,
   type MarketCalibration,
   type UnderlyingCalibration,
 } from "./calibrate.ts";
+import type { CurveCalibration } from "./calibrate-rates.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";

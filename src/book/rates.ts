@@ -9,7 +9,7 @@ import {
   type RatesModel,
   zeroCurve,
 } from "../market/index.ts";
-import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate.ts";
+import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
 import { show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { RateSpec } from "./schema/index.ts";
