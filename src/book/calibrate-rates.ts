@@ -13,7 +13,7 @@ import { BookError, SpecError } from "../errors.ts";
 import { discountFactor, type ForwardCurve } from "../market/index.ts";
 import { inside, type Place } from "./place.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom } from "./time.ts";
 
 /** A node of a curve: when it is as written, and in years, its zero rate and its discount factor. */
 export interface CurveNode {
