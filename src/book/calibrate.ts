@@ -1,20 +1,21 @@
-/** Curves and volatilities from the quotes of a market, and how well they fit. */
+/** Volatilities from the quotes of a market, and how well they fit. */
+import type { Device } from "../device/index.ts";
 import {
   type ArbitrageCheck,
-  type CurveFit,
-  fitCurve,
+  fitHeston,
   fitQuotes,
   type FittedQuotes,
-  InstrumentError,
   type OptionQuote,
-  type RateInstrument,
   type SurfaceFit,
+  type UnderlyingQuotes,
+  withSurface,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
 import { afterDividend, discountFactor, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
 import { inside, type Place } from "./place.ts";
-import type { FittedSpec, InstrumentsSpec, InstrumentSpec, OptionQuoteSpec } from "./schema/index.ts";
-import { type AsOf, isoDay, MAX_YEARS, type TimeSpec, yearsFrom } from "./time.ts";
+import type { CurveCalibration } from "./calibrate-rates.ts";
+import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
+import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
 /** A check for arbitrage; `min` is null where there was nothing to check. */
 export interface CheckReport {
@@ -61,96 +62,10 @@ export interface UnderlyingCalibration {
   readonly seconds: number;
 }
 
-/** A node of a curve: when it is as written, and in years, its zero rate and its discount factor. */
-export interface CurveNode {
-  readonly date: number | string;
-  readonly time: number;
-  readonly zero: number;
-  readonly discount: number;
-}
-
-/** The calibration of one curve. */
-export interface CurveCalibration {
-  readonly status: "converged" | "not converged";
-  readonly model: string;
-  readonly parameters: Readonly<Record<string, number>>;
-  readonly rmse: number;
-  readonly curve: readonly CurveNode[];
-  /** By instrument, as written: its rate, that of the curve, and the difference. */
-  readonly quotes: readonly {
-    readonly end: number | string;
-    readonly rate: number;
-    readonly fitted: number;
-    readonly error: number;
-  }[];
-}
-
 /** What the quotes of a market have become. */
 export interface MarketCalibration {
   readonly underlyings: Readonly<Record<string, UnderlyingCalibration>>;
   readonly rates: Readonly<Record<string, CurveCalibration>>;
-}
-
-/** A time as results show it: years where it was written so, a date otherwise. */
-function timeText(asOf: AsOf, time: TimeSpec): number | string {
-  return time.kind === "years" ? time.years : isoDay(asOf, time);
-}
-
-const DAYS_OF_YEAR = { "Act/365F": 365, "Act/360": 360 } as const;
-
-function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstrument {
-  const timeOf = (time: TimeSpec, field: string): number => {
-    const years = yearsFrom(asOf, time);
-    if (!(years > 0 && years <= MAX_YEARS))
-      throw new BookError(place(field), `expected a time after asOf, up to ${MAX_YEARS} years`);
-    return years;
-  };
-  if (spec.kind === "swap") return { ...spec, end: timeOf(spec.end, "swap") };
-  const isPeriod = spec.kind !== "deposit";
-  const end = timeOf(spec.end, isPeriod ? "end" : "deposit");
-  const start = isPeriod ? timeOf(spec.start, spec.kind) : 0;
-  if (!(end > start)) throw new BookError(place("end"), `expected a time after the start, ${start} years`);
-  const accrual = ((end - start) * 365) / DAYS_OF_YEAR[spec.dayCount];
-  return isPeriod
-    ? { kind: "fra", start, end, rate: spec.rate, accrual }
-    : { kind: "deposit", end, rate: spec.rate, accrual };
-}
-
-/** The curve of a currency's quotes. @throws BookError at a quote that no curve has */
-export function calibrateCurve(
-  spec: InstrumentsSpec,
-  asOf: AsOf,
-  place: Place,
-): { readonly fit: CurveFit; readonly report: CurveCalibration } {
-  const at = (i: number): Place => inside(place, "instruments", i);
-  const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
-  let fit: CurveFit;
-  try {
-    fit = fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit });
-  } catch (error) {
-    if (!(error instanceof InstrumentError)) throw error;
-    throw new BookError(at(error.index)(), error.message, { cause: error });
-  }
-  const written = new Map(instruments.map(({ end }, i) => [end, timeText(asOf, spec.instruments[i].end)]));
-  const report = {
-    status: fit.status,
-    model: fit.model,
-    parameters: fit.parameters,
-    rmse: fit.rmse,
-    curve: fit.nodes.map(({ time, zero }) => ({
-      date: written.get(time) ?? time,
-      time,
-      zero,
-      discount: Math.exp(-zero * time),
-    })),
-    quotes: instruments.map(({ end, rate }, i) => ({
-      end: written.get(end) ?? end,
-      rate,
-      fitted: fit.fitted[i],
-      error: fit.fitted[i] - rate,
-    })),
-  };
-  return { fit, report };
 }
 
 /** What the forwards of an underlying follow from. */
@@ -220,6 +135,14 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
   });
 }
 
+/** The volatility of an underlying's quotes, and how well it fits them. */
+export interface VolatilityFit {
+  readonly fitted: FittedQuotes;
+  readonly report: UnderlyingCalibration;
+  /** The report once a device has fitted a surface; undefined where none is to. */
+  readonly finish: ((surface: SurfaceFit) => UnderlyingCalibration) | undefined;
+}
+
 /**
  * The volatility of an underlying's quotes, and how well it fits them.
  * @throws BookError at a quote that is crossed, repeated, or not one
@@ -229,7 +152,7 @@ export function calibrateVolatility(
   carry: Carry,
   asOf: AsOf,
   place: Place,
-): { readonly fitted: FittedQuotes; readonly report: UnderlyingCalibration } {
+): VolatilityFit {
   const start = performance.now();
   const prepared = quotes.map((quote, i) => prepare(quote, carry, asOf, inside(place, "quotes", i)));
   checkRepeated(quotes, prepared, place);
@@ -245,7 +168,18 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
-  return { fitted, report: reportOf({ quotes, fit, fitted, problems, asOf, place, start }) };
+  const report = (of: FittedQuotes): UnderlyingCalibration =>
+    reportOf({ quotes, fit, fitted: of, problems, asOf, place, start });
+  const isPending = fit === "heston" && fitted.usable.expiries.length > 0;
+  const finish = (surface: SurfaceFit): UnderlyingCalibration =>
+    report(
+      withSurface(
+        fitted,
+        prepared.map(({ quote }) => quote),
+        surface,
+      ),
+    );
+  return { fitted, report: report(fitted), finish: isPending ? finish : undefined };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
@@ -318,4 +252,30 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
     seconds: (performance.now() - start) / 1000,
   };
+}
+
+/** An underlying whose surface a device is to fit. */
+export interface PendingFit {
+  readonly quotes: UnderlyingQuotes;
+  readonly finish: (surface: SurfaceFit) => UnderlyingCalibration;
+}
+
+/**
+ * A market's calibration with what a device fits, Heston's model.
+ * @param openDevice gives the device, which is disposed afterwards; it is asked for where there is something to fit.
+ */
+export async function finishCalibration(
+  { underlyings, rates }: MarketCalibration,
+  pending: ReadonlyMap<string, PendingFit>,
+  openDevice: () => Promise<Device>,
+): Promise<MarketCalibration> {
+  if (pending.size === 0) return { underlyings, rates };
+  using device = await openDevice();
+  const finished = { ...underlyings };
+  for (const [name, { quotes, finish }] of pending) {
+    const start = performance.now();
+    const report = finish(await fitHeston(device, quotes));
+    finished[name] = { ...report, seconds: (performance.now() - start) / 1000 };
+  }
+  return { underlyings: finished, rates };
 }

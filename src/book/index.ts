@@ -15,13 +15,9 @@ export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
-export type {
-  CheckReport,
-  CurveCalibration,
-  MarketCalibration,
-  QuoteReport,
-  UnderlyingCalibration,
-} from "./calibrate.ts";
+export { finishCalibration } from "./calibrate.ts";
+export type { CurveCalibration } from "./calibrate-rates.ts";
+export type { CheckReport, MarketCalibration, QuoteReport, UnderlyingCalibration } from "./calibrate.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export type { TableOptions } from "./columns.ts";

@@ -13,10 +13,11 @@ import {
 import {
   type Carry,
   calibrateVolatility,
-  type CurveCalibration,
+  type PendingFit,
   type MarketCalibration,
   type UnderlyingCalibration,
 } from "./calibrate.ts";
+import type { CurveCalibration } from "./calibrate-rates.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
 import { didYouMean, quote } from "./names.ts";
@@ -34,6 +35,8 @@ export interface UnderlyingEntry {
   readonly volatilityProblem: string | undefined;
   /** The fit of its volatility, where it was given as quotes. */
   readonly calibration?: UnderlyingCalibration;
+  /** What a device is to fit, if anything. */
+  readonly pending?: PendingFit | undefined;
 }
 
 export interface ResolvedMarket extends Market {
@@ -41,6 +44,8 @@ export interface ResolvedMarket extends Market {
   readonly between: CorrelationTable;
   /** The fits of what was given as quotes. */
   readonly calibration: MarketCalibration;
+  /** The fits that a device makes, by underlying (`finishCalibration`). */
+  readonly pending: ReadonlyMap<string, PendingFit>;
 }
 
 /**
@@ -56,10 +61,12 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
+  const pending = new Map<string, PendingFit>();
   for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
+    if (entry.pending !== undefined) pending.set(name, entry.pending);
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
@@ -69,6 +76,7 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
+    pending,
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
@@ -121,7 +129,7 @@ function resolveUnderlying(
     dividends,
     volatility,
   };
-  const calibration = found === undefined ? {} : { calibration: found.report };
+  const calibration = found === undefined ? {} : { calibration: found.report, pending: found.pending };
   return { underlying, problem: undefined, volatilityProblem, ...calibration };
 }
 
@@ -136,6 +144,10 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   return { kind: "fitted", quotes, fit: spec.fit };
 }
 
+const NOTHING_TO_FIT = "none of them has an implied volatility to fit";
+const BY_COMMAND =
+  'Heston\'s model is fitted by `feynkac calibrate book.json -o fitted.json`; price fitted.json, or write "heston"';
+
 /** The volatility of quotes with its report, or why there is none to price with. */
 function fittedVolatility(
   spec: FittedSpec,
@@ -146,11 +158,15 @@ function fittedVolatility(
   readonly volatility: Volatility | undefined;
   readonly problem: string | undefined;
   readonly report: UnderlyingCalibration;
+  readonly pending?: PendingFit;
 } {
-  const { fitted, report } = calibrateVolatility(spec, carry, asOf, place);
-  const problem = spec.fit === "none" ? NOT_PRICED : "none of them has an implied volatility to fit";
+  const { fitted, report, finish } = calibrateVolatility(spec, carry, asOf, place);
+  const problem = finish !== undefined ? BY_COMMAND : spec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT;
   const own = fitted.surface?.volatility;
-  if (own === undefined) return { volatility: undefined, problem, report };
+  if (own === undefined) {
+    const pending = finish === undefined ? {} : { pending: { quotes: fitted.usable, finish } };
+    return { volatility: undefined, problem, report, ...pending };
+  }
   if (own.kind === "heston") return { volatility: { kind: "heston", ...own.heston }, problem: undefined, report };
   const { times, spots, volatility } = own.surface;
   return {

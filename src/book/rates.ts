@@ -9,7 +9,7 @@ import {
   type RatesModel,
   zeroCurve,
 } from "../market/index.ts";
-import { calibrateCurve, type CurveCalibration } from "./calibrate.ts";
+import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
 import { show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { RateSpec } from "./schema/index.ts";
@@ -55,6 +55,14 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
       return isConstant
         ? { model, curve, shortRate: { meanReversion, volatility: volatility.values[0] }, report }
         : { model, curve: undefined, shortRate: undefined, report };
+    }
+    case "hullWhiteQuotes": {
+      const at = inside(place, "hullWhite");
+      const { curve } = resolveCurve(spec.curve, asOf, inside(at, "curve"));
+      const { model: fitted, report } = calibrateHullWhite(spec, curve, at);
+      const { meanReversion, volatility } = fitted;
+      const model: RatesModel = { kind: "hullWhite", curve, meanReversion, volatility: constant(volatility) };
+      return { model, curve, shortRate: fitted, report };
     }
     case "vasicek":
       return modelOnly(spec);

@@ -165,3 +165,8 @@ export function isoDay(asOf: AsOf, time: TimeSpec): string {
   if (time.kind === "instant") return new Date(instant).toISOString();
   return new Date(Math.round(instant) - asOf.timeOfDay).toISOString().slice(0, 10);
 }
+
+/** A time as results show it: years where it was written so, a date otherwise. */
+export function timeText(asOf: AsOf, time: TimeSpec): number | string {
+  return time.kind === "years" ? time.years : isoDay(asOf, time);
+}

@@ -1,6 +1,8 @@
 /** From quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
+import { fitLocal } from "./local-fit.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
@@ -20,8 +22,11 @@ export interface OptionQuote {
   readonly weight: number;
 }
 
-/** The models of surfaces, or "none" for implied volatilities only. */
-export type QuoteFit = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
+/** The models of surfaces that are fitted on the host. */
+export type SurfaceModel = "svi" | "ssvi" | "andreasen-huge" | "local" | { readonly sabr: { readonly beta: number } };
+
+/** A model of surfaces, `"heston"`, which a device fits (`fitHeston`), or `"none"` for implied volatilities only. */
+export type QuoteFit = SurfaceModel | "heston" | "none";
 
 export interface FittedQuote {
   /** Undefined where the price has none. */
@@ -41,6 +46,8 @@ export interface FittedQuotes {
   readonly rmse: number;
   /** The forward to a time that a quote has. */
   readonly forwards: (time: number) => number;
+  /** The quotes that a surface is fitted to. */
+  readonly usable: UnderlyingQuotes;
 }
 
 const PROBLEMS: Readonly<Record<number, string>> = {
@@ -88,23 +95,38 @@ function byExpiry(quotes: readonly OptionQuote[], implied: readonly FittedQuote[
   });
 }
 
-function surfaceOf(quotes: UnderlyingQuotes, fit: Exclude<QuoteFit, "none">): SurfaceFit {
-  if (fit === "svi") return fitSvi(quotes);
-  return fit === "ssvi" ? fitSsvi(quotes) : fitSabr(quotes, fit.sabr.beta);
+function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
+  switch (fit) {
+    case "svi":
+      return fitSvi(quotes);
+    case "ssvi":
+      return fitSsvi(quotes);
+    case "andreasen-huge":
+      return fitAndreasenHuge(quotes);
+    case "local":
+      return fitLocal(quotes);
+    default:
+      return fitSabr(quotes, fit.sabr.beta);
+  }
 }
 
-/** Implied volatilities of quotes, and the surface fitted to those that have one. */
+/** Implied volatilities of quotes, and the surface fitted to those that have one, unless a device is to fit it. */
 export function fitQuotes(spot: number, quotes: readonly OptionQuote[], fit: QuoteFit): FittedQuotes {
   const implied = quotes.map(impliedOf);
   const usable = { spot, expiries: byExpiry(quotes, implied) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
-  if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
-  const surface = surfaceOf(usable, fit);
+  const found = { quotes: implied, surface: undefined, rmse: 0, forwards, usable };
+  if (fit === "none" || fit === "heston" || usable.expiries.length === 0) return found;
+  return withSurface(found, quotes, surfaceOf(usable, fit));
+}
+
+/** Quotes with a surface that was fitted to them. */
+export function withSurface(found: FittedQuotes, quotes: readonly OptionQuote[], surface: SurfaceFit): FittedQuotes {
   return {
+    ...found,
     surface,
-    forwards,
-    rmse: rmseOf(usable, surface.impliedVolatility),
-    quotes: implied.map((quote, i) => {
+    rmse: rmseOf(found.usable, surface.impliedVolatility),
+    quotes: found.quotes.map((quote, i) => {
       const { strike, forward, time } = quotes[i];
       return { ...quote, fitted: surface.impliedVolatility(Math.log(strike / forward), time) };
     }),

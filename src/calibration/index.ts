@@ -4,7 +4,7 @@ export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatili
 export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";
 export type { RateInstrument } from "./curves/instruments.ts";
 export type { CurveInterpolation } from "./curves/interpolate.ts";
-export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit } from "./fit-quotes.ts";
+export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit, withSurface } from "./fit-quotes.ts";
 export { haganVolatility } from "./sabr.ts";
 export {
   type ArbitrageCheck,

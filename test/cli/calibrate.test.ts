@@ -127,6 +127,127 @@ test("SABR by expiry gives back the volatilities of its own formula", async () =
   expect(report.underlyings.A.quotes[3].fitted).toBeCloseTo(atTheMoney, 12);
 });
 
+/** The largest errors of repriced volatilities that the reference asks for, root mean squares. */
+const REPRICED: Readonly<Record<string, number>> = { "CAL-O-09": 5e-4, "CAL-O-10": 5e-4, "CAL-O-11": 2e-3 };
+const dupireCases = cases.filter(({ id }) => Object.hasOwn(REPRICED, id));
+
+test.each(dupireCases.map((one) => [one.id, one]))("the local volatility of %s prices its quotes", async (id, one) => {
+  const { expiries, strikes, call_prices: prices } = one.params;
+  const all = expiries.flatMap((expiry: number, i: number) =>
+    strikes.map((strike: number, j: number) => ({ expiry, strike, price: prices[i][j], i, j })),
+  );
+  const quotes = all.map(({ expiry, strike, price }: any) => ({ expiry, strike, type: "call", price }));
+  const trades = all.map(({ expiry, strike }: any, k: number) => ({
+    id: `${k}`,
+    underlying: "A",
+    payoff: "call",
+    strike,
+    expiry,
+  }));
+  const whole = { ...book({ A: underlying(quotes, "local") }), trades };
+  const { status, report } = await calibrated(whole);
+  expect([status, report.underlyings.A.model]).toEqual([0, "local"]);
+  using device = createCpuDevice({ threads: 1 });
+  const { results } = await priceBook(readBook(whole), { device, greeks: "none" });
+  const errors = all.flatMap(({ expiry, strike, i, j }: any, k: number) => {
+    const wanted = one.expected.implied_volatilities[i][j] * Math.sqrt(expiry);
+    // Far from the money a price says nothing of a volatility.
+    if (Math.abs(Math.log(strike / 100)) > 2.5 * wanted) return [];
+    const quoted = { forward: 100, strike, price: results[k].value ?? Number.NaN, sign: 1 };
+    return [(blackDeviation({ quoted }).deviation - wanted) / Math.sqrt(expiry)];
+  });
+  expect(errors.length).toBeGreaterThan(80);
+  const sum = errors.reduce((total: number, error: number) => total + error * error, 0);
+  expect(Math.sqrt(sum / errors.length)).toBeLessThan(REPRICED[id]);
+});
+
+test("Andreasen and Huge's surface is free of arbitrage, and fits a smile", async () => {
+  const quotes = [0.5, 1, 2].flatMap((expiry) => smile(expiry));
+  const { status, report } = await calibrated(book({ A: underlying(quotes, "andreasen-huge") }));
+  const { model, rmse, butterfly, calendar } = report.underlyings.A;
+  expect([status, model, butterfly.free, calendar.free]).toEqual([0, "andreasen-huge", true, true]);
+  expect(rmse).toBeLessThan(1e-6);
+});
+
+test("Heston's model of the reference case, which the written book prices", async () => {
+  const [{ params, expected, tolerance }] = casesOf("heston_calibration_exact_quotes");
+  const times = params.days_to_expiry.map((days: number) => days / 365);
+  const quotes = times.flatMap((expiry: number, i: number) =>
+    params.strikes.map((strike: number, j: number) => ({
+      expiry,
+      strike,
+      implied: params.implied_volatilities[i][j],
+    })),
+  );
+  const rates = { EUR: times.map((date: number, i: number) => ({ date, zero: params.zero_rates[i] })) };
+  const trades = [{ id: "T", underlying: "A", payoff: "call", strike: 100, expiry: 1 }];
+  const whole = { ...book({ A: underlying(quotes, "heston") }, rates), trades };
+  const path = join(folder, "heston.json");
+  const { status, report } = await calibrated(whole, "-o", path);
+  const { parameters, rmse } = report.underlyings.A;
+  expect(status).toBe(0);
+  expect(rmse).toBeLessThan(1e-6);
+  for (const name of ["v0", "kappa", "theta", "sigma", "rho"])
+    expect(Math.abs(parameters[name] - expected[name])).toBeLessThan(tolerance.abs + tolerance.rel * expected[name]);
+  using device = createCpuDevice({ threads: 1 });
+  const [before, after] = await Promise.all(
+    [whole, JSON.parse(readFileSync(path, "utf8"))].map((one) => priceBook(readBook(one), { device, greeks: "none" })),
+  );
+  expect(before.results[0].status === "error" && before.results[0].error.message).toContain("feynkac calibrate");
+  expect(after.results[0]).toMatchObject({ status: "ok", method: "heston" });
+});
+
+test.each(casesOf("hull_white_calibration").map((one) => [one.id, one]))(
+  "Hull and White's model of %s, which the book prices by",
+  async (_, { params, expected, tolerance }) => {
+    const prices: readonly number[] = params.prices;
+    const quotes =
+      params.instruments === "caps"
+        ? {
+            caps: prices.map((price, i) => ({
+              start: 0.5,
+              maturity: params.cap_maturities[i],
+              frequency: 2,
+              strike: params.strikes[i],
+              price,
+            })),
+          }
+        : {
+            swaptions: prices.map((price, i) => {
+              const [expiry, length] = params.payer_swaptions[i];
+              return { type: "payer", expiry, length, frequency: 1, strike: params.strikes[i], price };
+            }),
+          };
+    const curve = params.curve_times.map((date: number, i: number) => ({ date, zero: params.curve_zero_rates[i] }));
+    const rates = { EUR: { hullWhite: { curve, ...quotes } } };
+    // The second quote as a trade.
+    const trade =
+      params.instruments === "caps"
+        ? { cap: { start: 0.5, end: params.cap_maturities[1], frequency: 2, notional: 1 } }
+        : {
+            swaption: "payer",
+            expiry: params.payer_swaptions[1][0],
+            swap: {
+              start: params.payer_swaptions[1][0],
+              end: params.payer_swaptions[1][0] + params.payer_swaptions[1][1],
+              frequency: 1,
+              notional: 1,
+            },
+          };
+    const trades = [{ id: "T", currency: "EUR", strike: params.strikes[1], ...trade }];
+    const whole = { ...book({}, rates), trades };
+    const { status, report } = await calibrated(whole);
+    const { model, parameters } = report.rates.EUR;
+    expect([status, model]).toEqual([0, "hull-white"]);
+    const near = tolerance.abs + tolerance.rel;
+    expect(Math.abs(parameters.meanReversion - expected.mean_reversion)).toBeLessThan(near);
+    expect(Math.abs(parameters.volatility - expected.volatility)).toBeLessThan(near);
+    using device = createCpuDevice({ threads: 1 });
+    const { results } = await priceBook(readBook(whole), { device, greeks: "none" });
+    expect(results[0].value).toBeCloseTo(prices[1], 12);
+  },
+);
+
 test("the written book prices its quotes, as the book with the quotes does", async () => {
   const quotes = [0.5, 1].flatMap((expiry) => smile(expiry));
   const rates = {

@@ -526,8 +526,8 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
-        fit?: ("svi" | "ssvi" | "none") | {
+        /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
+        fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           sabr: {
             /** @description a number from 0 to 1 */
             beta: number;
@@ -683,8 +683,8 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
-        fit?: ("svi" | "ssvi" | "none") | {
+        /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
+        fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           sabr: {
             /** @description a number from 0 to 1 */
             beta: number;
@@ -751,7 +751,8 @@ export interface components {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
               zero: number;
             })[]) | ({
-            hullWhite: {
+            /** @description { "meanReversion", "volatility", "curve" }, { "caps", "curve" } or { "swaptions", "curve" } */
+            hullWhite: ({
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
               /** @description a volatility of the rate or a list of { "date", "volatility" } */
@@ -816,7 +817,147 @@ export interface components {
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
               });
-            };
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
+              caps: {
+                  /** @description years above 0 */
+                  start: number;
+                  /** @description years above 0 */
+                  maturity: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                }[];
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
+              swaptions: ({
+                  /** @enum {unknown} */
+                  type: "payer" | "receiver";
+                  /** @description years above 0 */
+                  expiry: number;
+                  /** @description years above 0 */
+                  length: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                })[];
+            });
           }) | {
             vasicek: {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
@@ -1141,8 +1282,8 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "none") | {
+              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;
@@ -1221,7 +1362,8 @@ export interface components {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
               zero: number;
             })[]) | ({
-            hullWhite: {
+            /** @description { "meanReversion", "volatility", "curve" }, { "caps", "curve" } or { "swaptions", "curve" } */
+            hullWhite: ({
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
               /** @description a volatility of the rate or a list of { "date", "volatility" } */
@@ -1286,7 +1428,147 @@ export interface components {
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
               });
-            };
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
+              caps: {
+                  /** @description years above 0 */
+                  start: number;
+                  /** @description years above 0 */
+                  maturity: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                }[];
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
+              swaptions: ({
+                  /** @enum {unknown} */
+                  type: "payer" | "receiver";
+                  /** @description years above 0 */
+                  expiry: number;
+                  /** @description years above 0 */
+                  length: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                })[];
+            });
           }) | {
             vasicek: {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
@@ -1611,8 +1893,8 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "none") | {
+              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;
@@ -1692,7 +1974,8 @@ export interface components {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
               zero: number;
             })[]) | ({
-            hullWhite: {
+            /** @description { "meanReversion", "volatility", "curve" }, { "caps", "curve" } or { "swaptions", "curve" } */
+            hullWhite: ({
               /** @description a mean reversion from 0 to 100 per year */
               meanReversion: number;
               /** @description a volatility of the rate or a list of { "date", "volatility" } */
@@ -1757,7 +2040,147 @@ export interface components {
                 /** @enum {unknown} */
                 fit?: "bootstrap" | "svensson";
               });
-            };
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "start", "maturity", "frequency", "strike", "price" }, at least two */
+              caps: {
+                  /** @description years above 0 */
+                  start: number;
+                  /** @description years above 0 */
+                  maturity: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                }[];
+            }) | ({
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+              /** @description a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two */
+              swaptions: ({
+                  /** @enum {unknown} */
+                  type: "payer" | "receiver";
+                  /** @description years above 0 */
+                  expiry: number;
+                  /** @description years above 0 */
+                  length: number;
+                  /** @description payments a year, from 0.1 to 365 */
+                  frequency: number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  strike: number;
+                  /** @description a positive number */
+                  price: number;
+                })[];
+            });
           }) | {
             vasicek: {
               /** @description a rate between −100 and 100 (0.03 is 3 %) */
@@ -2082,8 +2505,8 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "none") | {
+              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
+              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;

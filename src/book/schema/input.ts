@@ -10,17 +10,40 @@ import type { RatesTradeInput } from "./rates-input.ts";
 /** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
 export type TimeInput = string | number;
 
+/** Hull and White's model: its parameters, or prices on a notional of 1 to fit it to, their times in years. */
+export type HullWhiteInput =
+  | {
+      readonly meanReversion: number;
+      /** One, or by the date up to which it holds. */
+      readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
+      readonly curve: CurveInput;
+    }
+  | {
+      readonly curve: CurveInput;
+      readonly caps: readonly {
+        readonly start: number;
+        readonly maturity: number;
+        readonly frequency: number;
+        readonly strike: number;
+        readonly price: number;
+      }[];
+    }
+  | {
+      readonly curve: CurveInput;
+      readonly swaptions: readonly {
+        readonly type: "payer" | "receiver";
+        readonly expiry: number;
+        readonly length: number;
+        readonly frequency: number;
+        readonly strike: number;
+        readonly price: number;
+      }[];
+    };
+
 /** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
 export type RateInput =
   | CurveInput
-  | {
-      readonly hullWhite: {
-        readonly meanReversion: number;
-        /** One, or by the date up to which it holds. */
-        readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
-        readonly curve: CurveInput;
-      };
-    }
+  | { readonly hullWhite: HullWhiteInput }
   | { readonly vasicek: AffineInput }
   | { readonly cir: AffineInput }
   | {
@@ -90,7 +113,14 @@ export interface OptionQuoteInput {
   readonly weight?: number | undefined;
 }
 
-type FitInput = "svi" | "ssvi" | "none" | { readonly sabr: { readonly beta: number } };
+type FitInput =
+  | "svi"
+  | "ssvi"
+  | "andreasen-huge"
+  | "local"
+  | "heston"
+  | "none"
+  | { readonly sabr: { readonly beta: number } };
 
 /** The parameters of Heston's model, as written. */
 export interface HestonInput {

@@ -2,7 +2,16 @@
 import * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
-import { fitSchema, type InstrumentsSpec, instrumentsSchema, optionQuoteSchema } from "./quotes.ts";
+import type { HullWhiteInput } from "./input.ts";
+import type { RateQuote } from "../../calibration/index.ts";
+import {
+  capQuotes,
+  fitSchema,
+  type InstrumentsSpec,
+  instrumentsSchema,
+  optionQuoteSchema,
+  swaptionQuotes,
+} from "./quotes.ts";
 import {
   choose,
   correlation,
@@ -18,6 +27,7 @@ import {
   positive,
   positiveVolatility,
   rate,
+  type Schema,
   time,
   volatility,
 } from "./values.ts";
@@ -60,6 +70,12 @@ export type RateSpec =
       readonly meanReversion: number;
       readonly volatility: number;
     }
+  | {
+      readonly kind: "hullWhiteQuotes";
+      readonly curve: CurveSpec;
+      readonly of: "caps" | "swaptions";
+      readonly quotes: readonly RateQuote[];
+    }
   | { readonly kind: "bdt"; readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] };
 
 const zeroNodes = list(object({ date: time, zero: rate }), 'a list of { "date", "zero" }, at least one', 1);
@@ -76,17 +92,35 @@ const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { m
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
 
-const rateForms = {
-  hullWhite: object({
-    hullWhite: object({
-      meanReversion,
-      volatility: choose('a volatility of the rate or a list of { "date", "volatility" }', {
-        number: normal,
-        list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
-      }),
-      curve,
+const hullWhiteForms = {
+  meanReversion: object({
+    meanReversion,
+    volatility: choose('a volatility of the rate or a list of { "date", "volatility" }', {
+      number: normal,
+      list: list(object({ date: time, volatility: normal }), 'a list of { "date", "volatility" }, at least one', 1),
     }),
-  }).transform(({ hullWhite }): RateSpec => ({ kind: "hullWhite", ...hullWhite })),
+    curve,
+  }).transform((given): RateSpec => ({ kind: "hullWhite", ...given })),
+  caps: object({ curve, caps: capQuotes }).transform(({ curve: of, caps }): RateSpec => ({
+    kind: "hullWhiteQuotes",
+    curve: of,
+    of: "caps",
+    quotes: caps,
+  })),
+  swaptions: object({ curve, swaptions: swaptionQuotes }).transform(({ curve: of, swaptions }): RateSpec => ({
+    kind: "hullWhiteQuotes",
+    curve: of,
+    of: "swaptions",
+    quotes: swaptions,
+  })),
+};
+const hullWhite: Schema<RateSpec, HullWhiteInput> = choose(
+  '{ "meanReversion", "volatility", "curve" }, { "caps", "curve" } or { "swaptions", "curve" }',
+  { marked: hullWhiteForms },
+);
+
+const rateForms = {
+  hullWhite: object({ hullWhite }).transform(({ hullWhite: model }): RateSpec => model),
   vasicek: object({ vasicek: affine }).transform(({ vasicek }): RateSpec => ({ kind: "vasicek", ...vasicek })),
   cir: object({ cir: affine }).transform(({ cir }): RateSpec => ({ kind: "cir", ...cir })),
   g2: object({

@@ -1,6 +1,6 @@
 /** Quotes of rates and options that a market is made from, as written. */
-import type { CurveInterpolation } from "../../calibration/index.ts";
-import type { TimeSpec } from "../time.ts";
+import type { CurveInterpolation, RateQuote } from "../../calibration/index.ts";
+import { MAX_YEARS, type TimeSpec } from "../time.ts";
 import {
   choose,
   finite,
@@ -110,7 +110,29 @@ export const optionQuoteSchema = object({
 });
 
 /** The fits that option quotes may ask for. */
-export const fitSchema = choose('"svi", "ssvi", "none" or { "sabr": { "beta" } }', {
-  string: word(["svi", "ssvi", "none"], { or: '{ "sabr": { "beta" } }' }),
-  marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
-});
+export const fitSchema = choose(
+  '"svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } }',
+  {
+    string: word(["svi", "ssvi", "andreasen-huge", "local", "heston", "none"], { or: '{ "sabr": { "beta" } }' }),
+    marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
+  },
+);
+
+const years = numberWhere("years above 0", { exclusiveMinimum: 0, maximum: MAX_YEARS });
+const quoteTerms = { frequency, strike: rate, price: positive };
+
+/** Prices of caps on a notional of 1, to which Hull and White's model is fitted. */
+export const capQuotes = list(
+  object({ start: years, maturity: years, ...quoteTerms }).transform((cap): RateQuote => ({ kind: "cap", ...cap })),
+  'a list of { "start", "maturity", "frequency", "strike", "price" }, at least two',
+  2,
+);
+
+/** The same of swaptions. */
+export const swaptionQuotes = list(
+  object({ type: word(["payer", "receiver"]), expiry: years, length: years, ...quoteTerms }).transform(
+    (swaption): RateQuote => ({ kind: "swaption", ...swaption }),
+  ),
+  'a list of { "type", "expiry", "length", "frequency", "strike", "price" }, at least two',
+  2,
+);

@@ -1,5 +1,12 @@
 import { readFileSync } from "node:fs";
-import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
+import {
+  finishCalibration,
+  type MarketCalibration,
+  parseJson,
+  readHeader,
+  readWholeText,
+  decodeText,
+} from "../../book/index.ts";
 import { sheetFile } from "../../charts/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
@@ -21,7 +28,11 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));
-  const { calibration } = readHeader(book).market;
+  const { calibration: begun, pending } = readHeader(book).market;
+  const calibration = await finishCalibration(begun, pending, async () => {
+    const { openDevice } = await import("../../device/index.ts");
+    return openDevice({ backend: "cpu" });
+  });
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
@@ -70,6 +81,10 @@ function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): P
   const curves = Object.entries(written.rates).map(([currency, rate]) => {
     const fit = rates[currency];
     if (fit === undefined) return [currency, rate] as const;
+    if (fit.model === "hull-white") {
+      const { curve: quoted } = (rate as { readonly hullWhite: { readonly curve: unknown } }).hullWhite;
+      return [currency, { hullWhite: { ...fit.parameters, curve: quoted } }] as const;
+    }
     const curve = fit.curve.map(({ date, zero }) => ({ date, zero }));
     // The quotes stand alone, or are the curve of a model of the short rate.
     const [[model, parameters]] = Object.entries(rate as Readonly<Record<string, Plain>>);

@@ -1,0 +1,136 @@
+/** Curves and models of rates from the quotes of a market, and how well they fit. */
+import {
+  type CurveFit,
+  fitCurve,
+  fitHullWhite,
+  type HullWhiteFit,
+  type HullWhiteParameters,
+  InstrumentError,
+  type RateInstrument,
+  type RateQuote,
+} from "../calibration/index.ts";
+import { BookError, SpecError } from "../errors.ts";
+import { discountFactor, type ForwardCurve } from "../market/index.ts";
+import { inside, type Place } from "./place.ts";
+import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom } from "./time.ts";
+
+/** A node of a curve: when it is as written, and in years, its zero rate and its discount factor. */
+export interface CurveNode {
+  readonly date: number | string;
+  readonly time: number;
+  readonly zero: number;
+  readonly discount: number;
+}
+
+/** The calibration of one curve. */
+export interface CurveCalibration {
+  readonly status: "converged" | "not converged";
+  readonly model: string;
+  readonly parameters: Readonly<Record<string, number>>;
+  readonly standardErrors?: Readonly<Record<string, number>>;
+  /** Of rates; of a model the relative errors of prices. */
+  readonly rmse: number;
+  readonly curve: readonly CurveNode[];
+  /** By instrument, as written: its rate or its price, that of the fit, and the difference. */
+  readonly quotes: readonly {
+    readonly end: number | string;
+    readonly rate?: number;
+    readonly price?: number;
+    readonly fitted: number;
+    readonly error: number;
+  }[];
+}
+
+/** Hull and White's model of prices of caps or swaptions. @throws BookError at a quote that no model has */
+export function calibrateHullWhite(
+  { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
+  curve: ForwardCurve,
+  place: Place,
+): { readonly model: HullWhiteParameters; readonly report: CurveCalibration } {
+  let fit: HullWhiteFit;
+  try {
+    fit = fitHullWhite(quotes, (time) => discountFactor(curve, time));
+  } catch (error) {
+    if (!(error instanceof SpecError)) throw error;
+    throw new BookError(place(), error.message.replace("quotes", of), { cause: error });
+  }
+  const times = [...new Set(quotes.map((quote) => lastOf(quote)))].sort((a, b) => a - b);
+  const report = {
+    status: fit.status,
+    model: "hull-white",
+    parameters: { ...fit.parameters },
+    standardErrors: { ...fit.standardErrors },
+    rmse: fit.rmse,
+    curve: times.map((time) => {
+      const discount = discountFactor(curve, time);
+      return { date: time, time, zero: -Math.log(discount) / time, discount };
+    }),
+    quotes: quotes.map((quote, i) => ({
+      end: lastOf(quote),
+      price: quote.price,
+      fitted: fit.quotes[i].fitted,
+      error: fit.quotes[i].error,
+    })),
+  };
+  return { model: fit.parameters, report };
+}
+
+const lastOf = (quote: RateQuote): number => (quote.kind === "cap" ? quote.maturity : quote.expiry + quote.length);
+
+const DAYS_OF_YEAR = { "Act/365F": 365, "Act/360": 360 } as const;
+
+function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstrument {
+  const timeOf = (time: TimeSpec, field: string): number => {
+    const years = yearsFrom(asOf, time);
+    if (!(years > 0 && years <= MAX_YEARS))
+      throw new BookError(place(field), `expected a time after asOf, up to ${MAX_YEARS} years`);
+    return years;
+  };
+  if (spec.kind === "swap") return { ...spec, end: timeOf(spec.end, "swap") };
+  const isPeriod = spec.kind !== "deposit";
+  const end = timeOf(spec.end, isPeriod ? "end" : "deposit");
+  const start = isPeriod ? timeOf(spec.start, spec.kind) : 0;
+  if (!(end > start)) throw new BookError(place("end"), `expected a time after the start, ${start} years`);
+  const accrual = ((end - start) * 365) / DAYS_OF_YEAR[spec.dayCount];
+  return isPeriod
+    ? { kind: "fra", start, end, rate: spec.rate, accrual }
+    : { kind: "deposit", end, rate: spec.rate, accrual };
+}
+
+/** The curve of a currency's quotes. @throws BookError at a quote that no curve has */
+export function calibrateCurve(
+  spec: InstrumentsSpec,
+  asOf: AsOf,
+  place: Place,
+): { readonly fit: CurveFit; readonly report: CurveCalibration } {
+  const at = (i: number): Place => inside(place, "instruments", i);
+  const instruments = spec.instruments.map((instrument, i) => instrumentOf(instrument, asOf, at(i)));
+  let fit: CurveFit;
+  try {
+    fit = fitCurve({ instruments, interpolation: spec.interpolation, fit: spec.fit });
+  } catch (error) {
+    if (!(error instanceof InstrumentError)) throw error;
+    throw new BookError(at(error.index)(), error.message, { cause: error });
+  }
+  const written = new Map(instruments.map(({ end }, i) => [end, timeText(asOf, spec.instruments[i].end)]));
+  const report = {
+    status: fit.status,
+    model: fit.model,
+    parameters: fit.parameters,
+    rmse: fit.rmse,
+    curve: fit.nodes.map(({ time, zero }) => ({
+      date: written.get(time) ?? time,
+      time,
+      zero,
+      discount: Math.exp(-zero * time),
+    })),
+    quotes: instruments.map(({ end, rate }, i) => ({
+      end: written.get(end) ?? end,
+      rate,
+      fitted: fit.fitted[i],
+      error: fit.fitted[i] - rate,
+    })),
+  };
+  return { fit, report };
+}
