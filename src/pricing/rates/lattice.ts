@@ -11,6 +11,7 @@ import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
 
 /** Rounding of the lattice and of its fit, relative to the largest payment. */
 const ROUNDING = 1e-12;
+const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
 
 /**
  * Bonds with calls and puts, options on bonds and swaptions on the published lattice of a year a period: payments and
@@ -24,8 +25,11 @@ export const latticeRates: RatesMethod = {
   resultName: "lattice",
   refuses,
   open: (device, precision) => {
-    const engine = new LatticeEngine(device, precision);
-    return { price: (rows) => priceBy(engine, rows), [Symbol.dispose]() {} };
+    const engine = new LatticeEngine(device);
+    // The fit of the lattice asks for more digits than f32 has.
+    const price = async (rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> =>
+      precision === "f64" ? priceBy(engine, rows) : rows.map(() => new SpecError(ONLY_F64));
+    return { price, [Symbol.dispose]() {} };
   },
 };
 
