@@ -7,8 +7,8 @@
  *
  *   σ²(K, t) = (∂w/∂t)/g(k),   g of `butterflyFunction`.
  *
- * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/svi, by prices of the
- * local volatility.
+ * Source: Gatheral, *The Volatility Surface*, 2006, equation (1.10). Verified: test/calibration/local, by
+ * published local volatilities at points between the quotes. Prices under the local volatility are not tested.
  */
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
 import type { SurfaceFit } from "./fit.ts";

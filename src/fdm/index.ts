@@ -90,6 +90,7 @@ export {
   totalVariance,
   volatilityAt,
 } from "./problem/one-factor.ts";
+/** @internal */
 export { isExercisableNow } from "./problem/barriers.ts";
 /** @internal */
 export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./read/solution.ts";
