@@ -40,30 +40,27 @@ export type Sources = ReadonlyMap<string, string>;
 export interface Import {
   readonly specifier: string;
   readonly line: number;
-  /**
-   * Loaded on demand (`import()`, `new URL(…, import.meta.url)`) or erased (`import type`): not part of the static
-   * graph.
-   */
-  readonly deferred: boolean;
+  /** Whether the module is loaded at once, on demand (`import()`, `new URL(…, import.meta.url)`), or is a type. */
+  readonly loading: "at once" | "on demand" | "type";
 }
 
-const patterns: readonly { readonly expression: RegExp; readonly deferred: boolean }[] = [
+const patterns: readonly { readonly expression: RegExp; readonly loading: Import["loading"] }[] = [
   // import … from "x", export … from "x"; the clause holds no quote and no semicolon.
-  { expression: /^[ \t]*(?:import|export)\s(?!\s*type\b)[^;'"`()]*?\bfrom\s*(["'])(.+?)\1/gm, deferred: false },
-  { expression: /^[ \t]*(?:import|export)\s+type\s[^;'"`()]*?\bfrom\s*(["'])(.+?)\1/gm, deferred: true },
-  { expression: /^[ \t]*import\s*(["'])(.+?)\1/gm, deferred: false },
-  { expression: /\bimport\s*\(\s*(["'`])(.+?)\1/g, deferred: true },
-  { expression: /\bnew\s+URL\(\s*(["'`])(.+?)\1\s*,\s*import\.meta\.url/g, deferred: true },
+  { expression: /^[ \t]*(?:import|export)\s(?!\s*type\b)[^;'"`()]*?\bfrom\s*(["'])(.+?)\1/gm, loading: "at once" },
+  { expression: /^[ \t]*(?:import|export)\s+type\s[^;'"`()]*?\bfrom\s*(["'])(.+?)\1/gm, loading: "type" },
+  { expression: /^[ \t]*import\s*(["'])(.+?)\1/gm, loading: "at once" },
+  { expression: /\bimport\s*\(\s*(["'`])(.+?)\1/g, loading: "on demand" },
+  { expression: /\bnew\s+URL\(\s*(["'`])(.+?)\1\s*,\s*import\.meta\.url/g, loading: "on demand" },
 ];
 
 /** Every module that a source names: static, type-only and dynamic imports, re-exports, worker URLs. */
 export function importsOf(text: string): Import[] {
   return patterns
-    .flatMap(({ expression, deferred }) =>
+    .flatMap(({ expression, loading }) =>
       [...text.matchAll(expression)].map((match) => ({
         specifier: match[2],
         line: text.slice(0, match.index + match[0].length).split("\n").length,
-        deferred,
+        loading,
       })),
     )
     .sort((a, b) => a.line - b.line);
@@ -106,7 +103,7 @@ export function violations(sources: Sources): string[] {
   ];
 }
 
-/** Cycles among files by static imports, as "a → b → a"; type-only and dynamic imports do not count. */
+/** Cycles among files by imports, as "a → b → a"; types count, what is loaded on demand does not. */
 export function cycles(sources: Sources): string[] {
   const found: string[] = [];
   const done = new Set<string>();
@@ -116,16 +113,16 @@ export function cycles(sources: Sources): string[] {
       return;
     }
     if (done.has(path) || !sources.has(path)) return;
-    for (const next of staticImports(path, sources.get(path)!)) visit(next, [...trail, path]);
+    for (const next of filesOf(path, sources.get(path)!, ["at once", "type"])) visit(next, [...trail, path]);
     done.add(path);
   };
   for (const path of sources.keys()) visit(path, []);
   return found;
 }
 
-function staticImports(path: string, text: string): string[] {
+function filesOf(path: string, text: string, wanted: readonly Import["loading"][]): string[] {
   return importsOf(text)
-    .filter(({ specifier, deferred }) => !deferred && specifier.startsWith("."))
+    .filter(({ specifier, loading }) => wanted.includes(loading) && specifier.startsWith("."))
     .map(({ specifier }) => resolve(path, specifier));
 }
 
@@ -138,12 +135,14 @@ export function eagerPackages(sources: Sources, entry: string, allowed: readonly
   const visit = (path: string): void => {
     if (reached.has(path) || !sources.has(path)) return;
     reached.add(path);
-    for (const next of staticImports(path, sources.get(path)!)) visit(next);
+    for (const next of filesOf(path, sources.get(path)!, ["at once"])) visit(next);
   };
   visit(entry);
   return [...reached].flatMap((path) =>
     importsOf(sources.get(path)!)
-      .filter(({ specifier, deferred }) => !deferred && !specifier.startsWith(".") && !allowed.includes(specifier))
+      .filter(
+        ({ specifier, loading }) => loading === "at once" && !specifier.startsWith(".") && !allowed.includes(specifier),
+      )
       .map(({ specifier }) => `src/${path}: ${specifier}`),
   );
 }

@@ -1,6 +1,6 @@
 /** Convertible bonds and the credit of their issuers as they are written, for the TypeScript compiler. */
 import type { Tags } from "../types.ts";
-import type { TimeInput, VolatilityInput } from "./input.ts";
+import type { TimeInput, VolatilityInput } from "./market-input.ts";
 
 /** The credit of an issuer: a spread on what is paid in cash, or default by a hazard rate. */
 export type CreditInput =

@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { GaussianFactors, Heston, Sabr } from "../../market/index.ts";
 import type { TimeSpec } from "../time.ts";
-import type { HullWhiteInput } from "./input.ts";
+import type { HullWhiteInput } from "./market-input.ts";
 import type { RateQuote } from "../../calibration/index.ts";
 import {
   capQuotes,

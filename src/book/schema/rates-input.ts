@@ -1,6 +1,6 @@
 /** Trades on interest rates as they are written, for the TypeScript compiler. */
 import type { Tags } from "../types.ts";
-import type { TimeInput } from "./input.ts";
+import type { TimeInput } from "./market-input.ts";
 
 interface RatesTerms {
   readonly id: string;

@@ -1,0 +1,189 @@
+/** The market of a book as written: the types of what `market.ts` parses. */
+
+/** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
+export type TimeInput = string | number;
+
+/** Hull and White's model: its parameters, or prices on a notional of 1 to fit it to, their times in years. */
+export type HullWhiteInput =
+  | {
+      readonly meanReversion: number;
+      /** One, or by the date up to which it holds. */
+      readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
+      readonly curve: CurveInput;
+    }
+  | {
+      readonly curve: CurveInput;
+      readonly caps: readonly {
+        readonly start: number;
+        readonly maturity: number;
+        readonly frequency: number;
+        readonly strike: number;
+        readonly price: number;
+      }[];
+    }
+  | {
+      readonly curve: CurveInput;
+      readonly swaptions: readonly {
+        readonly type: "payer" | "receiver";
+        readonly expiry: number;
+        readonly length: number;
+        readonly frequency: number;
+        readonly strike: number;
+        readonly price: number;
+      }[];
+    };
+
+/** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
+export type RateInput =
+  | CurveInput
+  | { readonly hullWhite: HullWhiteInput }
+  | { readonly vasicek: AffineInput }
+  | { readonly cir: AffineInput }
+  | {
+      readonly g2: {
+        readonly a: number;
+        readonly sigma: number;
+        readonly b: number;
+        readonly eta: number;
+        readonly rho: number;
+        readonly curve: CurveInput;
+      };
+    }
+  | {
+      readonly blackKarasinski: {
+        readonly meanReversion: number;
+        readonly volatility: number;
+        readonly curve: CurveInput;
+      };
+    }
+  /** Of 1, 2, … years, yields annually compounded. */
+  | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
+
+interface AffineInput {
+  readonly r0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+}
+
+type CurveInput =
+  | number
+  | readonly { readonly date: TimeInput; readonly zero: number }[]
+  | {
+      readonly instruments: readonly InstrumentInput[];
+      /** "log-discount" by default, which "linear-zero" is another name of. */
+      readonly interpolation?: "linear-zero" | "log-discount" | "monotone-convex" | undefined;
+      /** "bootstrap" by default. */
+      readonly fit?: "bootstrap" | "svensson" | undefined;
+    };
+
+type DayCountInput = "Act/365F" | "Act/360" | undefined;
+
+/** A quote of a rate, as written: the mark says when it ends, or when the period of a FRA or a future starts. */
+export type InstrumentInput =
+  | { readonly deposit: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
+  | { readonly fra: TimeInput; readonly end: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
+  | {
+      readonly future: TimeInput;
+      readonly end: TimeInput;
+      readonly price: number;
+      readonly convexity?: number | undefined;
+      readonly dayCount?: DayCountInput;
+    }
+  | { readonly swap: TimeInput; readonly rate: number; readonly frequency?: number | undefined }
+  | { readonly overnight: TimeInput; readonly rate: number; readonly frequency?: number | undefined };
+
+/** A quote of an option, as written: an implied volatility, a price, or a bid and an ask. */
+export interface OptionQuoteInput {
+  readonly expiry: TimeInput;
+  readonly strike: number;
+  /** "call" by default. */
+  readonly type?: "call" | "put" | undefined;
+  readonly implied?: number | undefined;
+  readonly price?: number | undefined;
+  readonly bid?: number | undefined;
+  readonly ask?: number | undefined;
+  readonly weight?: number | undefined;
+}
+
+type FitInput =
+  | "svi"
+  | "ssvi"
+  | "andreasen-huge"
+  | "local"
+  | "heston"
+  | "none"
+  | { readonly sabr: { readonly beta: number } };
+
+/** The parameters of Heston's model, as written. */
+export interface HestonInput {
+  readonly v0: number;
+  readonly kappa: number;
+  readonly theta: number;
+  readonly sigma: number;
+  readonly rho: number;
+}
+
+/** A volatility per √year, or a model of it by its name. */
+export type VolatilityInput =
+  | number
+  | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
+  | { readonly cev: { readonly sigma: number; readonly beta: number } }
+  | { readonly displaced: { readonly sigma: number; readonly shift: number } }
+  | {
+      readonly surface: {
+        readonly times: readonly TimeInput[];
+        readonly spots: readonly number[];
+        /** The volatilities by time, then by spot. */
+        readonly volatility: readonly (readonly number[])[];
+      };
+    }
+  | { readonly heston: HestonInput }
+  | {
+      readonly sabr: {
+        readonly alpha: number;
+        readonly beta: number;
+        readonly nu: number;
+        readonly rho: number;
+      };
+    }
+  | {
+      readonly gaussianFactors: {
+        readonly alpha: readonly number[];
+        readonly sigma: readonly number[];
+        readonly rho?: number | undefined;
+      };
+    }
+  /** A formula of S and t. */
+  | { readonly local: string }
+  | {
+      readonly quotes:
+        | readonly OptionQuoteInput[]
+        | {
+            readonly expiries: readonly TimeInput[];
+            readonly strikes: readonly number[];
+            /** By expiry, then by strike. */
+            readonly implied: readonly (readonly number[])[];
+          };
+      /** Without a fit they are checked and not priced. */
+      readonly fit?: FitInput | undefined;
+    };
+
+/** An underlying of a market, as written. */
+export interface UnderlyingInput {
+  readonly spot: number;
+  readonly currency: string;
+  readonly dividends?:
+    | {
+        readonly yield?: number | undefined;
+        readonly discrete?:
+          | readonly {
+              readonly date: TimeInput;
+              readonly cash?: number | undefined;
+              readonly proportional?: number | undefined;
+            }[]
+          | undefined;
+      }
+    | undefined;
+  readonly volatility?: VolatilityInput | undefined;
+}
