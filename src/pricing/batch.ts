@@ -47,7 +47,13 @@ export function priceBatch(
     };
     const run: Run = { batch, results, sessionOf, signal };
     const rates = await priceRates(trades, firstIndex, { settings: setting, cases, engine, sessionOf, signal });
-    const convertibles = await priceConvertibles(trades, firstIndex, { settings: setting, cases, engine, signal });
+    const convertibles = await priceConvertibles(trades, firstIndex, {
+      settings: setting,
+      cases,
+      engine,
+      sessionOf,
+      signal,
+    });
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     await priceBy(chosen, run);
     await guardResults(chosen, run);

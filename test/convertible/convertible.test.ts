@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type ConvertibleInput, type CreditInput, parseBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
+import { openWebGpuForTests } from "../support/webgpu.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -197,4 +198,16 @@ test.each([
 ])("%j is refused at %s", (terms, path) => {
   const [parsed] = parseBook(bookOf([{ terms }])).trades;
   expect(parsed.ok ? "" : parsed.error.path).toBe(path);
+});
+
+const webgpu = await openWebGpuForTests();
+afterAll(() => webgpu?.[Symbol.dispose]());
+
+test.skipIf(webgpu === undefined)("beside a GPU the CPU prices them, with the same value", async () => {
+  const book = parseBook(bookOf([{ terms: { conversion: "american" } }]));
+  const [onCpu, beside] = await Promise.all(
+    [device, webgpu!].map((one) => priceBook(book, { device: one, greeks: "none", accuracy: 1e-4 })),
+  );
+  expect(beside.results[0]).toMatchObject({ status: "ok", backend: "cpu", precision: "f64" });
+  expect(beside.results[0].value).toBe(onCpu.results[0].value);
 });

@@ -10,9 +10,10 @@ import {
 import { SpecError } from "../../errors.ts";
 import { later } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
-import type { Engine } from "../backend.ts";
+import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
+import { cpuBeside } from "./on-cpu.ts";
 import { bounded, closedFormPoint, figuresOf, thetaAt } from "./figures.ts";
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
 import { convertibleResult } from "./result.ts";
@@ -22,6 +23,7 @@ export interface ConvertibleSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
   readonly engine: Engine;
+  readonly sessionOf: SessionOf;
   readonly signal: AbortSignal | undefined;
 }
 
@@ -89,10 +91,10 @@ export async function priceConvertibles(
 
 type Points = ReadonlyMap<Row, readonly ConvertiblePoint[]>;
 
-async function solve(rows: readonly Row[], { engine, signal }: ConvertibleSetting): Promise<Points> {
+async function solve(rows: readonly Row[], { sessionOf, signal }: ConvertibleSetting): Promise<Points> {
   const points = new Map<Row, readonly ConvertiblePoint[]>();
   const open = rows.filter((row) => !row.isClosed);
-  const solved = await solveConvertibles(engine.device, open, signal);
+  const solved = open.length === 0 ? [] : await solveConvertibles(await sessionOf(cpuBeside).device, open, signal);
   open.forEach((row, i) => points.set(row, solved[i]));
   for (const row of rows)
     if (row.isClosed)
@@ -103,11 +105,9 @@ async function solve(rows: readonly Row[], { engine, signal }: ConvertibleSettin
   return points;
 }
 
-/** @throws SpecError a method or a precision that does not price convertibles */
+/** @throws SpecError a method that does not price convertibles */
 function jobOf(trade: ConvertibleTrade, place: number, setting: ConvertibleSetting): Job {
-  const { settings, cases, engine } = setting;
-  if (engine.precision !== "f64" || engine.device.backend === "webgpu")
-    throw new SpecError("convertible bonds are priced in f64 by the backends cpu and cuda; ask for one of them");
+  const { settings, cases } = setting;
   const { method } = settings;
   if (method !== "auto" && method !== "fdm" && method !== "closed-form")
     throw new SpecError(`method: ${method} does not price convertible bonds; expected auto, closed-form or fdm`);

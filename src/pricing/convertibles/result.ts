@@ -47,8 +47,9 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     rho: all ? finiteOrNull(figures.rho) : null,
     errorEstimate,
     method,
-    precision: engine.precision,
-    backend: engine.device.backend,
+    precision: "f64",
+    // Whatever device was asked for: see `cpuBeside`.
+    backend: "cpu",
     warnings: [
       ...(credit === undefined ? [`market.credit has no "${underlying.name}": priced without credit risk`] : []),
       ...engine.warnings,
