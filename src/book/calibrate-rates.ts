@@ -29,10 +29,10 @@ export interface CurveCalibration {
   readonly model: string;
   readonly parameters: Readonly<Record<string, number>>;
   readonly standardErrors?: Readonly<Record<string, number>>;
-  /** Of rates; of a model the relative errors of prices. */
+  /** The root mean square of the errors of rates; for a model, of the relative errors of prices. */
   readonly rmse: number;
   readonly curve: readonly CurveNode[];
-  /** By instrument, as written: its rate or its price, that of the fit, and the difference. */
+  /** The instruments as written: the rate or its price, that of the fit, and the difference. */
   readonly quotes: readonly {
     readonly end: number | string;
     readonly rate?: number;

@@ -62,13 +62,13 @@ export interface UnderlyingCalibration {
   readonly seconds: number;
 }
 
-/** What the quotes of a market have become. */
+/** The fits of a market's quotes. */
 export interface MarketCalibration {
   readonly underlyings: Readonly<Record<string, UnderlyingCalibration>>;
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
-/** What the forwards of an underlying follow from. */
+/** The numbers that the forwards of an underlying follow from. */
 export interface Carry {
   readonly spot: number;
   readonly rates: ForwardCurve;

@@ -35,7 +35,7 @@ export interface UnderlyingEntry {
   readonly volatilityProblem: string | undefined;
   /** The fit of its volatility, where it was given as quotes. */
   readonly calibration?: UnderlyingCalibration;
-  /** What a device is to fit, if anything. */
+  /** The fit that a device is to make, if any. */
   readonly pending?: PendingFit | undefined;
 }
 
@@ -193,7 +193,8 @@ function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {
       if (spec.underlyings?.has(name) === true || spec.rates.has(name)) continue;
       throw new BookError(
         place("correlations", i, position),
-        `unknown underlying ${quote(name)}${didYouMean(name, [...(spec.underlyings?.keys() ?? []), ...spec.rates.keys()])}`,
+        `unknown underlying ${quote(name)}` +
+          didYouMean(name, [...(spec.underlyings?.keys() ?? []), ...spec.rates.keys()]),
       );
     }
     return { first, second, value };

@@ -24,7 +24,7 @@ export interface ResolvedRates {
   /** The curve for underlyings; undefined where the model has none that they could use. */
   readonly curve: ForwardCurve | undefined;
   readonly shortRate: HullWhite | undefined;
-  /** How well the curve fits, where it was given as instruments. */
+  /** The quality of the curve's fit, where it was given as instruments. */
   readonly report: CurveCalibration | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** From quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+/** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
@@ -29,7 +29,7 @@ export type SurfaceModel = "svi" | "ssvi" | "andreasen-huge" | "local" | { reado
 export type QuoteFit = SurfaceModel | "heston" | "none";
 
 export interface FittedQuote {
-  /** Undefined where the price has none. */
+  /** The implied volatility; undefined where the price has none. */
   readonly implied: number | undefined;
   /** The volatility of the fit, where there is one. */
   readonly fitted: number | undefined;
@@ -38,11 +38,11 @@ export interface FittedQuote {
 }
 
 export interface FittedQuotes {
-  /** As the quotes came in. */
+  /** The fitted quotes, in the order in which they came in. */
   readonly quotes: readonly FittedQuote[];
-  /** Undefined where none was asked for, or no quote is left to fit. */
+  /** The surface; undefined where none was asked for, or no quote is left to fit. */
   readonly surface: SurfaceFit | undefined;
-  /** Of implied volatilities, by the weights; 0 without a surface. */
+  /** The weighted root mean square of the errors in volatility; 0 without a surface. */
   readonly rmse: number;
   /** The forward to a time that a quote has. */
   readonly forwards: (time: number) => number;

@@ -1,4 +1,4 @@
-/** What every fit of one underlying's quotes takes and gives. */
+/** The quotes that every fit of one underlying takes, and the surface that it gives. */
 import { SpecError } from "../errors.ts";
 import type { LocalSurface } from "../market/index.ts";
 
@@ -20,17 +20,17 @@ export interface ExpiryQuotes {
 /** The quotes of one underlying. */
 export interface UnderlyingQuotes {
   readonly spot: number;
-  /** In increasing order of time. */
+  /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
 }
 
 /** The result of a check for static arbitrage, with the place where its smallest value lies. */
 export interface ArbitrageCheck {
-  /** Whether `min` is not below 0, to rounding. */
+  /** True where `min` is not below 0, to rounding. */
   readonly free: boolean;
   /** The smallest g of Gatheral, or the smallest increase of total variance from one expiry to the next. */
   readonly min: number;
-  /** Undefined where there is nothing to check, such as a calendar of one expiry. */
+  /** The place of `min`; undefined where there is nothing to check, such as a calendar of one expiry. */
   readonly at: { readonly time: number; readonly logMoneyness: number } | undefined;
 }
 
@@ -40,15 +40,17 @@ export interface SurfaceFit {
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr";
-  /** By name; a list has one number for each expiry. */
+  /** The parameters by name; a list has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
-  /** As `parameters`; NaN where a parameter is at a bound, or there are too few quotes. */
+  /**
+   * The standard errors by the names of `parameters`; NaN where a parameter is at a bound, or there are too few quotes.
+   */
   readonly standardErrors?: Readonly<Record<string, number | readonly number[]>>;
   /** The implied volatility at k = ln(K/F) and t years. */
   readonly impliedVolatility: (k: number, t: number) => number;
   readonly butterfly: ArbitrageCheck;
   readonly calendar: ArbitrageCheck;
-  /** What prices trades: a local volatility, or the parameters of Heston's model. */
+  /** The volatility that prices trades: a local volatility, or the parameters of Heston's model. */
   readonly volatility:
     | { readonly kind: "surface"; readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility"> }
     | {

@@ -12,9 +12,9 @@ import { type LeastSquaresFit, leastSquaresBatch, type Linearisation } from "./l
 
 /** Options of `fitHeston`. */
 export interface HestonFitOptions {
-  /** Whether 2κθ ≥ σ² is a condition of the fit; false unless given. */
+  /** True where 2κθ ≥ σ² is a condition of the fit; false unless given. */
   readonly feller?: boolean;
-  /** How many starts are tried, 1 to 8; 2 unless given. More are tried where none converges. */
+  /** The number of starts that are tried, 1 to 8; 2 unless given. More are tried where none converges. */
   readonly starts?: number;
 }
 

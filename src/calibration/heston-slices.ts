@@ -46,7 +46,7 @@ export function hestonSlice(
   return { volatility, densityRatio };
 }
 
-/** What a fit of Heston's model says of its surface; slices are kept by their time. */
+/** Describes the surface of a fit of Heston's model; slices are kept by their time. */
 export function describeHeston(
   point: Float64Array,
   { expiries }: UnderlyingQuotes,

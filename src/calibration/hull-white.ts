@@ -46,7 +46,7 @@ export interface HullWhiteFit {
   readonly message?: string;
   readonly parameters: HullWhiteParameters;
   readonly standardErrors: HullWhiteParameters;
-  /** Of relative errors of prices. */
+  /** The root mean square of the relative errors of prices. */
   readonly rmse: number;
   readonly quotes: readonly { readonly price: number; readonly fitted: number; readonly error: number }[];
 }

@@ -1,4 +1,4 @@
-/** From quotes to curves, implied volatilities, surfaces and models. */
+/** The way from quotes to curves, implied volatilities, surfaces and models. */
 export { type ForwardOptions, impliedVolatilities, type ImpliedVolatilities } from "./implied/batch.ts";
 export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatility.ts";
 export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";

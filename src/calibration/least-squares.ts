@@ -17,7 +17,7 @@ export interface Linearisation {
   readonly jacobian: Float64Array;
 }
 
-/** What is minimised, without the residuals themselves. */
+/** The problem that is minimised, without the residuals themselves. */
 export interface LeastSquaresSpec {
   readonly lower: ArrayLike<number>;
   readonly upper: ArrayLike<number>;
@@ -29,7 +29,7 @@ export interface LeastSquaresSpec {
   readonly smallest?: number;
 }
 
-/** Where a search has ended. */
+/** The end of a search. */
 export interface LeastSquaresFit {
   /** "failed" where the residuals at the start are not finite. */
   readonly status: "converged" | "not converged" | "failed";
@@ -144,8 +144,8 @@ export class LevenbergMarquardt {
   }
 
   /**
-   * Whether the residuals are nearly orthogonal to their derivatives, or rounding alone. Where they are neither, no
-   * step has helped although one should: at a kink, or with wrong derivatives.
+   * Tells whether the residuals are nearly orthogonal to their derivatives, or rounding alone. Where they are neither,
+   * no step has helped although one should: at a kink, or with wrong derivatives.
    */
   #isStationary(): boolean {
     const n = this.trial.length;
@@ -175,7 +175,7 @@ export class LevenbergMarquardt {
     for (let j = 0; j < n; j++) this.#scale[j] = Math.max(this.#scale[j], this.#normal[j * n + j]);
   }
 
-  /** Whether x may move in the direction of −gradient. */
+  /** Tells whether x may move in the direction of −gradient. */
   #isFree(j: number): boolean {
     const x = this.#point[j];
     const slope = this.#gradient[j];

@@ -66,7 +66,7 @@ export interface SsviConditions {
   readonly calendarFree: boolean;
 }
 
-/** Whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent where the second does not. */
+/** Tells whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent where the second does not. */
 export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
   const { phi, productSlope } = ssviPhi(form, theta);
   const skew = 1 + Math.abs(rho);

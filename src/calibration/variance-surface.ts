@@ -54,7 +54,7 @@ export function forwardAt(slices: readonly Expiry[], spot: number, t: number): n
   return early.forward * Math.exp(drift * (t - early.time));
 }
 
-/** What a node of the local volatility is kept within, relative to the implied volatility at its place. */
+/** The limits within which a node of the local volatility is kept, relative to the implied volatility at its place. */
 const LIMITS = [0.2, 5] as const;
 
 /** Spots of a surface, and times between two expiries: errors of its interpolation are then below those of a quote. */
@@ -120,7 +120,7 @@ export function limitedMessage(limited: number): string[] {
     : [];
 }
 
-/** What every fit by slices says of its surface. */
+/** Describes the surface of a fit by slices. */
 export function describeSlices(
   slices: readonly Slice[],
   spot: number,

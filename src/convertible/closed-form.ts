@@ -3,7 +3,9 @@ import { hostNormalCdf } from "../models/index.ts";
 import { gaussLegendre } from "../linalg/index.ts";
 import { type Convertible, type ConvertibleMarket, isDate, ratioAtMaturity, SAME_TIME } from "./contract.ts";
 
-/** Whether a bond has a closed form: nothing is decided before maturity, and the stock pays no dividends on dates. */
+/**
+ * Tells whether a bond has a closed form: nothing is decided before maturity, and the stock pays no dividends on dates.
+ */
 export function hasClosedForm({ conversions, calls, puts, maturity }: Convertible, market: ConvertibleMarket): boolean {
   const { credit, dividends, volatility } = market;
   if (calls.length > 0 || puts.length > 0) return false;

@@ -35,13 +35,13 @@ export interface Convertible {
   readonly notional: number;
   /** > 0. */
   readonly maturity: number;
-  /** By time, from after now to maturity. */
+  /** The coupons by time, from after now to maturity. */
   readonly coupons: readonly Coupon[];
   /** Continuous periods and dates; they do not overlap. */
   readonly conversions: readonly Conversion[];
   readonly calls: readonly Call[];
   readonly puts: readonly Put[];
-  /** What the cash-only part becomes where the bond is called for cash: the price (1), or 0. */
+  /** The value of the cash-only part where the bond is called for cash: the price (1), or 0. */
   readonly calledCash: number;
 }
 
@@ -55,7 +55,7 @@ export type Credit =
       /** The hazard rate is proportional to (S/reference)^exponent. */
       readonly exponent: number;
       readonly reference: number;
-      /** Of the notional. */
+      /** The part of the notional that is paid at default. */
       readonly recovery: number;
       /** η: the stock falls to (1 − η)·S. */
       readonly jump: number;
@@ -64,7 +64,7 @@ export type Credit =
 /** σ(t), or σ(S, t). */
 export type ConvertibleVolatility = PiecewiseConstant | ((spot: number, t: number) => number);
 
-/** What a convertible is priced with. */
+/** The market that a convertible is priced with. */
 export interface ConvertibleMarket {
   readonly rates: ForwardCurve;
   readonly dividends: Dividends;
@@ -77,7 +77,7 @@ export const SAME_TIME = 1e-9;
 
 export const isDate = ({ from, to }: Period): boolean => to - from <= SAME_TIME;
 
-/** Whether a period has the whole of an interval inside, or the date of a right is the time. */
+/** Tells whether a period has the whole of an interval inside, or the date of a right is the time. */
 export const covers = ({ from, to }: Period, start: number, end: number): boolean =>
   from <= start + SAME_TIME && to >= end - SAME_TIME;
 

@@ -31,10 +31,13 @@ const MAX_LEVELS = 6;
 /** Rounding, relative to the value. */
 const ROUNDING = 1e-11;
 
-/** Where the error is looked at, in standard deviations of ln S about the spot: at one spot it may vanish by chance. */
+/**
+ * The places at which the error is looked at, in standard deviations of ln S about the spot: at one spot it may vanish
+ * by chance.
+ */
 const ABOUT = [-0.5, -0.25, 0, 0.25, 0.5];
 
-/** How much of the changes of extrapolated values and of values counts as the error. */
+/** The shares of the changes of extrapolated values and of values that count as the error. */
 const OF_EXTRAPOLATED = 2;
 const OF_VALUE = 0.2;
 

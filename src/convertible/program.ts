@@ -16,7 +16,7 @@ export interface TimeStep {
   readonly start: number;
   readonly end: number;
   readonly isFirst: boolean;
-  /** Whether something happens at `start`. */
+  /** True where something happens at `start`. */
   readonly hasEvent: boolean;
   /** The interval between events that it lies in. */
   readonly from: number;

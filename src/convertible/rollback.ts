@@ -8,7 +8,7 @@ import { programOf, type TimeStep, timeSteps } from "./program.ts";
 export interface Instance {
   readonly contract: Convertible;
   readonly market: ConvertibleMarket;
-  /** Where it will be read. */
+  /** The spots at which it will be read. */
   readonly spots: readonly number[];
   /** The market that the mesh is made for, where it is not this one. */
   readonly meshOf?: ConvertibleMarket;

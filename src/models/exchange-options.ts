@@ -4,7 +4,7 @@ import { i32, kernel, read, real, write } from "../kernel/index.ts";
 export const EXCHANGE_OUTPUTS = 3;
 export const FLOW_OUTPUTS = 3;
 
-/** How the flows of an option move. */
+/** The kinds of motion that the flows of an option have. */
 export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
 
 /**

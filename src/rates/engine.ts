@@ -15,7 +15,7 @@ import {
 import { nodesNeeded } from "./sizes.ts";
 import { uploaded } from "./uploaded.ts";
 
-/** How fine the recursion is. */
+/** The fineness of the recursion. */
 export interface Fineness {
   /** Nodes in a deviation of a step from one date to the next. */
   readonly density: number;

@@ -1,4 +1,4 @@
-/** What a Gaussian short rate has in closed form, as functions of the kernel language. */
+/** The closed forms of a Gaussian short rate, as functions of the kernel language. */
 import { fn, i32, read, real, record } from "../kernel/index.ts";
 
 /** A market of `packMarkets`: its parameters start at `start`. */

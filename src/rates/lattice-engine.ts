@@ -16,7 +16,7 @@ export interface LatticeInstance {
 export interface LatticeValues {
   /** NaN where no lattice meets the yields. */
   readonly values: Float64Array;
-  /** Of an instance the lowest rate of each period, and the factor from one rate to the next. */
+  /** The lowest rate of each period of an instance, and the factor from one rate to the next. */
   readonly ratesOf: (instance: number) => readonly (readonly [lowest: number, factor: number])[];
 }
 

@@ -49,7 +49,7 @@ export const nodesAt = fn({
   },
 });
 
-/** What a right depends on the sign of: cap − held, or held − floor. */
+/** The difference whose sign decides on a right: cap − held, or held − floor. */
 const differenceAt = fn({
   name: "differenceAt",
   params: { room: Room, capacity: i32, j: i32, isCap: bool },

@@ -1,4 +1,4 @@
-/** How many nodes a trade takes, by the same formulas as the kernel. */
+/** The numbers of nodes that trades take, by the same formulas as the kernel. */
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 import { nodesAt } from "./recursion.ts";
 import { type GaussianMarket, packMarkets, type ShortRateTrade } from "./terms.ts";

@@ -5,9 +5,9 @@ import type { PiecewiseConstant } from "../market/index.ts";
 export interface ExerciseDate {
   /** Years, ≥ 0. */
   readonly time: number;
-  /** When the price is paid: `time`, or later by a period of notice. */
+  /** The time at which the price is paid: `time`, or later by a period of notice. */
   readonly settlement: number;
-  /** Of a bond the price that its holder may ask for, accrued interest included; of an option its strike. */
+  /** The price that the holder of a bond may ask for, accrued interest included; the strike of an option. */
   readonly floor?: number | undefined;
   /** The price at which the issuer of a bond may redeem it, accrued interest included. */
   readonly cap?: number | undefined;

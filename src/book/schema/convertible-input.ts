@@ -7,7 +7,7 @@ export type CreditInput =
   | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
   | {
       readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
-      /** Of the notional. */
+      /** The part of the notional that is paid at default. */
       readonly recovery: number;
       /** The part of the stock's price that default takes. */
       readonly jump: number;
@@ -43,7 +43,7 @@ export interface ConvertibleInput {
       | readonly (PeriodInput & { readonly price: number; readonly trigger?: number | undefined })[]
       | undefined;
     readonly puts?: readonly (PeriodInput & { readonly price: number })[] | undefined;
-    /** What the cash-only part becomes where the bond is called for cash; "callPrice" by default. */
+    /** The value of the cash-only part where the bond is called for cash; "callPrice" by default. */
     readonly calledCashComponent?: "callPrice" | "zero" | undefined;
   };
   /** The underlying's by default. */

@@ -23,7 +23,7 @@ export type {
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
-  /** By underlying, of issuers of convertible bonds. */
+  /** The credit of issuers of convertible bonds, by underlying. */
   readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }

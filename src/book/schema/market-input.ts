@@ -56,7 +56,7 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
-  /** Of 1, 2, … years, yields annually compounded. */
+  /** The yields of 1, 2, … years, annually compounded, and their volatilities. */
   | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
 
 interface AffineInput {
@@ -162,10 +162,10 @@ export type VolatilityInput =
         | {
             readonly expiries: readonly TimeInput[];
             readonly strikes: readonly number[];
-            /** By expiry, then by strike. */
+            /** The implied volatilities by expiry, then by strike. */
             readonly implied: readonly (readonly number[])[];
           };
-      /** Without a fit they are checked and not priced. */
+      /** The fit; quotes without one are checked and not priced. */
       readonly fit?: FitInput | undefined;
     };
 

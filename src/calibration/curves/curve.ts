@@ -18,7 +18,7 @@ export interface CurveFit {
   readonly parameters: Readonly<Record<string, number>>;
   /** Zero rates whose z·t is linear between them: they price the quotes as the curve does. */
   readonly nodes: readonly ZeroRate[];
-  /** Where the quotes end, in increasing order. */
+  /** The times at which the quotes end, in increasing order. */
   readonly pillars: readonly number[];
   /** The rate of each quote on the curve. */
   readonly fitted: readonly number[];

@@ -19,7 +19,7 @@ export type RateInstrument =
 export interface Flow {
   readonly time: number;
   readonly amount: number;
-  /** How much of the amount there is per unit of the rate. */
+  /** The amount per unit of the rate. */
   readonly byRate: number;
 }
 

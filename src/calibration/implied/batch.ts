@@ -22,7 +22,7 @@ export interface ImpliedVolatilities {
   readonly status: Int32Array;
 }
 
-/** What one core takes for a volatility. */
+/** The time that one core takes for a volatility. */
 const MICROSECONDS = 0.5;
 
 /** `input[i·items + l]`: forward, strike, expiry, price, sign. `output[l]` is the volatility of `blackDeviation`. */

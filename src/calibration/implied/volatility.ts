@@ -8,7 +8,7 @@ export const Quoted = record({ forward: real, strike: real, price: real, sign: r
 /** The total deviation σ√T, and a `QuoteStatus`; the deviation is NaN where the status is not `implied`. */
 export const Implied = record({ deviation: real, status: i32 });
 
-/** What became of a quote: a volatility, or why there is none. */
+/** The fate of a quote: a volatility, or why there is none. */
 export const QuoteStatus = { implied: 0, belowIntrinsic: 1, aboveBound: 2, notPositive: 3 } as const;
 
 /** The time value of an option, its price less its intrinsic value, rounded once: forward − strike is split (Knuth). */

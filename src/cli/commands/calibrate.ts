@@ -37,7 +37,8 @@ export async function calibrate(path: string, options: CalibrateOptions, termina
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
     throw new CliError(
-      'there are no quotes to fit: give market.rates "instruments", or the volatility of an underlying "quotes" and a "fit"',
+      'there are no quotes to fit: give market.rates "instruments", ' +
+        'or the volatility of an underlying "quotes" and a "fit"',
     );
   if (options.output !== undefined)
     await write(options.output, `${JSON.stringify(fittedBook(book, calibration), undefined, 2)}\n`, terminal);

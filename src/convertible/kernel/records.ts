@@ -5,7 +5,9 @@ export const HEAD_WORDS = 6;
 export const STEP_WORDS = 11;
 export const EVENT_WORDS = 11;
 
-/** What holds at a moment: a call price at spots from a trigger on, a put price, and the ratio of conversion. */
+/**
+ * The terms that hold at a moment: a call price at spots from a trigger on, a put price, and the ratio of conversion.
+ */
 export const Terms = record({
   /** Paid for the bond, accrued interest included; `NEVER` where it cannot be called. */
   call: real,

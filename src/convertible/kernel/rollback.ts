@@ -6,7 +6,7 @@ import { type Shape, stepCash, stepValue } from "./step.ts";
 import { exerciseAll, settleStatus } from "./terms.ts";
 
 export interface RollbackVariant extends Shape {
-  /** Whether there is a cash-only part with a discount rate of its own (Tsiveriotis & Fernandes). */
+  /** True where there is a cash-only part with a discount rate of its own (Tsiveriotis & Fernandes). */
   readonly split: boolean;
   /** Nodes that an instance has room for. */
   readonly capacity: number;
@@ -89,7 +89,7 @@ const payDividend = fn({
   },
 });
 
-/** What happens on a date, backwards: a dividend, exercise on that date, the coupon, then continuous exercise. */
+/** The events of a date, backwards: a dividend, exercise on that date, the coupon, then continuous exercise. */
 const applyEvent = fn({
   name: "applyEvent",
   params: { program: Column, row: i32, memory: Memory, nodes: i32, calledCash: real, kink: real },

@@ -2,7 +2,7 @@ import { fn, i32, real } from "../../kernel/index.ts";
 import { Memory, Step, Terms } from "./records.ts";
 import { capAt, cashAt, floorAt } from "./terms.ts";
 
-/** How many times the entry of V itself (without the operator) a violated constraint counts. */
+/** The weight of a violated constraint, in units of the entry of V itself, without the operator. */
 const PENALTY = 1e6;
 
 /** Differences that are rounding, relative to the value. */
@@ -34,11 +34,11 @@ const rowAt = fn({
   },
 });
 
-/** What depends on the spot besides the spot itself. */
+/** The parts of the equation that depend on the spot besides the spot itself. */
 export interface Shape {
-  /** Whether σ depends on the spot: `varianceFactor` is σ² at the nodes. */
+  /** True where σ depends on the spot: `varianceFactor` is σ² at the nodes. */
   readonly localVolatility: boolean;
-  /** Whether the hazard rate does: `hazardFactor` multiplies it at the nodes. */
+  /** True where the hazard rate depends on the spot: `hazardFactor` multiplies it at the nodes. */
   readonly localHazard: boolean;
 }
 
@@ -176,10 +176,10 @@ export const stepValue = (shape: Shape) =>
   });
 
 /**
- * How far beyond a held node the region of exercise begins, where V touches its bound smoothly. `gain` is how far V is
- * from the bound at the node, `gainBefore` at the node before, `h` and `hBefore` are the distances to the first node of
- * the region and to the node before. The region's share of the row at its first node follows from the balance of the
- * discrete equation: with it the boundary is known to second order.
+ * The distance beyond a held node at which the region of exercise begins, where V touches its bound smoothly. `gain` is
+ * how far V is from the bound at the node, `gainBefore` at the node before, `h` and `hBefore` are the distances to the
+ * first node of the region and to the node before. The region's share of the row at its first node follows from the
+ * balance of the discrete equation: with it the boundary is known to second order.
  */
 const reachOf = fn({
   name: "reachOf",

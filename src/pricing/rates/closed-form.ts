@@ -82,7 +82,8 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
     const amounts = option.flows.map(({ amount }) => worth(amount, market));
     if (option.quote?.kind === "displaced" && (!(strike > 0) || !(amounts[0] > 0)))
       return new SpecError(
-        "volatility: a lognormal quote needs a forward rate and a strike above −shift; write { displaced } or { normal }",
+        "volatility: a lognormal quote needs a forward rate and a strike above −shift; " +
+          "write { displaced } or { normal }",
       );
     if (option.quote === undefined && signChanges([-strike, ...amounts]) > 1)
       return new SpecError(
@@ -102,7 +103,7 @@ function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Pr
   return prepared;
 }
 
-/** Between numbers one after another, those that are 0 left out. */
+/** The number of changes of sign between one number and the next, those that are 0 left out. */
 function signChanges(numbers: readonly number[]): number {
   const signs = numbers.filter((one) => one !== 0).map(Math.sign);
   return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;

@@ -14,13 +14,16 @@ import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
 /** Rights on dates are priced by two resolutions, whose difference tells the error. */
 const FINE: Fineness = { density: 2.5, reach: 7 };
 const COARSE: Fineness = { density: 1.75, reach: 6 };
-/** Of sensitivities, whose errors cancel for the most part. */
+/** The fineness of sensitivities, whose errors cancel for the most part. */
 const MOVED: Fineness = { density: 2, reach: 6.5 };
-/** Of rights at any time, where the number of dates decides. */
+/** The fineness of rights at any time, where the number of dates decides. */
 const WINDOW: Fineness = { density: 1.6, reach: 6.5 };
 /** Dates a year that stand for a window. Values converge to first order, so two of them are extrapolated. */
 const PER_YEAR = [6, 12, 24] as const;
-/** How often a difference counts as an error, and what is added to it, relative to the largest payment. */
+/**
+ * The number of times that a difference counts as an error, and the part that is added to it, relative to the largest
+ * payment.
+ */
 const MARGIN = { dates: 2, windows: 3, least: 2e-9 };
 
 /**
@@ -61,10 +64,10 @@ function gaussianMarket(market: RatesMarket): GaussianMarket {
   return { meanReversion, volatility: market.sigma(volatility), logDiscount: (t) => market.logDiscount(t) };
 }
 
-/** What is evaluated of a row, and how its results follow. */
+/** The instances that are evaluated for a row, and the weights by which its results follow. */
 interface Plan {
   readonly value: Weighted;
-  /** What the value is compared with. */
+  /** The value on another resolution, with which the value is compared. */
   readonly check: Weighted;
   readonly margin: number;
   readonly least: number;

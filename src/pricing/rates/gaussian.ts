@@ -8,7 +8,7 @@ export type Deviation = readonly [number, number];
 /** The parameters of a model of Gaussian rates that its deviations depend on, and how volatilities move by time. */
 export interface GaussianModel {
   readonly parameters: Readonly<Record<string, number>>;
-  /** Those whose parallel move is vega. */
+  /** The parameters whose parallel move is vega. */
   readonly volatilities: readonly string[];
   /**
    * The deviation of ln P(T, t₂)/P(T, t₁) at the expiry T of an option, of times from `years` after the market's date,

@@ -9,12 +9,12 @@ export type Amount = readonly (readonly [time: number, coefficient: number])[];
 export interface RateOption {
   readonly sign: 1 | -1;
   readonly expiry: number;
-  /** When the fixed amount is paid, at the expiry or after. */
+  /** The time at which the fixed amount is paid, at the expiry or after. */
   readonly start: number;
   readonly strike: Amount;
   /** Each with the time of its payment. */
   readonly flows: readonly { readonly time: number; readonly amount: Amount }[];
-  /** Where it is priced by a quote: the flows are then the forward, and of a normal quote the annuity. */
+  /** The quote that it is priced by, if any: the flows are then the forward, and of a normal quote the annuity. */
   readonly quote: RateQuote | undefined;
 }
 

@@ -17,7 +17,7 @@ export interface RatesMove {
  * shift of its short rate, which leaves its volatility as it is: so the curve of any model may move.
  */
 export class RatesMarket {
-  /** With its volatility moved where that is part of the curve. */
+  /** The model, with its volatility moved where that is part of the curve. */
   readonly model: RatesModel;
   readonly #given: RatesModel;
   readonly years: number;

@@ -48,7 +48,7 @@ export function ratesResult({ trade, value: found, method, settings, engine }: P
 const NO_SPREAD =
   "the option-adjusted spread of bonds with calls, puts or negative payments is not computed in this version";
 
-/** On request of a trade with a market price. */
+/** The option-adjusted spread of a trade with a market price. */
 function adjustedSpread({ product, marketPrice, rates }: RatesTrade): number | undefined {
   if (product.kind !== "bond" || marketPrice === undefined) return undefined;
   if (product.calls.length > 0 || product.puts.length > 0) return undefined;

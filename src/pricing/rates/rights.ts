@@ -7,7 +7,7 @@ import { accruedAt } from "./bond-figures.ts";
 /** A trade with dates in place of windows. */
 export interface DatedTrade {
   readonly claim: ShortRateTrade;
-  /** Whether it has windows, so that its dates stand for rights at any time. */
+  /** True where it has windows, so that its dates stand for rights at any time. */
   readonly hasWindows: boolean;
 }
 
