@@ -4,6 +4,7 @@ import { checkFieldNames, isTuple } from "./language.ts";
 import type { Gpu } from "./gpu.ts";
 import type {
   Environment,
+  EnvironmentList,
   FunctionDefinition,
   FunctionParams,
   FunctionResult,
@@ -63,8 +64,13 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
  * Checks an environment.
  * @throws SpecError for a value that is neither a constant, nor a kernel function, nor undefined
  */
-export function checkEnvironment(owner: string, env: Environment): void {
+export function checkEnvironment(owner: string, env: Environment | EnvironmentList): void {
   for (const [name, value] of Object.entries(env) as [string, unknown][]) {
+    const prototype: unknown = typeof value === "object" && value !== null ? Object.getPrototypeOf(value) : undefined;
+    if (prototype === Object.prototype || prototype === Array.prototype) {
+      checkEnvironment(`${owner}: env.${name}`, value as Environment);
+      continue;
+    }
     const isFunction = typeof value === "function" && (value as Partial<FunctionSpec>).kind === "function";
     if (isFunction || ["number", "boolean", "string", "undefined"].includes(typeof value)) continue;
     const got =
@@ -74,7 +80,7 @@ export function checkEnvironment(owner: string, env: Environment): void {
           ? "null"
           : typeof value;
     throw new SpecError(
-      `${owner}: env.${name}: expected a number, a boolean, a string or a kernel function, got ${got}`,
+      `${owner}: env.${name}: expected a number, a boolean, a string, a kernel function, or a list or record of these, got ${got}`,
     );
   }
 }

@@ -153,14 +153,40 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
     : never;
 
 /**
- * A value that kernels and functions know at compile time; undefined stands for an optional function that is not there.
+ * A value that kernels and functions know at compile time: a constant, a function, a list of such values, or several by
+ * name; undefined stands for an optional function that is not there.
  */
-export type EnvironmentValue = number | boolean | string | FunctionSpec | undefined;
-/** Constants and functions by name that kernels and functions know at compile time. */
+export type EnvironmentValue = EnvironmentEntry | EnvironmentList;
+/** Values that kernels and functions know at compile time, which `for (const entry of list)` runs over. */
+export type EnvironmentList = readonly EnvironmentEntry[];
+/** A constant, a function, or several of them by name, as a list has them. */
+export type EnvironmentEntry = KnownValue | Readonly<Record<string, KnownValue>>;
+type KnownValue = number | boolean | string | FunctionSpec | undefined;
+/** Values by name that kernels and functions know at compile time. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
+/**
+ * Tells whether a value of an environment is a kernel function.
+ *
+ * @internal
+ */
+export const isFunctionSpec = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
+/**
+ * Tells whether a value of an environment is a list.
+ *
+ * @internal
+ */
+export const isList = (value: EnvironmentList | Environment): value is EnvironmentList => Array.isArray(value);
 
 /** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
-type Widened<T> = T extends number ? number : T extends boolean ? boolean : T extends string ? string : T;
+type Widened<T> = T extends FunctionSpec | undefined
+  ? T
+  : T extends number
+    ? number
+    : T extends boolean
+      ? boolean
+      : T extends string
+        ? string
+        : { readonly [K in keyof T]: Widened<T[K]> };
 
 /** The values of the environment inside the body. */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };

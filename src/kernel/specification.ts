@@ -1,5 +1,12 @@
 /** A kernel's specification as text: all that its IR is made of, but for the precision. */
-import type { EnvironmentValue, FunctionSpec, Kernel } from "./language.ts";
+import {
+  type Environment,
+  type EnvironmentValue,
+  type FunctionSpec,
+  isFunctionSpec,
+  isList,
+  type Kernel,
+} from "./language.ts";
 
 /**
  * Returns a text that is equal for two kernels only if they compute the same. It costs no parsing, so it finds a
@@ -17,16 +24,21 @@ class Writer {
   /** Functions that have been written, by number: many are used in several places. */
   readonly #numbers = new Map<FunctionSpec, number>();
 
-  write(what: string, parts: readonly unknown[], env: Kernel["env"]): void {
-    const values = Object.entries(env).map(([name, value]) => `${name}=${this.#valueOf(value)}`);
-    this.lines.push([what, ...parts.map((part) => JSON.stringify(part)), ...values].join("\n"));
+  write(what: string, parts: readonly unknown[], env: Environment): void {
+    this.lines.push([what, ...parts.map((part) => JSON.stringify(part)), ...this.#values(env)].join("\n"));
+  }
+
+  #values(env: Environment): string[] {
+    return Object.entries(env).map(([name, value]) => `${name}=${this.#valueOf(value)}`);
   }
 
   #valueOf(value: EnvironmentValue): string {
     if (typeof value === "number") return Object.is(value, -0) ? "-0" : String(value); // reads back as itself
     if (typeof value === "string") return JSON.stringify(value);
     if (typeof value === "boolean" || value === undefined) return String(value);
-    return `function ${this.#numberOf(value)}`;
+    if (isFunctionSpec(value)) return `function ${this.#numberOf(value)}`;
+    if (isList(value)) return `[${value.map((item) => this.#valueOf(item)).join()}]`;
+    return `{${this.#values(value).join()}}`;
   }
 
   #numberOf(fn: FunctionSpec): number {

@@ -103,7 +103,7 @@ const wrong: readonly (readonly [string, string | RegExp, string | RegExp])[] = 
   ["«a: for (;;) { for (;;) { break a; } }»", /label/i, ""],
   ["«try { out[0] = x; } catch {}»", "try is not part", "LIMITATIONS.md"],
   ["«throw x;»", "throw is not part", "LIMITATIONS.md"],
-  ["«for (const y of u) out[0] = y;»", "a for … of loop", "LIMITATIONS.md"],
+  ["for (const y of «u») out[0] = y;", "runs over a list of `env`", "let i = 0"],
   ["out[0] = «u[0]» ?? 1;", "never null", "length"],
   ["let y; if (flag) y = x; out[0] = «y» ?? 1;", "declared without a value", "where it is declared"],
   ["out[0] = «typeof x»;", "typeof", ""],

@@ -62,6 +62,7 @@ describe("reads as acorn does", () => {
     "({ a, b }) => a || b && a | b ^ a & b == a < b << a + b * -a ** 1",
     "({ a, b, c }) => a - b - c / a / b % c !== !(a >>> b)",
     "({ a }) => { for (;;) { while (a) { a = 'text' === \"text\" ? true : false; break } } }",
+    "({ of }, gpu, { of: a }) => { for (const { f, k } of a) { f(k) } for (const of of a) of(1); for (let of = 0; ; ) break }",
   ])("%s", (source) => {
     const isPlain = !source.includes("-a ** 1");
     expect(agrees(source)).toBe(isPlain);
@@ -73,7 +74,7 @@ test.each([
   "async ({ a }) => a",
   "({ a }) => { switch (a) {} }",
   "({ a }) => { label: for (;;) break label; }",
-  "({ a }) => { for (const x of a) {} }",
+  "({ a }) => { for (const x in a) {} }",
   "({ a = 1 }) => a",
   "({ ...a }) => a",
   "({ a }) => a?.b",

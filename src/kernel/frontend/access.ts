@@ -58,9 +58,29 @@ export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
 export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, out: DraftStatement[]): Value {
   const object = lowerValue(ctx, node.object as Expression, scope, out);
   if (!node.computed) return memberOf(ctx, node, object, (node.property as { name: string }).name);
-  if (object.kind !== "array") throw ctx.fail(node, "only arrays can be indexed");
+  if (object.kind !== "array" && object.kind !== "tuple") throw ctx.fail(node, "only arrays can be indexed");
   const index = lowerScalar(ctx, node.property, scope, out);
+  if (object.kind === "tuple") return entryOf(ctx, node, object.items, index);
   return scalar(loadOf(ctx, node, object.array, index));
+}
+
+/** An entry of a list of `env`, by a number that is known at compile time. */
+function entryOf(ctx: Context, node: Node, items: readonly Value[], index: Draft): Value {
+  if (index.kind !== "const")
+    throw ctx.fail(
+      node,
+      "an entry of a list by a number that is known only at run time",
+      "write for (const entry of list), or index it with a constant",
+    );
+  ctx.require(node, index, INTEGER, "index with an i32: gpu.i32(x)");
+  const item = items[index.value as number] as Value | undefined;
+  if (item === undefined)
+    throw ctx.fail(
+      node,
+      `index ${index.value} is outside a list of length ${items.length}`,
+      "index from 0 to length − 1",
+    );
+  return item;
 }
 
 export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
@@ -107,6 +127,9 @@ export function memberOf(ctx: Context, node: Node, object: Value, name: string):
         `${takesState(ctx.frame) ? "list it among the parameters" : "declare it"}; there are: ${[...object.fields.keys()].join(", ")}`,
       );
     }
+    case "tuple":
+      if (name !== "length") break;
+      return { kind: "constant", value: object.items.length };
     case "array":
       if (name !== "length") break;
       if (object.array.length !== null) return { kind: "constant", value: object.array.length };

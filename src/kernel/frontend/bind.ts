@@ -1,7 +1,7 @@
 /** Binding names: destructured arguments, and what a kernel's environment holds. */
 import type { Node, Pattern, Property } from "acorn";
 
-import type { Environment } from "../language.ts";
+import { type Environment, type EnvironmentValue, isFunctionSpec, isList } from "../language.ts";
 import type { Context, Scope, Value } from "./context.ts";
 import type { DraftStatement } from "./draft.ts";
 import { memberOf } from "./access.ts";
@@ -14,11 +14,12 @@ export function environmentValue(env: Environment): Value {
   return { kind: "record", fields };
 }
 
-function environmentEntry(value: Environment[string]): Value {
+function environmentEntry(value: EnvironmentValue): Value {
   if (typeof value === "number" || typeof value === "boolean") return { kind: "constant", value };
   if (typeof value === "string") return { kind: "text", value };
   if (value === undefined) return { kind: "undefined" };
-  return { kind: "function", fn: value };
+  if (isFunctionSpec(value)) return { kind: "function", fn: value };
+  return isList(value) ? { kind: "tuple", items: value.map(environmentEntry) } : environmentValue(value);
 }
 
 /** Declares the names of a parameter or of a `const { a, b } = …`. */

@@ -4,7 +4,11 @@ import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
 import {
+  type Environment,
+  type EnvironmentList,
   type EnvironmentValue,
+  isFunctionSpec,
+  isList,
   type FunctionSpec,
   type FunctionResult,
   type ParamTuple,
@@ -87,8 +91,6 @@ const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };
 
-const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
-
 const shapes = new WeakMap<FunctionSpec, string>();
 
 /** A text that is equal for two functions only if they lower to the same code. */
@@ -99,10 +101,15 @@ export function shapeOf(fn: FunctionSpec): string {
 }
 
 function shapeByParts({ params, source, argumentNames, env }: FunctionSpec): string {
-  const parts = [JSON.stringify([params, argumentNames]), source];
-  for (const [name, value] of Object.entries(env)) {
-    if (isFunction(value)) parts.push(name, shapeOf(value));
-    else parts.push(name, typeof value, Object.is(value, -0) ? "-0" : String(value));
-  }
-  return parts.map((part) => `${part.length} ${part}`).join("\n");
+  return joined([JSON.stringify([params, argumentNames]), source, ...partsOf(env)]);
+}
+
+const joined = (parts: readonly string[]): string => parts.map((part) => `${part.length} ${part}`).join("\n");
+
+function partsOf(env: Environment | EnvironmentList): string[] {
+  return Object.entries(env).flatMap(([name, value]: [string, EnvironmentValue]) => {
+    if (isFunctionSpec(value)) return [name, shapeOf(value)];
+    if (typeof value === "object") return [name, isList(value) ? "list" : "record", joined(partsOf(value))];
+    return [name, typeof value, Object.is(value, -0) ? "-0" : String(value)];
+  });
 }

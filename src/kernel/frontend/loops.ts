@@ -1,5 +1,5 @@
 /** Loops: general ones as they are, short ones with constant bounds unrolled. */
-import type { DoWhileStatement, ForStatement, Node, WhileStatement } from "acorn";
+import type { DoWhileStatement, Expression, ForOfStatement, ForStatement, Node, WhileStatement } from "acorn";
 
 import { boolType, Scope, type Context } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
@@ -8,6 +8,7 @@ import { lowerEffect, lowerValue } from "./expressions.ts";
 import { collectAssigned, continues, forEachChild, leavesLoop } from "./syntax.ts";
 import { countRound, FEW_ROUNDS } from "./loop-budget.ts";
 import { NUMERIC, TypeVariable } from "./types.ts";
+import { bindPattern } from "./bind.ts";
 import { lowerDeclaration } from "./declarations.ts";
 
 /** Unrolling pays while the loop's own work outweighs what the code costs to compile. */
@@ -35,6 +36,33 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
   const update: DraftStatement[] = [];
   if (node.update) lowerEffect(ctx, node.update, inner, update);
   emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
+}
+
+/** `for (const axis of axes)`: its body once for each entry of a list of `env`, which are known at compile time. */
+export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out: DraftStatement[]): void {
+  const { left, right, body } = node;
+  const list = lowerValue(ctx, right as Expression, scope, out);
+  if (list.kind !== "tuple")
+    throw ctx.fail(
+      right,
+      "for … of runs over a list of `env`",
+      "over the elements of an array, write for (let i = 0; i < array.length; i++)",
+    );
+  if (leavesLoop(body))
+    throw ctx.fail(
+      node,
+      "break, continue or return in a for … of loop, whose entries are known at compile time",
+      "write if … else around what is not to run",
+    );
+  const declared = left.type === "VariableDeclaration" ? left.declarations[0] : null;
+  if (declared === null) throw ctx.fail(left, "for … of declares its name", "write for (const entry of list)");
+  ctx.repetitions *= Math.max(1, list.items.length);
+  for (const item of list.items) {
+    const iteration = new Scope(scope);
+    bindPattern(ctx, declared.id, item, iteration, out);
+    ctx.lowering.statements(ctx, [{ node: body, scope: iteration }], out);
+  }
+  ctx.repetitions /= Math.max(1, list.items.length);
 }
 
 /** The number of rounds of a loop with constant bounds, if it makes few together with those around it. */

@@ -7,6 +7,7 @@ import { Context, i32Type, type Lowering, newFrame, Scope, type Value } from "./
 import { lowerNode, lowerNodeEffect } from "./dispatch.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 import { withoutCopies } from "../copies.ts";
+import { withoutSmallArrays } from "../scalars.ts";
 import { finalizeStatements } from "./finalize.ts";
 import { inlineValues, positional } from "./inline.ts";
 import { checkInstrumentation, errorWithCaret, placeOf, type SourceUnit } from "./source.ts";
@@ -63,7 +64,8 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   const body = finalizeStatements(ctx, out);
   const { residentGroups: groups } = kernel;
   const made = assemble(ctx, body, typeof groups === "object" ? groups[ctx.precision] : groups);
-  const ir = { ...made, ...withoutCopies(made) };
+  const plain = { ...made, ...withoutSmallArrays(made) };
+  const ir = { ...plain, ...withoutCopies(plain) };
   checkBarriers(ir, (place, what, remedy) => errorAtPlace(ir, place, what, remedy));
   return ir;
 }

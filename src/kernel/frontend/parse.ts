@@ -182,8 +182,10 @@ function guarded(t: Tokens, inside: Inside): Node {
   return statement(t, inside);
 }
 
-/** Parses declarations, without the semicolon. */
-function declarations(t: Tokens, inside: Inside): Node {
+const isOf = ({ kind, token }: Tokens): boolean => kind === "name" && token === "of";
+
+/** Parses declarations, without the semicolon. `inHead`: in a loop's head, where `of` may stand in place of a value. */
+function declarations(t: Tokens, inside: Inside, inHead = false): Node {
   const { start, kind } = t;
   t.next();
   const list: unknown[] = [];
@@ -191,8 +193,9 @@ function declarations(t: Tokens, inside: Inside): Node {
     const at = t.start;
     const id = pattern(t);
     const init = t.take("=") ? parseExpression(t, inside.generator, true) : null;
-    if (init === null && (kind === "const" || id.type !== "Identifier")) throw new Unread();
     list.push({ type: "VariableDeclarator", start: at, id, init });
+    if (inHead && init === null && list.length === 1 && isOf(t)) break;
+    if (init === null && (kind === "const" || id.type !== "Identifier")) throw new Unread();
   } while (t.take(","));
   return { type: "VariableDeclaration", start, declarations: list, kind } as unknown as Node;
 }
@@ -202,8 +205,21 @@ function forStatement(t: Tokens, inside: Inside): Node {
   t.next();
   t.expect("(");
   const declared = t.kind === "const" || t.kind === "let";
-  const init = t.kind === ";" ? null : declared ? declarations(t, inside) : parseExpression(t, inside.generator);
+  const init = t.kind === ";" ? null : declared ? declarations(t, inside, true) : parseExpression(t, inside.generator);
   if (declared) declareAll(init as VariableDeclaration, new Set());
+  if (declared && isOf(t)) {
+    t.next();
+    const right = parseExpression(t, inside.generator);
+    t.expect(")");
+    return {
+      type: "ForOfStatement",
+      start,
+      await: false,
+      left: init,
+      right,
+      body: loopBody(t, inside),
+    } as unknown as Node;
+  }
   t.expect(";");
   const test = t.kind === ";" ? null : parseExpression(t, inside.generator);
   t.expect(";");

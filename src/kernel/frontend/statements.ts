@@ -11,7 +11,7 @@ import { lowerDeclaration } from "./declarations.ts";
 import type { DraftStatement } from "./draft.ts";
 import { emitIf, lowerCondition, lowerConditional, notOf } from "./conditions.ts";
 import { lowerEffect, lowerValue } from "./expressions.ts";
-import { lowerLoop } from "./loops.ts";
+import { lowerForOf, lowerLoop } from "./loops.ts";
 import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./records.ts";
 import type { FunctionSyntax } from "./parse.ts";
 import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
@@ -181,6 +181,8 @@ function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStateme
     case "WhileStatement":
     case "DoWhileStatement":
       return lowerLoop(ctx, node, scope, out);
+    case "ForOfStatement":
+      return lowerForOf(ctx, node, scope, out);
     case "BreakStatement":
     case "ContinueStatement":
       if (node.label)

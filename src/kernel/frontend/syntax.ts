@@ -89,7 +89,9 @@ function declaredIn(node: Node): string[] {
       ? (node as unknown as { body: Node[] }).body
       : node.type === "ForStatement"
         ? [(node as unknown as { init: Node | null }).init]
-        : [];
+        : node.type === "ForOfStatement"
+          ? [(node as unknown as { left: Node }).left]
+          : [];
   return statements.flatMap((statement) => {
     if (statement?.type !== "VariableDeclaration") return [];
     const { kind, declarations } = statement as unknown as { kind: string; declarations: { id: Node }[] };
@@ -126,7 +128,7 @@ export function alwaysReturns(node: Node | null | undefined): boolean {
   return alwaysReturns(consequent) && alwaysReturns(alternate);
 }
 
-const isLoop = (node: Node): boolean => /^(For|While|DoWhile)Statement$/.test(node.type);
+const isLoop = (node: Node): boolean => /^(For|ForOf|While|DoWhile)Statement$/.test(node.type);
 
 /** A `break` or `continue` of the very loop whose body this is. */
 export function leavesLoop(body: Node): boolean {

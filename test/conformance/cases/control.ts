@@ -1,5 +1,5 @@
 /** Control flow: branches, loops and their exits, returns, short circuits; all of it divergent between items. */
-import { i32, kernel, read, real, write } from "../../../src/kernel/index.ts";
+import { fn, i32, kernel, read, real, write } from "../../../src/kernel/index.ts";
 import { type ConformanceCase, i32s, range } from "../case.ts";
 
 const nested: ConformanceCase = {
@@ -267,6 +267,42 @@ const newton: ConformanceCase = {
   webgpu: { absolute: 1e-5, because: "WGSL may contract; the stopping decisions of these items are not that close" },
 };
 
+const square = fn({ params: [real], body: ([x]) => x * x });
+const atLeastOne = fn({ params: [real], body: ([x]) => Math.max(x, 1) });
+
+/** Entries of `env` by number, by name and one after another; small arrays with constant indexes. */
+const lists = kernel({
+  name: "lists",
+  params: { a: read(real), out: write(real) },
+  env: {
+    terms: [
+      { weight: 0.5, f: square, k: 1 },
+      { weight: -2, f: undefined, k: 0 },
+      { weight: 3, f: atLeastOne, k: 2 },
+    ],
+    scales: [1, 10, 100],
+    rest: { shift: 0.25 },
+  },
+  body({ a, out }, gpu, { terms, scales, rest }) {
+    const i = gpu.globalId();
+    const x = gpu.privateReal(terms.length);
+    for (let k = 0; k < terms.length; k++) x[k] = a[i] + scales[k];
+    let sum = rest.shift;
+    for (const { weight, f, k } of terms) {
+      if (f !== undefined) sum += weight * f(x[k]);
+      if (a[i] > 4) x[k] = sum;
+    }
+    out[i] = sum + x[0] - x[2] * scales[1];
+  },
+});
+
+const listCase: ConformanceCase = {
+  name: "a loop over a list of functions and constants",
+  kernel: lists,
+  size: { items: 37 },
+  args: ({ real, zeros }) => ({ a: real(range(37).map((i) => i / 4)), out: zeros(37) }),
+};
+
 export const controlCases: readonly ConformanceCase[] = [
   nested,
   breaks,
@@ -279,4 +315,5 @@ export const controlCases: readonly ConformanceCase[] = [
   memory,
   uniform,
   newton,
+  listCase,
 ];
