@@ -117,19 +117,15 @@ export { Column, valueAt } from "./operator/column.ts";
 /** @internal */
 export { FAULT, firstFault } from "./operator/status.ts";
 /** @internal */
-export { axesPointwise, axesRegion, type AxesEquation } from "./problem/axes-functions.ts";
+export { coefficientFault } from "./operator/coefficient-fault.ts";
 /** @internal */
-export { boundariesOf, type GivenEnds } from "./problem/boundaries.ts";
+export { EquationState, type StateNumber } from "./operator/state.ts";
 /** @internal */
 export { isObject, knownKeys, oneOf, shownType } from "./problem/checks.ts";
 /** @internal */
-export { type GivenCondition, givenConditions } from "./problem/conditions.ts";
-/** @internal */
 export type { AnyProblem, KernelCode } from "./problem/equation.ts";
 /** @internal */
-export { COORDINATES, type Given, givenEquation, givenNumber, stateOf } from "./problem/functions.ts";
-/** @internal */
-export { adapterOf, LOOP_BUDGET } from "./problem/lowered.ts";
+export { LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */
 export { placed } from "./problem/place.ts";
 /** @internal */
@@ -146,7 +142,7 @@ export {
   shown,
 } from "./problem/quantity.ts";
 /** @internal */
-export { axesOf, checkNames } from "./problem/settings.ts";
+export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./problem/model.ts";
 /** @internal */
 export { reportOf } from "./read/report.ts";
 /** @internal */

@@ -17,11 +17,9 @@ import { Pace, type PaceOptions } from "./execute/pace.ts";
 import type { SolvedBy } from "./execute/plan.ts";
 import type { AxisMesh } from "./mesh/axis-mesh.ts";
 import { STATUS } from "./operator/status.ts";
-import type { AxesModel } from "./problem/axes-model.ts";
 import { lazily } from "./problem/lowered.ts";
-import type { Model } from "./problem/model.ts";
+import type { AxesModel, FullGridModel, OneAxisModel } from "./problem/full-grid.ts";
 import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
-import type { Understood } from "./problem/understood.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
 import type { EntryContents, GridValues } from "./read/entry.ts";
 import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
@@ -40,7 +38,7 @@ interface Entry<S> {
 /** Solves all entries of a model at all levels. `reports`: what became of one of the solutions. */
 async function solveEntries<P, S extends OnGrid>(
   solver: LevelSolver<P, S>,
-  model: Understood,
+  model: FullGridModel,
   pace: Pace,
   reports: (solved: readonly S[]) => (entry: ParameterValues, one: S) => Report,
 ): Promise<readonly Entry<S>[]> {
@@ -89,7 +87,7 @@ const gridOf = ({ meshes, values }: OnGrid): GridValues => ({ nodes: meshes.map(
 /** Solves a problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
   device: Device,
-  model: Model,
+  model: OneAxisModel,
   wanted: Precision,
   options: PaceOptions,
   called: Error,

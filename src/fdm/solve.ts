@@ -1,12 +1,11 @@
 import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { type PaceOptions } from "./execute/pace.ts";
-import { axesModelOf } from "./problem/axes-model.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
-import { modelOf } from "./problem/model.ts";
+import { axesModelOf, oneAxisModelOf } from "./problem/full-grid.ts";
 import { placed } from "./problem/place.ts";
-import { axesOf } from "./problem/settings.ts";
+import { axesOf, MAX_AXES, PROBLEM_KEYS } from "./problem/settings.ts";
 import type { AxesSolution } from "./read/axes-solution.ts";
 import type { Solution } from "./read/equation-solution.ts";
 import { movedProblem } from "./read/sensitivities.ts";
@@ -97,10 +96,10 @@ function solverOf(
   options: PaceOptions,
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
-  const isOne = axesOf(problem).length === 1;
+  const isOne = axesOf(problem, PROBLEM_KEYS, MAX_AXES).length === 1;
   const { problem: whole, apart } = movedProblem(problem);
   if (isOne) {
-    const model = modelOf(whole);
+    const model = oneAxisModelOf(whole);
     return async (device, wanted) => {
       const solution = await solveOnAxis(device, model, await offeredPrecision(device, wanted), options, called);
       return { ...solution, entries: apart(solution.entries) };

@@ -1,13 +1,13 @@
 /** Copies of locals, which records and inlined calls leave by the dozen. */
 import type { Expr, KernelIR, Local, Stmt } from "./ir.ts";
-import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "./visit.ts";
+import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, operands, someExpr } from "./visit.ts";
 
 type Assignment = Extract<Stmt, { kind: "assign" }>;
 
 /**
  * The same code with each copy read at its origin for as long as neither has been assigned again, and without the
- * copies that nobody reads then. Values stay the same to the bit, and so does every load: only assignments of locals,
- * parameters and constants go. Cost: linear in the code, times the depth of its loops.
+ * assignments that nobody reads then. Values stay the same to the bit, and so does every load: no assignment of one
+ * goes. Cost: linear in the code, times the depth of its loops.
  */
 export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals">): Pick<KernelIR, "body" | "locals"> {
   const replaced = new Copies(locals.length).list(body);
@@ -94,8 +94,8 @@ class Copies {
 
 const isLocal = (e: Expr, id: number): boolean => e.kind === "local" && e.id === id;
 
-const isPlain = ({ value }: Assignment): boolean =>
-  value.kind === "local" || value.kind === "const" || value.kind === "param";
+/** Tells whether nothing but its value comes of an assignment: loads may fail, and what others do shows in them. */
+const isPlain = ({ value }: Assignment): boolean => !someExpr(value, ({ kind }) => kind === "load");
 
 /** The body without assignments of plain values to locals that nothing else depends on. */
 function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
@@ -109,7 +109,7 @@ function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   };
   forEachStmt(body, (s) => {
     if (s.kind === "assign" && isPlain(s)) {
-      if (s.value.kind === "local") sources[s.local].push(s.value.id);
+      forEachExpr(s.value, (part) => part.kind === "local" && sources[s.local].push(part.id));
     } else for (const e of operands(s)) forEachExpr(e, (part) => part.kind === "local" && read(part.id));
   });
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) sources[next].forEach(read);

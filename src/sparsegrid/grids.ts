@@ -159,8 +159,8 @@ export class GridSolver {
   }
 
   #countOf(level: number, axis: number): number {
-    const [low, high] = this.#model.variant.kinds[axis];
-    return 2 ** level + 1 - (low === "dirichlet" ? 1 : 0) - (high === "dirichlet" ? 1 : 0);
+    const { first, last } = this.#model.code.axes[axis];
+    return 2 ** level + 1 - (first.kind === "dirichlet" ? 1 : 0) - (last.kind === "dirichlet" ? 1 : 0);
   }
 
   /** The size of a grid, and the time that it takes. */
@@ -169,7 +169,7 @@ export class GridSolver {
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
     const unknowns = counts.reduce((product, count) => product * count, 1);
     const offsets = strides.flatMap((stride) => [-stride, stride]);
-    for (const [j, k] of this.#model.variant.pairsOf)
+    for (const [j, k] of this.#model.code.pairs)
       for (const [byJ, byK] of CORNERS) offsets.push(byJ * strides[j] + byK * strides[k]);
     const guard = Math.max(...offsets);
     // Finer meshes take more iterations.
@@ -191,7 +191,7 @@ export class GridSolver {
           `${Math.ceil((words * this.#bytes) / 2 ** 20)} MiB on ${this.#device.name}, which has buffers of at most ` +
           `${Math.floor(Math.min(maxBufferBytes / 2 ** 20, 2 ** 11 * this.#bytes))} MiB; take a smaller level or lower initial levels`,
       );
-    const first = variant.kinds.map(([low]) => (low === "dirichlet" ? 1 : 0));
+    const first = variant.axes.map(({ first }) => (first.kind === "dirichlet" ? 1 : 0));
     return { ...size, rounds, pitch, words, first };
   }
 
@@ -235,15 +235,15 @@ export class GridSolver {
         }
         table.push(mesh.values.length, first[k], counts[k], strides[k], place);
       });
-      table.push(...offsets, ...variant.pairsOf.flat());
+      table.push(...offsets, ...variant.pairs.flat());
       total += words;
     });
     using buffers = new LaunchBuffers(device);
     const work = buffers.empty(element, total);
     const report = buffers.empty("i32", grids.length * shape.groupSize * REPORT_WORDS);
     const args = {
-      axes: variant.axes,
-      pairs: variant.pairs,
+      axes: variant.axes.length,
+      pairs: variant.pairs.length,
       instances: entries.length,
       dates: entries[0].timeline.dates.length,
       maxIterations,

@@ -10,7 +10,7 @@ import {
   sharedKernelOf,
 } from "./equation-split.ts";
 import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
-import type { Model } from "../problem/model.ts";
+import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 import { checkEntry, type Level, type Member, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
@@ -35,7 +35,7 @@ export class BatchSolver {
    */
   static async create(
     device: Device,
-    model: Model,
+    model: OneAxisModel,
     precision: Precision,
     pace: Pace,
     split?: EquationSplit,

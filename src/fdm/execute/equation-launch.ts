@@ -5,7 +5,7 @@ import { NOWHERE } from "../conditions/exercise-boundary.ts";
 import { STATUS, STATUS_WORDS } from "../operator/status.ts";
 import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import type { Model } from "../problem/model.ts";
+import type { OneAxisModel } from "../problem/full-grid.ts";
 import { STEP_END, type TimeProgram } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
 import type { Pace } from "./pace.ts";
@@ -38,7 +38,7 @@ export interface LaunchSetting {
   readonly kernel: CompiledKernel;
   /** The executor whose kernel that is. */
   readonly executor: EquationExecutor;
-  readonly model: Model;
+  readonly model: OneAxisModel;
   readonly pace: Pace;
 }
 

@@ -2,7 +2,7 @@ import type { SpecError } from "../../errors.ts";
 import { LastUsed } from "../../last-used.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
-import type { Understood } from "../problem/understood.ts";
+import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
 
@@ -43,7 +43,7 @@ export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline
  * dates, its size.
  */
 export function checkEntry(
-  { batch, meshesOf, timelineOf }: Understood,
+  { batch, meshesOf, timelineOf }: FullGridModel,
   made: Meshes,
   index: number,
   levels: readonly Level[],
@@ -61,7 +61,7 @@ export function checkEntry(
 
 /** The plan of entries at a level. @throws the signal's reason */
 export async function planOf(
-  { batch, meshesOf, timelineOf, program, accuracy, steps }: Understood,
+  { batch, meshesOf, timelineOf, program, accuracy, steps }: FullGridModel,
   made: Meshes,
   pace: Pace,
   { mesh, halfSteps }: Level,

@@ -1,5 +1,5 @@
 import type { Correction } from "../time/schemes/scheme.ts";
-import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
+import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
 /** One axis, as a kernel is compiled for it. */
 export interface AxisCode {
@@ -18,16 +18,18 @@ export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
   /** The number of rows of parameters before the dates. */
   readonly parameters: number;
-  readonly coefficients: AxesCoefficients;
-  /** The presence of each of a01, a02, a12. */
+  readonly coefficients: Coefficients;
+  /** The axes of each mixed derivative that there is. */
+  readonly pairs: readonly (readonly [number, number])[];
+  /** The presence of those of the first and second, first and third, second and third axis. */
   readonly mixed: readonly [boolean, boolean, boolean];
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly fitted: boolean;
-  readonly terminal: AxesNumber;
+  readonly terminal: StateNumber;
   readonly correction: Correction | undefined;
   /** The amount that exercise at all times pays, by operator splitting. */
-  readonly obstacle: AxesNumber | undefined;
+  readonly obstacle: StateNumber | undefined;
   readonly region: RegionCode | undefined;
   /** True where the rows of the first axis are the same on all its lines. */
   readonly isFirstUniform: boolean;

@@ -1,9 +1,10 @@
 import { fn, i32 } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
-import type { EquationVariant } from "./equation-variant.ts";
-import { isPinned } from "./pinned.ts";
+import { type EquationVariant, pinsOf } from "./equation-variant.ts";
+import { isPinned, sideOnAxis } from "./pinned.ts";
 import { Stage } from "./right-hand-side.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
+import { stateOnAxis } from "./state.ts";
 import { FAULT } from "./status.ts";
 
 /**
@@ -28,7 +29,9 @@ export function equationRow(variant: EquationVariant) {
       lastSlope: last.kind === "neumann" ? last.number : undefined,
       slopeSource: slopeSource(log),
       coefficients,
-      isPinned: isPinned(variant),
+      isPinned: isPinned(pinsOf(variant)),
+      sideOnAxis,
+      stateOnAxis,
       inCoordinate: inCoordinate(log),
       endRow: endRow(variant),
       innerRow: innerRow(fitted),
@@ -36,13 +39,13 @@ export function equationRow(variant: EquationVariant) {
       badEdge: FAULT.edge,
       valueAt,
     },
-    body({ i, nodes, table, parameters, mask, stage }, _gpu, env) {
+    body({ i, nodes, table, parameters, mask, stage }, gpu, env) {
       const { t, tEnd, h } = stage;
       const last = nodes - 1;
       const S = env.valueAt(table, i);
-      const state = { t, x0: S, x1: 0.0, x2: 0.0, parameters };
-      const atEnd = { t: tEnd, x0: S, x1: 0.0, x2: 0.0, parameters };
-      const pinned = env.isPinned({ i, last, state: atEnd, mask });
+      const state = env.stateOnAxis({ t, at: S, parameters });
+      const atEnd = env.stateOnAxis({ t: tEnd, at: S, parameters });
+      const pinned = env.isPinned({ state: atEnd, side: env.sideOnAxis(i, last), mask });
       let below = 0.0;
       let above = 0.0;
       let decay = 0.0;
@@ -53,7 +56,12 @@ export function equationRow(variant: EquationVariant) {
       let badSlope = false;
       if (env.hasEdges !== undefined && !env.hasEdges({ state: atEnd, mask })) fault = env.badEdge;
       if (!pinned) {
-        const { a00: a, b0: b, c, d } = env.coefficients(state);
+        const all = gpu.privateReal(4);
+        env.coefficients({ state, out: all });
+        const a = all[0];
+        const b = all[1];
+        const c = all[2];
+        const d = all[3];
         if (!(Number.isFinite(a) && Number.isFinite(b) && Number.isFinite(c) && Number.isFinite(d)))
           fault =
             (Number.isFinite(a) ? 0 : 1) |

@@ -1,5 +1,5 @@
 import type { ExerciseMethod } from "../problem/equation.ts";
-import type { AxesCoefficients, AxesNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
+import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
 /** Everything that a kernel of one axis is compiled for. "First" and "last" are ends of the nodes as they run. */
 export interface EquationVariant extends DatedCode {
@@ -7,23 +7,26 @@ export interface EquationVariant extends DatedCode {
   /** The largest number of nodes. */
   readonly capacity: number;
   readonly parameters: number;
-  readonly coefficients: AxesCoefficients;
+  readonly coefficients: Coefficients;
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
   readonly log: boolean;
   readonly fitted: boolean;
-  readonly terminal: AxesNumber;
+  readonly terminal: StateNumber;
   readonly first: BoundaryCode;
   readonly last: BoundaryCode;
   /** True where any scheme has two stages. */
   readonly twoStages: boolean;
   /** The method of exercise at all times, and its payoff. */
   readonly exercise: ExerciseMethod | "none";
-  readonly obstacle: AxesNumber | undefined;
+  readonly obstacle: StateNumber | undefined;
   /** True where the boundary of exercise on dates is recorded. */
   readonly recordsEvents: boolean;
   readonly region: RegionCode | undefined;
 }
+
+/** The ends of the only axis and the knock-outs, as `isPinned` takes them. */
+export const pinsOf = ({ first, last, region }: EquationVariant) => ({ axes: [{ first, last }], region });
 
 /** The number of private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
 export function keptArrays({

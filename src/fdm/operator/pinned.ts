@@ -1,47 +1,65 @@
-import { fn, i32 } from "../../kernel/index.ts";
-import type { EquationVariant } from "./equation-variant.ts";
-import { AxesState } from "./state.ts";
+import { fn, i32, read } from "../../kernel/index.ts";
+import { type BoundaryCode, EquationState, type RegionCode } from "./state.ts";
 
-/** Node i of 0 … `last`, with a bit of `mask` for each knock-out in force. */
-const atNode = { i: i32, last: i32, state: AxesState, mask: i32 };
+/** The boundary conditions at the ends of each axis, and the knock-outs. */
+interface Pins {
+  readonly axes: readonly { readonly first: BoundaryCode; readonly last: BoundaryCode }[];
+  readonly region: RegionCode | undefined;
+}
 
-/** Tells whether node i has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
-export function isPinned({ first, last, region }: EquationVariant) {
+/** A node, with a bit of `mask` for each knock-out in force; `side` of each axis: −1 at its first node, 1 at its last. */
+const atNode = { state: EquationState, side: read(i32), mask: i32 };
+
+/** Tells whether a node has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
+export function isPinned({ axes, region }: Pins) {
+  const ends = axes.map(({ first, last }, k) => ({
+    k,
+    first: first.kind === "dirichlet",
+    last: last.kind === "dirichlet",
+  }));
   return fn({
     name: "isPinned",
     params: atNode,
-    env: {
-      firstPinned: first.kind === "dirichlet",
-      lastPinned: last.kind === "dirichlet",
-      inside: region?.inside,
-    },
-    body({ i, last, state, mask }, _gpu, env) {
-      let pinned = (env.firstPinned && i === 0) || (env.lastPinned && i === last);
-      if (env.inside !== undefined) pinned = pinned || env.inside({ state, mask });
+    env: { ends, inside: region?.inside },
+    body({ state, side, mask }, _gpu, { ends, inside }) {
+      let pinned = false;
+      for (const { k, first, last } of ends) pinned = pinned || (first && side[k] < 0) || (last && side[k] > 0);
+      if (inside !== undefined) pinned = pinned || inside({ state, mask });
       return pinned;
     },
   });
 }
 
 /**
- * The value of a pinned node. A function of its own: the user's code for it is then in a kernel once, which halves
- * compilation.
+ * The value of a pinned node; where ends meet, that of the first axis. A function of its own: the user's code for it is
+ * then in a kernel once, which halves compilation.
  */
-export function pinnedValue({ first, last, region }: EquationVariant) {
+export function pinnedValue({ axes, region }: Pins) {
+  const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);
+  const ends = axes.map(({ first, last }, k) => ({ k, first: valueOf(first), last: valueOf(last) })).toReversed();
   return fn({
     name: "pinnedValue",
     params: atNode,
-    env: {
-      firstValue: first.kind === "dirichlet" ? first.number : undefined,
-      lastValue: last.kind === "dirichlet" ? last.number : undefined,
-      regionValue: region?.value,
-    },
-    body({ i, last, state, mask }, _gpu, env) {
+    env: { ends, regionValue: region?.value },
+    body({ state, side, mask }, _gpu, { ends, regionValue }) {
       let value = 0.0;
-      if (env.regionValue !== undefined) value = env.regionValue({ state, mask });
-      if (env.firstValue !== undefined && i === 0) value = env.firstValue(state);
-      if (env.lastValue !== undefined && i === last) value = env.lastValue(state);
+      if (regionValue !== undefined) value = regionValue({ state, mask });
+      for (const { k, first, last } of ends) {
+        if (first !== undefined && side[k] < 0) value = first(state);
+        if (last !== undefined && side[k] > 0) value = last(state);
+      }
       return value;
     },
   });
 }
+
+/** The side of node i of the only axis, whose last node is `last`, as `isPinned` takes it. */
+export const sideOnAxis = fn({
+  name: "sideOnAxis",
+  params: [i32, i32],
+  body([i, last], gpu) {
+    const side = gpu.privateI32(1);
+    side[0] = i === 0 ? -1 : i === last ? 1 : 0;
+    return side;
+  },
+});

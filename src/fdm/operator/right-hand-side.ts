@@ -1,7 +1,8 @@
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
-import type { EquationVariant } from "./equation-variant.ts";
-import { isPinned, pinnedValue } from "./pinned.ts";
+import { type EquationVariant, pinsOf } from "./equation-variant.ts";
+import { isPinned, pinnedValue, sideOnAxis } from "./pinned.ts";
+import { stateOnAxis } from "./state.ts";
 
 /**
  * A stage of a time step: (I − hL)·y = fromU·u + fromV·v + source, then u ← u + extrapolation·(y − u). `t`: the time of
@@ -54,15 +55,17 @@ export function rightHandSide(variant: EquationVariant) {
     env: {
       stageSum: stageSum(variant),
       pins: first.kind === "dirichlet" || last.kind === "dirichlet" || region !== undefined,
-      isPinned: isPinned(variant),
-      pinnedValue: pinnedValue(variant),
+      isPinned: isPinned(pinsOf(variant)),
+      pinnedValue: pinnedValue(pinsOf(variant)),
+      sideOnAxis,
+      stateOnAxis,
       valueAt,
     },
     body({ i, nodes, u, v, source, lambda, table, parameters, mask, stage }, _gpu, env) {
       let value = env.stageSum({ at: i, u, v, source, lambda, stage });
       if (env.pins) {
-        const state = { t: stage.tEnd, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters };
-        const at = { i, last: nodes - 1, state, mask };
+        const state = env.stateOnAxis({ t: stage.tEnd, at: env.valueAt(table, i), parameters });
+        const at = { state, side: env.sideOnAxis(i, nodes - 1), mask };
         if (env.isPinned(at)) value = u[i] + (env.pinnedValue(at) - u[i]) / stage.extrapolation;
       }
       return value;

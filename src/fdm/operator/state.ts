@@ -1,33 +1,52 @@
 /** Users' functions as they are in a kernel: kernel functions of the state of an instance. */
-import { type FunctionOf, type FunctionResult, i32, real, record, type ValueOf } from "../../kernel/index.ts";
+import {
+  fn,
+  type FunctionOf,
+  type FunctionResult,
+  i32,
+  type Numbers,
+  read,
+  real,
+  record,
+  type ValueOf,
+} from "../../kernel/index.ts";
 import type { Boundary } from "../problem/equation.ts";
 import { Column } from "./column.ts";
 
-/** The state of an instance: the time, a value of each of one to three axes (0 of those there are not), parameters. */
-export const AxesState = record({ t: real, x0: real, x1: real, x2: real, parameters: Column });
-type State = ValueOf<typeof AxesState>;
+/** The state of an instance: the time, a value of each axis, its parameters. */
+export const EquationState = record({ t: real, x: read(real), parameters: Column });
+type State = ValueOf<typeof EquationState>;
+
+/** The state at a value of the only axis. */
+export const stateOnAxis = fn({
+  name: "stateOnAxis",
+  params: { t: real, at: real, parameters: Column },
+  body({ t, at, parameters }, gpu) {
+    const x = gpu.privateReal(1);
+    x[0] = at;
+    return { t, x, parameters };
+  },
+});
 
 /** A number that follows from the state of an instance. */
-export type AxesNumber = FunctionOf<(state: State) => number>;
+export type StateNumber = FunctionOf<(state: State) => number>;
 
-/** Coefficients of ∂²V/∂xᵢ∂xⱼ, i ≤ j, of ∂V/∂xᵢ, of V, and the source. */
-export const AXES_COEFFICIENTS = ["a00", "a11", "a22", "a01", "a02", "a12", "b0", "b1", "b2", "c", "d"] as const;
-export type AxesCoefficientName = (typeof AXES_COEFFICIENTS)[number];
-export type AxesCoefficients = FunctionOf<(state: State) => Record<AxesCoefficientName, number>>;
+/** A function that writes the coefficients of an equation into `out`, in the order of `coefficientKeys`. */
+export type Coefficients = FunctionOf<(of: { state: State; out: Numbers<"real"> }) => undefined | void>;
 
 /** The state where some knock-outs are in force, a bit of `mask` each. */
-export const MaskedState = record({ state: AxesState, mask: i32 });
+export const MaskedState = record({ state: EquationState, mask: i32 });
 type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
 
 /** Condition k on a date. */
-export const DatedState = record({ state: AxesState, k: i32, u: real });
+export const DatedState = record({ state: EquationState, k: i32, u: real });
 type Dated<R extends FunctionResult> = FunctionOf<(of: ValueOf<typeof DatedState>) => R>;
 
 /** The boundary condition at an end of an axis. */
 export interface BoundaryCode {
   readonly kind: Boundary<string>["kind"];
   /** The value or slope; undefined for the other kinds. */
-  readonly number: AxesNumber | undefined;
+  readonly number: StateNumber | undefined;
 }
 
 /** Knock-outs at all times. */

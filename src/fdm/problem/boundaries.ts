@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import { isObject, knownKeys, oneOf } from "./checks.ts";
-import { axesNumber } from "./axes-functions.ts";
+import { stateNumber } from "./state-functions.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
@@ -17,7 +17,7 @@ export interface GivenEnds {
 }
 
 /** Returns the boundary conditions of an axis. @throws SpecError | KernelError with the place */
-export function boundariesOf({ boundaries }: AnyProblem, axis: string, state: State): GivenEnds {
+export function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: string, state: State): GivenEnds {
   const axes = state.names.slice(1, 1 + state.axes);
   const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));
   if (stray !== undefined)
@@ -47,5 +47,5 @@ function givenBoundary(path: string, boundary: Boundary<string, never>, state: S
 }
 
 export function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
-  return { kind, number: number === undefined ? undefined : axesNumber(number) };
+  return { kind, number: number === undefined ? undefined : stateNumber(number) };
 }

@@ -66,18 +66,19 @@ export interface Given<T = number> {
   readonly dependsOnAxis: (axis: number) => boolean;
 }
 
-/** The coordinates of a state: what adapters call them. */
-export const COORDINATES = ["x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9"] as const;
-
 /**
- * "t, x0, parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ * "t, x[0], parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
  * Literals are behind the parameters, those of other functions between.
  */
 function argumentsText({ names, axes, literals }: State, own: number): string {
   const count = names.length - 1 - axes;
   const rows = Array.from({ length: count }, (_, k) => k);
   for (let k = literals.length - own; k < literals.length; k++) rows.push(count + k);
-  return ["t", ...COORDINATES.slice(0, axes), ...rows.map((row) => `parameters[${row} * pitch + instance]`)].join(", ");
+  return [
+    "t",
+    ...Array.from({ length: axes }, (_, k) => `x[${k}]`),
+    ...rows.map((row) => `parameters[${row} * pitch + instance]`),
+  ].join(", ");
 }
 
 /**

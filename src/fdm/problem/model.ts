@@ -1,70 +1,140 @@
-import { SpecError } from "../../errors.ts";
-import type { EquationVariant } from "../operator/equation-variant.ts";
-import { axesNumber } from "./axes-functions.ts";
-import { boundaryCode } from "./boundaries.ts";
-import type { AnyProblem } from "./equation.ts";
-import { entryError } from "./quantity.ts";
-import { codeOf, type Understood, understood } from "./understood.ts";
+import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } from "../operator/state.ts";
+import { type Timeline, timelineOf } from "../time/timeline.ts";
+import { boundariesOf, boundaryCode, type GivenEnds } from "./boundaries.ts";
+import { type GivenCondition, givenConditions } from "./conditions.ts";
+import type { AnyProblem, Axis } from "./equation.ts";
+import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
+import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
+import { axesOf, checkNames, convectionOf } from "./settings.ts";
+import {
+  type AxisPair,
+  coefficientLabels,
+  type GivenCoefficients,
+  jumpsOf,
+  pairsOf,
+  pointwiseOf,
+  regionOf,
+  stateCoefficients,
+  stateNumber,
+} from "./state-functions.ts";
 
-/** A problem on one axis that has been checked and understood. */
-export interface Model extends Understood {
-  /** True where nodes run from high to low: the exercise region is to be at the first ones. */
-  readonly descending: boolean;
-  /** The variant but for the capacity. */
-  readonly variant: Omit<EquationVariant, "capacity">;
+/** The functions and choices that kernels of any number of axes are compiled for. */
+export interface EquationCode extends DatedCode {
+  /** The number of rows of parameters before the dates: the user's own, then the literals of all functions. */
+  readonly parameters: number;
+  readonly coefficients: Coefficients;
+  /** The axes of each mixed derivative that there is. */
+  readonly pairs: readonly AxisPair[];
+  /** True where the equation's source or a Neumann slope adds to the right-hand side. */
+  readonly hasSource: boolean;
+  readonly fitted: boolean;
+  readonly terminal: StateNumber;
+  readonly axes: readonly AxisEnds[];
+  readonly region: RegionCode | undefined;
+  /** The amount that exercise pays, at all times or on dates. */
+  readonly payoff: StateNumber | undefined;
 }
 
-/** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the place */
-export function modelOf(problem: AnyProblem): Model {
-  const common = understood(problem);
-  const { names, ends, exercise, program } = common;
-  const [name] = names;
-  const [{ low, high }] = ends;
-  const descending = exercise !== undefined && sideOf(exercise, common) === "high";
+/** An axis: its coordinate, and the conditions at its ends. */
+export interface AxisEnds {
+  readonly name: string;
+  readonly log: boolean;
+  readonly first: BoundaryCode;
+  readonly last: BoundaryCode;
+}
+
+/** An equation on one to ten axes that has been checked and understood: what all of its solutions share. */
+export interface Model {
+  readonly names: readonly string[];
+  readonly batch: Batch;
+  /** The literals of all functions: rows of parameters behind the user's own. */
+  readonly literals: readonly number[];
+  readonly equation: GivenCoefficients;
+  readonly terminal: Given;
+  readonly ends: readonly GivenEnds[];
+  readonly conditions: readonly GivenCondition[];
+  readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
+  /** True with exercise at all times. */
+  readonly isAmerican: boolean;
+  readonly expiryOf: (entry: ParameterValues) => number;
+  readonly timelineOf: (entry: ParameterValues) => Timeline;
+  readonly code: EquationCode;
+}
+
+/** The parts of a problem that its equation is made of, whatever solves it. */
+export type EquationParts = Pick<
+  AnyProblem,
+  "parameters" | "functions" | "equation" | "terminal" | "expiry" | "boundaries" | "conditions" | "convection"
+> & { readonly axes: Readonly<Record<string, Pick<Axis, "coordinate">>> };
+
+/** The limits of what a solver takes. */
+interface Takes {
+  /** The names of a problem's fields. */
+  readonly keys: readonly string[];
+  readonly axes: number;
+  /** The treatment of convection that a problem does not name. */
+  readonly convection: (axes: number) => "fitted" | "central";
+}
+
+/** Reads and checks an equation on any number of axes. @throws SpecError | KernelError, with the place */
+export function modelOf(problem: EquationParts, takes: Takes): Model {
+  const names = axesOf(problem, takes.keys, takes.axes);
+  const axes = names.length;
+  const batch = batchOf(problem.parameters ?? {});
+  checkNames(names, batch.names);
+  const state = stateOf(names, batch.names, problem.functions);
+  const equation: GivenCoefficients = givenEquation(problem.equation, coefficientLabels(names), state);
+  const terminal = givenNumber("terminal", problem.terminal, state);
+  const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
+  const exercise = conditions.find((condition) => condition.kind === "exercise");
+  const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
+  const ends = names.map((name) => boundariesOf(problem, name, state));
+  const pairs = pairsOf(equation, axes);
   return {
-    ...common,
-    descending,
-    variant: {
-      name,
-      ...codeOf(problem, common),
-      log: problem.axes[name].coordinate === "log",
-      first: boundaryCode(descending ? high : low),
-      last: boundaryCode(descending ? low : high),
-      twoStages: program.scheme.stages.length > 1,
-      ...exerciseCode(exercise),
+    names,
+    batch,
+    literals: state.literals,
+    equation,
+    terminal,
+    ends,
+    conditions,
+    exercise,
+    isAmerican: exercise !== undefined && exercise.dates === undefined,
+    expiryOf,
+    timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
+    code: {
+      parameters: batch.names.length + state.literals.length,
+      coefficients: stateCoefficients(equation, axes, pairs),
+      pairs,
+      hasSource: equation.reads.d !== "0.0" || slopesOf(ends).length > 0,
+      fitted: convectionOf(problem, takes.convection(axes)) === "fitted",
+      terminal: stateNumber(terminal),
+      axes: names.map((name, k) => ({
+        name,
+        log: problem.axes[name].coordinate === "log",
+        first: boundaryCode(ends[k].low),
+        last: boundaryCode(ends[k].high),
+      })),
+      region: regionOf(conditions),
+      pointwise: pointwiseOf(conditions),
+      ...jumpsOf(conditions),
+      payoff: exercise === undefined ? undefined : stateNumber(exercise.payoff),
     },
   };
 }
 
-function exerciseCode(exercise: Model["exercise"]): Pick<EquationVariant, "exercise" | "obstacle" | "recordsEvents"> {
-  if (exercise === undefined) return { exercise: "none", obstacle: undefined, recordsEvents: false };
-  const obstacle = axesNumber(exercise.payoff);
-  const always = exercise.dates === undefined;
-  return { exercise: always ? exercise.method : "none", obstacle, recordsEvents: !always };
-}
+/** The slopes of Neumann ends. */
+export const slopesOf = (ends: readonly GivenEnds[]): (Given | undefined)[] =>
+  ends.flatMap(({ low, high }) => [low, high]).flatMap(({ kind, number }) => (kind === "neumann" ? [number] : []));
 
-/**
- * The end of the axis at which the payoff is larger at expiry, unless it is given. All entries run through their nodes
- * the same way.
- * @throws SpecError entries that differ
- */
-function sideOf(
-  { side, payoff, path }: NonNullable<Model["exercise"]>,
-  { meshesOf, expiryOf, batch: { entries } }: Understood,
-): "low" | "high" {
-  if (side !== undefined) return side;
-  const sides = entries.map((entry): "low" | "high" | undefined => {
-    // An entry that fails is told so when its turn comes.
-    if (entryError(() => meshesOf(entry)) !== undefined) return undefined;
-    const [{ from, to }] = meshesOf(entry);
-    const at = (S: number): number => payoff.at(expiryOf(entry), S, ...entry);
-    const rise = at(to) - at(from);
-    return Number.isNaN(rise) ? undefined : rise > 0 ? "high" : "low";
-  });
-  const [first, second] = [sides.indexOf("low"), sides.indexOf("high")].toSorted((a, b) => a - b);
-  if (first < 0) return sides[second] ?? "low";
-  throw new SpecError(
-    `${path}.side: the payoff is larger at the ${sides[first]} end for entry ${first} and at the ${sides[second]} end for entry ${second}; ` +
-      "solve them apart, or say side",
+/** The edges of the knock-outs at all times. */
+export const edgesOf = (conditions: readonly GivenCondition[]): (Given | undefined)[] =>
+  conditions.flatMap((condition) =>
+    condition.kind === "knock-out" && condition.dates === undefined
+      ? [condition.below, condition.above, condition.where]
+      : [],
   );
-}
+
+/** Tells whether some of these functions read the time. */
+export const inTime = (functions: readonly (Given | undefined)[]): boolean =>
+  functions.some((given) => given?.dependsOnTime === true);

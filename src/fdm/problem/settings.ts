@@ -2,6 +2,7 @@
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import type { AnyProblem } from "./equation.ts";
+import type { EquationParts } from "./model.ts";
 
 /** The other solutions that there are besides the one asked for, and their purposes. */
 export interface Accuracy {
@@ -13,7 +14,8 @@ export interface Accuracy {
   readonly apart: boolean;
 }
 
-const PROBLEM_KEYS = [
+/** The fields of a problem on full grids. */
+export const PROBLEM_KEYS = [
   "axes",
   "parameters",
   "functions",
@@ -32,11 +34,12 @@ const PROBLEM_KEYS = [
   "precision",
 ] as const;
 
-const MAX_AXES = 3;
+/** The largest number of axes of a full grid. */
+export const MAX_AXES = 3;
 const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
 /** The names of the axes of a problem whose own names are known. @throws SpecError */
-export function axesOf(problem: AnyProblem, keys: readonly string[] = PROBLEM_KEYS, max = MAX_AXES): readonly string[] {
+export function axesOf(problem: EquationParts, keys: readonly string[], max: number): readonly string[] {
   isObject("problem", problem, "an object with axes, equation, terminal and expiry");
   knownKeys("", problem, keys);
   if (problem.conditions !== undefined) isList("conditions", problem.conditions, "conditions");
@@ -98,8 +101,8 @@ export function stepsOf(
 }
 
 /** Returns the treatment of convection in a problem. @throws SpecError */
-export function convectionOf({ axes, convection }: AnyProblem): "fitted" | "central" {
-  if (convection === undefined) return Object.keys(axes).length === 1 ? "fitted" : "central";
+export function convectionOf({ convection }: EquationParts, byDefault: "fitted" | "central"): "fitted" | "central" {
+  if (convection === undefined) return byDefault;
   oneOf("convection", convection, ["fitted", "central"]);
   return convection;
 }

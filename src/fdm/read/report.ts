@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import { FAULT, type Status, STATUS, statusOf } from "../operator/status.ts";
-import type { AxesModel } from "../problem/axes-model.ts";
+import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { Given } from "../problem/functions.ts";
 import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
@@ -13,7 +13,7 @@ export interface Report {
 }
 
 /** The specification of a problem, as far as messages name it. */
-type Asked = Pick<AxesModel, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
+type Asked = Pick<Model, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
 
 /** The outcome of its solution. */
 interface Came {
@@ -46,7 +46,7 @@ type CameOnAxis = Omit<Came, "status"> & { readonly status: Int32Array };
 
 /** `reportOf` an equation on one axis, with warnings of the drift and of policy iteration. */
 export function axisReportOf(
-  model: Model,
+  model: OneAxisModel,
   entry: ParameterValues,
   solved: CameOnAxis,
   endless: ReadonlyMap<number, SpecError>,
@@ -64,7 +64,7 @@ export function axisReportOf(
  * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
  * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
-function matters(model: Model, entry: ParameterValues, { status, meshes: [{ values }] }: CameOnAxis): boolean {
+function matters(model: OneAxisModel, entry: ParameterValues, { status, meshes: [{ values }] }: CameOnAxis): boolean {
   const cuts = status[STATUS.cuts];
   if (cuts === 0) return false;
   if (cuts > values.length / 10) return true;
@@ -76,7 +76,7 @@ function matters(model: Model, entry: ParameterValues, { status, meshes: [{ valu
   return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
 }
 
-function driftWarning({ names: [name], variant }: Model, { status, meshes: [{ values }] }: CameOnAxis): string {
+function driftWarning({ names: [name], variant }: OneAxisModel, { status, meshes: [{ values }] }: CameOnAxis): string {
   const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
   const what =
     `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ` +
@@ -201,7 +201,7 @@ function functionsToBlame(
   return [...here, ...atAllTimes.flatMap(functionsOf), ...elsewhere];
 }
 
-function functionsOf(condition: AxesModel["conditions"][number]): (Given | undefined)[] {
+function functionsOf(condition: Model["conditions"][number]): (Given | undefined)[] {
   switch (condition.kind) {
     case "exercise":
       return [condition.payoff];

@@ -1,6 +1,6 @@
 /** The rows of I − hL, divided by their diagonals. */
-import { fn, i32, real, record, write } from "../../kernel/index.ts";
-import { FAULT } from "../../fdm/index.ts";
+import { bool, fn, i32, real, record, write } from "../../kernel/index.ts";
+import { coefficientFault, EquationState, FAULT } from "../../fdm/index.ts";
 import { axisBits, Node, nodeOf, numberOf, pairsAt, weightsAt } from "./place.ts";
 import { axisWords, Fault, Grid, type GridVariant, header, Launch, neighboursOf, slot } from "./variant.ts";
 
@@ -9,43 +9,23 @@ const Row = record({ entries: write(real), sums: write(real) });
 const DIAGONAL = 0;
 const SOURCE = 1;
 
-/** The fault of the coefficients, if any; see `FAULT`. Second derivatives need a positive semi-definite matrix. */
-const coefficientFault = (variant: GridVariant) =>
+/** The value or the slope at an end of an axis; 0 where nothing is given. */
+const endNumber = ({ axes }: GridVariant) =>
   fn({
-    name: "coefficientFault",
-    params: { launch: Launch, grid: Grid, c: write(real) },
-    env: { ...FAULT, axes: variant.axes, pairs: variant.pairs, pairsAt: pairsAt(variant) },
-    body({ launch: { table }, grid: { words }, c }, gpu, env) {
-      const { axes, pairs } = env;
-      let fault = 0;
-      let seconds = 0.0;
-      let firsts = 0.0;
-      let largest = 0.0;
-      let least = 0.0;
-      for (let k = 0; k < axes; k++) {
-        seconds += c[k];
-        firsts += c[axes + k];
-        largest = Math.max(largest, Math.abs(c[k]));
-        least = Math.min(least, c[k]);
+    name: "endNumber",
+    params: { state: EquationState, axis: i32, high: bool },
+    env: { ends: axes.map(({ first, last }, k) => ({ k, first: first.number, last: last.number })) },
+    body({ state, axis, high }, _gpu, { ends }) {
+      let value = 0.0;
+      for (const { k, first, last } of ends) {
+        if (first !== undefined) {
+          if (axis === k && !high) value = first(state);
+        }
+        if (last !== undefined) {
+          if (axis === k && high) value = last(state);
+        }
       }
-      const unit = gpu.precision === "f32" ? 1e-5 : 1e-10;
-      let indefinite = false;
-      for (let m = 0; m < pairs; m++) {
-        const mixed = c[2 * axes + 2 + m];
-        const j = table[words + env.pairsAt + 2 * m];
-        const k = table[words + env.pairsAt + 2 * m + 1];
-        seconds += mixed;
-        indefinite = indefinite || mixed * mixed > 4 * (1 + unit) * c[j] * c[k];
-      }
-      if (!Number.isFinite(seconds)) fault = fault | env.a;
-      if (!Number.isFinite(firsts)) fault = fault | env.b;
-      if (!Number.isFinite(c[2 * axes])) fault = fault | env.c;
-      if (!Number.isFinite(c[2 * axes + 1])) fault = fault | env.d;
-      if (fault === 0) {
-        if (least < -unit * largest) fault = env.negative;
-        else if (indefinite) fault = env.indefinite;
-      }
-      return fault;
+      return value;
     },
   });
 
@@ -64,7 +44,7 @@ const addEntry = (variant: GridVariant) =>
       t: real,
       entry: record({ at: i32, weight: real, j: i32, byJ: i32, k: i32, byK: i32 }),
     },
-    env: { axes: variant.axes, ends: variant.ends, ...header, ...axisWords, SOURCE },
+    env: { axes: variant.axes.length, ends: endNumber(variant), ...header, ...axisWords, SOURCE },
     body({ launch, grid, node: { index, x }, row: { entries, sums }, t, entry }, gpu, env) {
       const { table, meshes, parameters, instances } = launch;
       const { at, weight, j, byJ, k, byK } = entry;
@@ -108,10 +88,10 @@ const addAxis = (variant: GridVariant) =>
       first: write(real),
     },
     env: {
-      axes: variant.axes,
+      axes: variant.axes.length,
       fitted: variant.fitted,
-      hasNeumann: variant.kinds.flat().includes("neumann"),
-      ends: variant.ends,
+      hasNeumann: variant.axes.some(({ first, last }) => [first.kind, last.kind].includes("neumann")),
+      ends: endNumber(variant),
       weightsAt,
       addEntry: addEntry(variant),
       ...header,
@@ -186,7 +166,13 @@ const addCorner = (variant: GridVariant) =>
   fn({
     name: "addCorner",
     params: { launch: Launch, grid: Grid, node: Node, row: Row, t: real, q: i32, c: write(real), first: write(real) },
-    env: { axes: variant.axes, pairsAt: pairsAt(variant), addEntry: addEntry(variant), ...axisBits(variant), DIAGONAL },
+    env: {
+      axes: variant.axes.length,
+      pairsAt: pairsAt(variant),
+      addEntry: addEntry(variant),
+      ...axisBits(variant),
+      DIAGONAL,
+    },
     body({ launch, grid, node, row, t, q, c, first }, _gpu, env) {
       const m = (q / 9) | 0;
       const p = q - 9 * m;
@@ -221,8 +207,8 @@ export const assemble = (variant: GridVariant) =>
     name: "assemble",
     params: { launch: Launch, grid: Grid, t: real, h: real, mask: i32, row: i32, found: Fault },
     env: {
-      axes: variant.axes,
-      pairs: variant.pairs,
+      axes: variant.axes.length,
+      pairs: variant.pairs.length,
       neighbours: neighboursOf(variant),
       GROUP: variant.groupSize,
       coefficients: variant.coefficients,
@@ -230,7 +216,7 @@ export const assemble = (variant: GridVariant) =>
       insideValue: variant.region?.value,
       nodeOf: nodeOf(variant),
       numberOf: numberOf(variant),
-      coefficientFault: coefficientFault(variant),
+      coefficientFault: coefficientFault(variant.axes.length, variant.pairs),
       addAxis: addAxis(variant),
       addCorner: addCorner(variant),
       ...slot,
@@ -254,7 +240,7 @@ export const assemble = (variant: GridVariant) =>
         nodeOf({ launch, grid, i, node });
         const state = { t, x: node.x, parameters: { values: parameters, pitch: instances, instance: grid.instance } };
         coefficients({ state, out: c });
-        let bad = env.coefficientFault({ launch, grid, c });
+        let bad = env.coefficientFault(c);
         for (let k = 0; k < neighbours; k++) entries[k] = 0;
         sums[env.DIAGONAL] = c[2 * axes];
         sums[env.SOURCE_SUM] = c[2 * axes + 1];

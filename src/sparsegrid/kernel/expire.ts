@@ -1,7 +1,7 @@
 /** The values at expiry: means over the nodes' cells. */
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { FAULT, valueAt } from "../../fdm/index.ts";
-import { axisBits, nodeOf, numberOf } from "./place.ts";
+import { nodeOf, numberOf } from "./place.ts";
 import { axisWords, Fault, Grid, type GridVariant, header, Launch, slot } from "./variant.ts";
 
 /**
@@ -29,13 +29,12 @@ const meanOver = (variant: GridVariant) =>
     name: "meanOver",
     params: { launch: Launch, grid: Grid, t: real, index: read(i32) },
     env: {
-      axes: variant.axes,
+      axes: variant.axes.length,
       terminal: variant.terminal,
       SAMPLES,
       ...header,
       ...axisWords,
-      ...axisBits(variant),
-      generator: generatorOf(variant.axes),
+      lattice: latticeOf(variant.axes.length).map((g, k) => ({ k, g, log: variant.axes[k].log })),
     },
     body({ launch, grid, t, index }, gpu, env) {
       const { table, meshes, parameters, instances } = launch;
@@ -44,20 +43,19 @@ const meanOver = (variant: GridVariant) =>
       const step = gpu.privateReal(axes);
       const back = gpu.privateReal(axes);
       const part = gpu.privateI32(axes);
-      for (let k = 0; k < axes; k++) {
+      for (const { k, g, log } of env.lattice) {
         const at = grid.words + env.AXES + env.WORDS * k;
         const nodes = table[at + env.NODES];
         const z = table[at + env.VALUES] + nodes;
         const here = meshes[z + index[k]];
         const low = 0.5 * (here + meshes[z + Math.max(index[k] - 1, 0)]);
         const length = 0.5 * (here + meshes[z + Math.min(index[k] + 1, nodes - 1)]) - low;
-        const g = env.generator(k);
         const share = gpu.real(g) / gpu.real(SAMPLES);
         part[k] = g;
         x[k] = low + 0.5 * share * length;
         step[k] = share * length;
         back[k] = (share - 1) * length;
-        if (((env.LOGS >> k) & 1) === 1) {
+        if (log) {
           x[k] = Math.exp(x[k]);
           step[k] = Math.exp(step[k]);
           back[k] = Math.exp(back[k]);
@@ -67,12 +65,12 @@ const meanOver = (variant: GridVariant) =>
       let sum = 0.0;
       for (let j = 0; j < SAMPLES; j++) {
         sum += env.terminal(state);
-        for (let k = 0; k < axes; k++) {
-          const next = part[k] + 2 * env.generator(k);
+        for (const { k, g, log } of env.lattice) {
+          const next = part[k] + 2 * g;
           const wraps = next >= 2 * SAMPLES;
           part[k] = wraps ? next - 2 * SAMPLES : next;
           const by = wraps ? back[k] : step[k];
-          if (((env.LOGS >> k) & 1) === 1) x[k] = x[k] * by;
+          if (log) x[k] = x[k] * by;
           else x[k] = x[k] + by;
         }
       }
@@ -80,40 +78,13 @@ const meanOver = (variant: GridVariant) =>
     },
   });
 
-/** The lattice's number of an axis. */
-const generatorOf = (axes: number) => {
-  const all = latticeOf(axes);
-  const at = (k: number): number => all[k] ?? 0;
-  return fn({
-    name: "generator",
-    params: [i32],
-    env: {
-      g0: at(0),
-      g1: at(1),
-      g2: at(2),
-      g3: at(3),
-      g4: at(4),
-      g5: at(5),
-      g6: at(6),
-      g7: at(7),
-      g8: at(8),
-      g9: at(9),
-    },
-    body([k], _gpu, { g0, g1, g2, g3, g4, g5, g6, g7, g8, g9 }) {
-      const low = k === 0 ? g0 : k === 1 ? g1 : k === 2 ? g2 : k === 3 ? g3 : g4;
-      const high = k === 5 ? g5 : k === 6 ? g6 : k === 7 ? g7 : k === 8 ? g8 : g9;
-      return k < 5 ? low : high;
-    },
-  });
-};
-
 /** Sets the solution to the terminal values. */
 export const expire = (variant: GridVariant) =>
   fn({
     name: "expire",
     params: { launch: Launch, grid: Grid, found: Fault },
     env: {
-      axes: variant.axes,
+      axes: variant.axes.length,
       averaging: variant.averaging,
       GROUP: variant.groupSize,
       terminal: variant.terminal,

@@ -5,10 +5,10 @@ import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from 
 const KINDS = { linear: 0, "zero-curvature": 1, dirichlet: 2, neumann: 3 } as const;
 
 /** Kinds of the ends and logarithmic axes in words of bits, two and one an axis, for the environment of a kernel. */
-export const axisBits = ({ kinds, logs }: GridVariant) => ({
-  LOW_KINDS: kinds.reduce((bits, [low], k) => bits | (KINDS[low] << (2 * k)), 0),
-  HIGH_KINDS: kinds.reduce((bits, [, high], k) => bits | (KINDS[high] << (2 * k)), 0),
-  LOGS: logs.reduce((bits, log, k) => bits | ((log ? 1 : 0) << k), 0),
+export const axisBits = ({ axes }: GridVariant) => ({
+  LOW_KINDS: axes.reduce((bits, { first }, k) => bits | (KINDS[first.kind] << (2 * k)), 0),
+  HIGH_KINDS: axes.reduce((bits, { last }, k) => bits | (KINDS[last.kind] << (2 * k)), 0),
+  LOGS: axes.reduce((bits, { log }, k) => bits | ((log ? 1 : 0) << k), 0),
   DIRICHLET: KINDS.dirichlet,
   NEUMANN: KINDS.neumann,
   ZERO_CURVATURE: KINDS["zero-curvature"],
@@ -22,7 +22,7 @@ export const nodeOf = ({ axes }: GridVariant) =>
   fn({
     name: "nodeOf",
     params: { launch: Launch, grid: Grid, i: i32, node: Node },
-    env: { axes, ...header, ...axisWords },
+    env: { axes: axes.length, ...header, ...axisWords },
     body({ launch: { table, meshes }, grid: { words, unknowns }, i, node: { index, x } }, _gpu, env) {
       let rest = Math.min(i, unknowns - 1);
       for (let k = 0; k < env.axes; k++) {
@@ -42,7 +42,7 @@ export const numberOf = ({ axes }: GridVariant) =>
   fn({
     name: "numberOf",
     params: { launch: Launch, grid: Grid, index: read(i32) },
-    env: { axes, ...header, ...axisWords },
+    env: { axes: axes.length, ...header, ...axisWords },
     body({ launch: { table }, grid: { words }, index }, _gpu, env) {
       let number = 0;
       for (let k = env.axes - 1; k >= 0; k--)
@@ -99,5 +99,5 @@ export const weightsAt = fn({
 });
 
 /** The places of the offsets of a row's neighbours in a grid's words, and behind them of the pairs of axes. */
-export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes;
+export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes.length;
 export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

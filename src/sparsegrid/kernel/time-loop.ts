@@ -26,7 +26,7 @@ const applyCondition = (variant: GridVariant) =>
     name: "applyCondition",
     params: { launch: Launch, grid: Grid, t: real, condition: i32, row: i32, found: Fault },
     env: {
-      axes: variant.axes,
+      axes: variant.axes.length,
       GROUP: variant.groupSize,
       pointwise: variant.pointwise,
       nodeOf: nodeOf(variant),
@@ -63,7 +63,7 @@ const exercise = (variant: GridVariant) =>
     name: "exercise",
     params: { launch: Launch, grid: Grid, t: real, row: i32, found: Fault },
     env: {
-      axes: variant.axes,
+      axes: variant.axes.length,
       GROUP: variant.groupSize,
       obstacle: variant.obstacle,
       nodeOf: nodeOf(variant),
@@ -106,7 +106,7 @@ const exercise = (variant: GridVariant) =>
  */
 export function gridKernel(variant: GridVariant) {
   return kernel({
-    name: `sparse-grid-${variant.axes}`,
+    name: `sparse-grid-${variant.axes.length}`,
     loopBudget: LOOP_BUDGET,
     groupSize: variant.groupSize,
     params: launchParams,

@@ -1,25 +1,11 @@
 import { i32, read, real, record, write } from "../../kernel/index.ts";
-import type { GridCoefficients, GridEnds, gridConditions, GridNumber } from "../problem/functions.ts";
-
-type EndKind = "linear" | "zero-curvature" | "dirichlet" | "neumann";
+import type { EquationCode, StateNumber } from "../../fdm/index.ts";
 
 /** Everything that the kernel of a sparse grid is compiled for. */
-export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>> {
-  readonly axes: number;
-  /** Pairs of axes with a mixed derivative. */
-  readonly pairs: number;
-  readonly pairsOf: readonly (readonly [number, number])[];
-  /** The number of rows of parameters before the dates. */
-  readonly parameters: number;
-  readonly coefficients: GridCoefficients;
-  readonly logs: readonly boolean[];
-  readonly kinds: readonly (readonly [EndKind, EndKind])[];
-  readonly ends: GridEnds;
-  readonly fitted: boolean;
-  readonly terminal: GridNumber;
+export interface GridVariant extends EquationCode {
   readonly averaging: boolean;
   /** The amount that exercise at all times pays. */
-  readonly obstacle: GridNumber | undefined;
+  readonly obstacle: StateNumber | undefined;
   readonly method: "bicgstab" | "cgs";
   /** Work items a grid. */
   readonly groupSize: number;
@@ -33,7 +19,8 @@ export interface GridVariant extends Readonly<ReturnType<typeof gridConditions>>
 }
 
 /** The number of neighbours in a row: two along each axis, four for each pair of axes. */
-export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number => 2 * axes + 4 * pairs;
+export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number =>
+  2 * axes.length + 4 * pairs.length;
 
 /** Arrays of an unknown's size that a grid has; the time loop goes on with those from V on. */
 export const slot = {
@@ -75,7 +62,7 @@ export const header = {
 /** The words of an axis: nodes, the first unknown, unknowns, their stride, where its values are (then coordinates). */
 export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
 export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
-  header.AXES + axisWords.WORDS * variant.axes + neighboursOf(variant) + 2 * variant.pairs;
+  header.AXES + axisWords.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
 
 /** The reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
 export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;

@@ -1,35 +1,22 @@
 import { SpecError } from "../../errors.ts";
 import {
-  type AnyProblem,
-  type AxesEquation,
-  axesOf,
   type AxisPoint,
-  type Batch,
-  batchOf,
-  boundariesOf,
-  checkNames,
   chosenScheme,
-  type Given,
-  type GivenCondition,
-  givenConditions,
-  givenEquation,
-  type GivenEnds,
-  givenNumber,
+  edgesOf,
+  inTime,
   isObject,
   knownKeys,
+  type Model,
+  modelOf,
   oneOf,
   type ParameterValues,
   type ProgramSpec,
   quantityOf,
   shown,
-  stateOf,
-  type Timeline,
-  timelineOf,
 } from "../../fdm/index.ts";
 import { perAxis } from "../combination.ts";
 import type { GridVariant } from "../kernel/variant.ts";
 import type { GradedAxis } from "../mesh.ts";
-import { gridCoefficients, gridConditions, gridEnds, gridNumber } from "./functions.ts";
 import type { AnySparseProblem, GridSolver, SparseAccuracy, SparseAxis } from "./problem.ts";
 
 const PROBLEM_KEYS = [
@@ -56,18 +43,9 @@ const PROBLEM_KEYS = [
 const MAX_AXES = 10;
 const DEFAULT_STEPS = 40;
 
-/** A problem that has been checked and understood. */
-export interface SparseModel {
-  readonly names: readonly string[];
-  readonly batch: Batch;
-  readonly literals: readonly number[];
-  readonly equation: AxesEquation;
-  readonly terminal: Given;
-  readonly ends: readonly GivenEnds[];
-  readonly conditions: readonly GivenCondition[];
-  readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
+/** The model of an equation on sparse grids: levels, the solver of systems, the accuracy. */
+export interface SparseModel extends Model {
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
-  readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly order: 1 | 2;
@@ -85,44 +63,20 @@ export interface SparseModel {
 
 /** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
-  const given = problem as unknown as AnyProblem;
-  const names = axesOf(given, PROBLEM_KEYS, MAX_AXES);
-  const batch = batchOf(problem.parameters ?? {});
-  checkNames(names, batch.names);
-  const state = stateOf(names, batch.names, problem.functions);
-  const labels = labelsOn(names);
-  const equation = givenEquation(problem.equation, labels, state);
-  const terminal = givenNumber("terminal", problem.terminal, state);
-  const conditions = givenConditions(problem.conditions ?? [], state, batch.names);
+  const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
+  const { names, batch, equation, ends, conditions, isAmerican, code } = model;
   const jump = conditions.find(({ kind }) => kind === "jump");
   if (jump !== undefined)
     throw new SpecError(
       `${jump.path}: a jump, which sparse grids do not have; expected exercise or knock-out. For dividends, take a ` +
         "coordinate that does not jump (affineDividends)",
     );
-  const exercise = conditions.find((condition) => condition.kind === "exercise");
-  const ends = names.map((name) => boundariesOf(given, name, state));
   const meshes = names.map((name) => axisOf(name, problem.axes[name], batch.names));
-  const expiryOf = quantityOf("expiry", problem.expiry, batch.names);
   const chosen = chosenScheme(problem.scheme ?? { kind: "crank-nicolson" });
-  const always = exercise !== undefined && exercise.dates === undefined;
-  const pairs = names.flatMap((_, i) =>
-    names.slice(i + 1).flatMap((__, k) => {
-      const pair = [i, i + 1 + k] as const;
-      return equation.reads[`m${pair.join("_")}`] === "0.0" ? [] : [pair];
-    }),
-  );
-  const mixed = pairs.map((pair) => `m${pair.join("_")}`);
-  const keys = [...names.map((_, k) => `a${k}`), ...names.map((_, k) => `b${k}`), "c", "d", ...mixed];
-  const regions = conditions.flatMap((condition) =>
-    condition.kind === "knock-out" && condition.dates === undefined
-      ? [condition.below, condition.above, condition.where, condition.value]
-      : [],
-  );
+  // The values of pinned nodes are made with the matrix.
+  const values = conditions.flatMap((one) => (one.kind === "knock-out" && one.dates === undefined ? [one.value] : []));
   const numbers = ends.flatMap(({ low, high }) => [low.number, high.number]);
-  const inTime = [...regions, ...numbers].some((one) => one?.dependsOnTime === true);
-  const { averaging = true, errorEstimate = false, convection = "central" } = problem;
-  oneOf("convection", convection, ["central", "fitted"]);
+  const { averaging = true, errorEstimate = false } = problem;
   oneOf("averaging", averaging, [true, false]);
   if (problem.extrapolate !== undefined) oneOf("extrapolate", problem.extrapolate, ["space", "levels"]);
   const levels = (field: "initialLevel" | "maxLevel", otherwise: number): readonly number[] =>
@@ -132,45 +86,25 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     if (max[k] < initial[k])
       throw new SpecError(`axes.${name}.maxLevel: got ${max[k]}, expected at least the initial level ${initial[k]}`);
   });
-  const { region, pointwise } = gridConditions(conditions, names.length);
   return {
-    names,
-    batch,
-    literals: state.literals,
-    equation: equation,
-    terminal,
-    ends,
-    conditions,
-    exercise,
+    ...model,
     axesOf: (entry) => meshes.map((mesh) => mesh(entry)),
-    timelineOf: (entry) => timelineOf(conditions, expiryOf(entry), entry, batch.names),
     steps: stepsOf(problem),
     program: {
       scheme: chosen.scheme,
       grading: gradingOf(problem),
       rannacherSteps: chosen.rannacherSteps,
       damped: false,
-      matrixInTime: equation.dependsOnTime || inTime,
+      matrixInTime: equation.dependsOnTime || inTime([...edgesOf(conditions), ...values, ...numbers]),
       obstacleInTime: false,
       record: "none",
       exercise: -1,
     },
-    order: always ? 1 : chosen.scheme.order,
+    order: isAmerican ? 1 : chosen.scheme.order,
     variant: {
-      axes: names.length,
-      pairs: pairs.length,
-      parameters: batch.names.length + state.literals.length,
-      coefficients: gridCoefficients(equation, names.length, { keys, pairs }),
-      pairsOf: pairs,
-      logs: names.map((name) => problem.axes[name].coordinate === "log"),
-      kinds: ends.map(({ low, high }) => [low.kind, high.kind] as const),
-      ends: gridEnds(ends),
-      fitted: convection === "fitted",
-      terminal: gridNumber(names.length)(terminal),
+      ...code,
+      obstacle: isAmerican ? code.payoff : undefined,
       averaging,
-      obstacle: always ? gridNumber(names.length)(exercise.payoff) : undefined,
-      region,
-      pointwise,
       method: problem.solver?.method ?? "bicgstab",
     },
     combination: {
@@ -183,17 +117,6 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     accuracy: accuracyOf(problem, names),
     solver: solverOf(problem),
   };
-}
-
-/** Names of the coefficients: of ∂²/∂xᵢ², ∂/∂xᵢ, V, the source, and the mixed derivatives in either order. */
-function labelsOn(axes: readonly string[]): Readonly<Record<string, string>> {
-  const labels: Record<string, string> = { c: "V", d: "source" };
-  axes.forEach((name, i) => {
-    labels[`a${i}`] = name + name;
-    labels[`b${i}`] = name;
-    for (let j = i + 1; j < axes.length; j++) labels[`m${i}_${j}`] = `${name}${axes[j]}|${axes[j]}${name}`;
-  });
-  return labels;
 }
 
 /** @throws SpecError with the field's place */

@@ -3,7 +3,7 @@ import type { Device } from "../../../src/device/index.ts";
 import { BatchSolver, type Solved } from "../../../src/fdm/execute/equation-batch.ts";
 import type { EquationSplit } from "../../../src/fdm/execute/equation-split.ts";
 import { Pace } from "../../../src/fdm/execute/pace.ts";
-import { modelOf } from "../../../src/fdm/problem/model.ts";
+import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { problems as deviceProblems, put } from "./device-cases.ts";
 import { type AnyProblem, axis } from "./support.ts";
@@ -69,7 +69,7 @@ export async function solved(
   split: EquationSplit,
   pace = new Pace(device, {}),
 ): Promise<Solved[]> {
-  const model = modelOf(problem);
+  const model = oneAxisModelOf(problem);
   const solver = await BatchSolver.create(device, model, precision, pace, split);
   const plan = await solver.plan({ mesh: 0, halfSteps: false }, [...model.batch.entries.keys()]);
   return solver.solve(plan);

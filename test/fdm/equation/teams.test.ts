@@ -6,7 +6,7 @@ import { executorFor } from "../../../src/fdm/execute/equation-split.ts";
 import { Pace } from "../../../src/fdm/execute/pace.ts";
 import { solve } from "../../../src/fdm/index.ts";
 import { FAULT, STATUS } from "../../../src/fdm/operator/status.ts";
-import { modelOf } from "../../../src/fdm/problem/model.ts";
+import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { disposeAll, openTestDevices } from "../../support/devices.ts";
 import { dealt } from "../../support/extent.ts";
@@ -243,7 +243,7 @@ describe("who solves an equation", () => {
       limits: { ...device!.limits, maxWorkgroupBytes: 48 * 1024, subgroupSize: 32, ...limits },
     }) as unknown as Device;
   const chosen = (on: Device, nodes: number, problem = put, precision: Precision = "f64"): string => {
-    const { split, variant } = executorFor(on, modelOf(problem).variant, { name: "S", nodes }, precision);
+    const { split, variant } = executorFor(on, oneAxisModelOf(problem).variant, { name: "S", nodes }, precision);
     return `${split} ${variant.capacity}`;
   };
   test("a GPU", () => {

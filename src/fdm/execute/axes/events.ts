@@ -1,7 +1,7 @@
 import { fn, i32, real, record } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { nodeAt, valuesAt } from "./factor.ts";
+import { countsOf, nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase, Launch } from "./records.ts";
 
@@ -64,27 +64,26 @@ export function applyCondition(variant: AxesVariant) {
       z: slots.z,
       badEvent: FAULT.event,
       valueOnLine,
-      nodeAt,
+      axes: variant.axes.map((_, k) => ({ k, meshOf: meshOf(k), isFirst: k === 0, isLast: k === 2 })),
+      nodeAt: nodeAt(variant.axes.length),
+      countsOf: countsOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
-      mesh1: meshOf(1),
-      mesh2: meshOf(2),
       shapeOf,
     },
     *body({ launch, place, found, step }, _gpu, env) {
-      const { work, n0, n1, n2, stride, plane, size } = launch;
+      const { work, stride, plane, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const { condition: k, date: t, run } = step;
       const shape = env.shapeOf(launch);
       let { fault, node, row } = found;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
+        const { line: lineNumber, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
-          const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
-          const state = { t, x0, x1, x2, parameters };
+          const { index, number } = env.nodeAt({ line: lineNumber, lane, shape });
+          const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
           const before = work[env.u * size + base + first + lane];
           let value = before;
           let ok = true;
@@ -92,12 +91,15 @@ export function applyCondition(variant: AxesVariant) {
             const axis = env.jumpAxis(k);
             if (axis >= 0) {
               const target = env.jump({ state, k, u: before });
-              const u = env.u * size + base;
-              let of = { x: mesh, u: u + i1 * stride + i2 * plane, step: 1, n: n0 };
-              if (axis === 1) of = { x: env.mesh1({ mesh, shape }), u: u + i0 + i2 * plane, step: stride, n: n1 };
-              if (axis === 2) of = { x: env.mesh2({ mesh, shape }), u: u + i0 + i1 * stride, step: plane, n: n2 };
+              const counts = env.countsOf(shape);
+              let line = { x: mesh, u: env.u * size + base, step: 1, n: counts[0] };
+              for (const { k, meshOf, isFirst, isLast } of env.axes) {
+                const step = isFirst ? 1 : isLast ? plane : stride;
+                if (axis === k) line = { x: meshOf({ mesh, shape }), u: line.u, step, n: counts[k] };
+                else line = { x: line.x, u: line.u + index[k] * step, step: line.step, n: line.n };
+              }
               ok = Number.isFinite(target);
-              value = env.valueOnLine({ launch, line: of, target });
+              value = env.valueOnLine({ launch, line, target });
             }
           }
           if (env.pointwise !== undefined) {
@@ -107,7 +109,7 @@ export function applyCondition(variant: AxesVariant) {
           }
           if (!ok && fault === 0) {
             fault = env.badEvent;
-            node = (i2 * n1 + i1) * n0 + i0;
+            node = number;
             row = run;
           }
           work[env.z * size + base + first + lane] = value;

@@ -1,10 +1,10 @@
-import { fn, i32, real, record } from "../../../kernel/index.ts";
+import { fn, i32, read, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
-import { AxesState } from "../../operator/state.ts";
+import { EquationState } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
-import { nodeAt, valuesAt } from "./factor.ts";
+import { countsOf, eachOf, nodeAt, valuesAt } from "./factor.ts";
 import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase, Launch } from "./records.ts";
 
@@ -24,41 +24,42 @@ const reachAt = fn({
 });
 
 /**
- * The distance from a cell's node to its ends along each axis; 0 along those that the terminal values do not depend on.
- */
-const Reach = record({ w0: real, w1: real, w2: real });
-
-/**
  * Tells whether a function has a kink or a jump in a cell, by its second differences over the cell, half and a quarter
  * of it. Each is four times the next of a smooth function. With a kink this holds of one pair at most, wherever the
- * kink is. They are taken along the axes together, in all directions.
+ * kink is. They are taken along the axes together, in all directions. `reach`: the distance from the cell's node to its
+ * ends along each axis; 0 along those that the terminal values do not depend on.
  */
-function hasKink(terminal: AxesVariant["terminal"]) {
+function hasKink(terminal: AxesVariant["terminal"], axes: number) {
+  const each = eachOf(axes);
   const curvature = fn({
     name: "curvature",
-    params: { state: AxesState, s0: real, s1: real, s2: real, here: real },
-    env: { terminal },
-    body({ state: { t, x0, x1, x2, parameters }, s0, s1, s2, here }, _gpu, { terminal }) {
-      const up = terminal({ t, x0: x0 + s0, x1: x1 + s1, x2: x2 + s2, parameters });
-      const down = terminal({ t, x0: x0 - s0, x1: x1 - s1, x2: x2 - s2, parameters });
-      return up + down - 2 * here;
+    params: { state: EquationState, to: read(real), part: real, here: real },
+    env: { terminal, axes, each },
+    body({ state: { t, x, parameters }, to, part, here }, gpu, { terminal, axes, each }) {
+      const up = gpu.privateReal(axes);
+      const down = gpu.privateReal(axes);
+      for (const k of each) {
+        up[k] = x[k] + part * to[k];
+        down[k] = x[k] - part * to[k];
+      }
+      return terminal({ t, x: up, parameters }) + terminal({ t, x: down, parameters }) - 2 * here;
     },
   });
   return fn({
     name: "hasKink",
-    params: { state: AxesState, reach: Reach, here: real, count: i32 },
-    env: { curvature },
-    body({ state, reach: { w0, w1, w2 }, here, count }, gpu, { curvature }) {
+    params: { state: EquationState, reach: read(real), here: real, directions: i32 },
+    env: { curvature, axes, each },
+    body({ state, reach, here, directions }, gpu, { curvature, axes, each }) {
       // A kink of less than rounding is none.
       const tolerance = (gpu.precision === "f32" ? 1e-5 : 1e-12) * Math.abs(here);
+      const to = gpu.privateReal(axes);
       let found = false;
-      for (let k = 0; k < count; k++) {
-        // Signs 1, −1 of the second and third axis: the diagonals of the cell.
-        const s1 = (k & 1) === 0 ? w1 : -w1;
-        const s2 = (k & 2) === 0 ? w2 : -w2;
-        const whole = curvature({ state, s0: w0, s1, s2, here });
-        const half = curvature({ state, s0: 0.5 * w0, s1: 0.5 * s1, s2: 0.5 * s2, here });
-        const quarter = curvature({ state, s0: 0.25 * w0, s1: 0.25 * s1, s2: 0.25 * s2, here });
+      for (let direction = 0; direction < directions; direction++) {
+        // The diagonals of the cell: a bit for the sign on each axis but the first.
+        for (const k of each) to[k] = ((2 * direction) & (1 << k)) === 0 ? reach[k] : -reach[k];
+        const whole = curvature({ state, to, part: 1.0, here });
+        const half = curvature({ state, to, part: 0.5, here });
+        const quarter = curvature({ state, to, part: 0.25, here });
         found = found || Math.abs(whole - 4 * half) > 0.3 * Math.abs(whole) + tolerance;
         found = found || Math.abs(half - 4 * quarter) > 0.3 * Math.abs(half) + tolerance;
       }
@@ -69,26 +70,23 @@ function hasKink(terminal: AxesVariant["terminal"]) {
 
 /** The mean of the terminal values over a cell, by the midpoint rule in `SAMPLES` parts of each of the `on` axes. */
 function meanOver({ terminal, axes }: AxesVariant) {
-  const samples = (axis: number): number => (axes[axis]?.averaged ? SAMPLES[axes.length - 2] : 1);
+  const samples = axes.map(({ averaged }, k) => ({ k, n: averaged ? SAMPLES[axes.length - 2] : 1 }));
   return fn({
     name: "meanOver",
-    params: { state: AxesState, reach: Reach },
-    env: { terminal, n0: samples(0), n1: samples(1), n2: samples(2) },
-    body({ state: { t, x0, x1, x2, parameters }, reach: { w0, w1, w2 } }, gpu, { terminal, n0, n1, n2 }) {
+    params: { state: EquationState, reach: read(real) },
+    env: { terminal, axes: axes.length, samples, all: samples.reduce((product, { n }) => product * n, 1) },
+    body({ state: { t, x, parameters }, reach }, gpu, { terminal, axes, samples, all }) {
+      const y = gpu.privateReal(axes);
       let sum = 0.0;
-      for (let k = 0; k < n0 * n1 * n2; k++) {
-        const k0 = k % n0;
-        const k1 = ((k / n0) | 0) % n1;
-        const k2 = (k / (n0 * n1)) | 0;
-        sum += terminal({
-          t,
-          x0: x0 + w0 * ((2 * gpu.real(k0) + 1) / gpu.real(n0) - 1),
-          x1: x1 + w1 * ((2 * gpu.real(k1) + 1) / gpu.real(n1) - 1),
-          x2: x2 + w2 * ((2 * gpu.real(k2) + 1) / gpu.real(n2) - 1),
-          parameters,
-        });
+      for (let sample = 0; sample < all; sample++) {
+        let rest = sample;
+        for (const { k, n } of samples) {
+          y[k] = x[k] + reach[k] * ((2 * gpu.real(rest % n) + 1) / gpu.real(n) - 1);
+          rest = (rest / n) | 0;
+        }
+        sum += terminal({ t, x: y, parameters });
       }
-      return sum / gpu.real(n0 * n1 * n2);
+      return sum / gpu.real(all);
     },
   });
 }
@@ -105,10 +103,9 @@ export function expire(variant: AxesVariant) {
       terminal,
       averages: averaged > 0,
       directions: [1, 1, 2, 4][averaged],
-      on0: axes[0].averaged,
-      on1: axes[1].averaged,
-      on2: axes[2]?.averaged ?? false,
-      hasKink: hasKink(terminal),
+      count: axes.length,
+      axes: axes.map(({ averaged }, k) => ({ k, averaged, meshOf: meshOf(k) })),
+      hasKink: hasKink(terminal, axes.length),
       meanOver: meanOver(variant),
       reachAt,
       dates: parameters,
@@ -118,17 +115,16 @@ export function expire(variant: AxesVariant) {
       lambda: slots.lambda,
       badTerminal: FAULT.terminal,
       NEVER_EXERCISED,
-      nodeAt,
+      nodeAt: nodeAt(axes.length),
+      countsOf: countsOf(axes.length),
       valuesAt: valuesAt(axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
-      mesh1: meshOf(1),
-      mesh2: meshOf(2),
       shapeOf,
       valueAt,
     },
-    *body({ launch, place, found }, _gpu, env) {
-      const { work, n0, n1, n2, stride, size, dates } = launch;
+    *body({ launch, place, found }, gpu, env) {
+      const { work, stride, size, dates } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
       let { fault, node } = found;
@@ -138,24 +134,23 @@ export function expire(variant: AxesVariant) {
         for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
-            const { i0, i1, i2, isNode } = env.nodeAt({ line, lane, shape });
-            const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
-            const state = { t, x0, x1, x2, parameters };
+            const { index, isNode, number } = env.nodeAt({ line, lane, shape });
+            const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
             let value = env.terminal(state);
             if (env.averages) {
-              let w0 = 0.0;
-              let w1 = 0.0;
-              let w2 = 0.0;
-              if (env.on0) w0 = env.reachAt({ launch, at: mesh, i: i0, n: n0 });
-              if (env.on1) w1 = env.reachAt({ launch, at: env.mesh1({ mesh, shape }), i: i1, n: n1 });
-              if (env.on2) w2 = env.reachAt({ launch, at: env.mesh2({ mesh, shape }), i: i2, n: n2 });
-              const reach = { w0, w1, w2 };
-              if (env.hasKink({ state, reach, here: value, count: env.directions }))
+              const counts = env.countsOf(shape);
+              const reach = gpu.privateReal(env.count);
+              for (const { k, averaged, meshOf } of env.axes) {
+                reach[k] = 0.0;
+                if (averaged)
+                  reach[k] = env.reachAt({ launch, at: meshOf({ mesh, shape }), i: index[k], n: counts[k] });
+              }
+              if (env.hasKink({ state, reach, here: value, directions: env.directions }))
                 value = env.meanOver({ state, reach });
             }
             if (!Number.isFinite(value) && fault === 0) {
               fault = env.badTerminal;
-              node = (i2 * n1 + i1) * n0 + i0;
+              node = number;
             }
             const k = base + first + lane;
             work[env.u * size + k] = isNode ? value : 0.0;

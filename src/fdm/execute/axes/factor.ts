@@ -1,41 +1,71 @@
-import { fn, i32, real, record } from "../../../kernel/index.ts";
-import { axisRow, coefficientFault, isPinnedOnAxes } from "../../operator/assemble-axes.ts";
+import { fn, i32, read, real, record } from "../../../kernel/index.ts";
+import { axisRow } from "../../operator/assemble-axes.ts";
 import { type AxesVariant, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
-import { FAULT } from "../../operator/status.ts";
+import { coefficientFault } from "../../operator/coefficient-fault.ts";
+import { isPinned } from "../../operator/pinned.ts";
 import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
 import { inPhase, Launch, PAD, Shape } from "./records.ts";
 
-/** A node: its numbers on the axes, whether it is none but padding, and its state. */
-export const nodeAt = fn({
-  name: "nodeAt",
-  params: { line: i32, lane: i32, shape: Shape },
-  body({ line, lane, shape: { n0, n1, n2 } }) {
-    const i2 = Math.min((line / n1) | 0, n2 - 1);
-    const i1 = Math.min(line - i2 * n1, n1 - 1);
-    const i0 = Math.min(lane, n0 - 1);
-    return { i0, i1, i2, isNode: lane < n0 && line < n1 * n2 };
-  },
-});
+/** The numbers 0, 1, … of the axes, as `for … of` takes them. */
+export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
 
-/** Returns −1 at the first node of an axis, 1 at the last one, 0 between. */
-export const sideOf = fn({
-  name: "sideOf",
-  params: [i32, i32],
-  body([i, n]) {
-    return i === 0 ? -1 : i === n - 1 ? 1 : 0;
-  },
-});
+/** A node: its number on each axis and among all nodes, and whether it is one or but padding. */
+export const nodeAt = (axes: number) =>
+  fn({
+    name: "nodeAt",
+    params: { line: i32, lane: i32, shape: Shape },
+    env: { axes },
+    body({ line, lane, shape: { n0, n1, n2 } }, gpu, { axes }) {
+      const index = gpu.privateI32(axes);
+      const i2 = Math.min((line / n1) | 0, n2 - 1);
+      const i1 = Math.min(line - i2 * n1, n1 - 1);
+      const i0 = Math.min(lane, n0 - 1);
+      index[0] = i0;
+      index[1] = i1;
+      if (axes > 2) index[2] = i2;
+      return { index, isNode: lane < n0 && line < n1 * n2, number: (i2 * n1 + i1) * n0 + i0 };
+    },
+  });
+
+/** The number of nodes of each axis. */
+export const countsOf = (axes: number) =>
+  fn({
+    name: "countsOf",
+    params: [Shape],
+    env: { axes },
+    body([{ n0, n1, n2 }], gpu, { axes }) {
+      const counts = gpu.privateI32(axes);
+      counts[0] = n0;
+      counts[1] = n1;
+      if (axes > 2) counts[2] = n2;
+      return counts;
+    },
+  });
+
+/** The side of a node on each axis: −1 at the first node, 1 at the last one, 0 between. */
+export const sidesOf = (axes: number) =>
+  fn({
+    name: "sidesOf",
+    params: { index: read(i32), shape: Shape },
+    env: { axes, each: eachOf(axes), countsOf: countsOf(axes) },
+    body({ index, shape }, gpu, env) {
+      const side = gpu.privateI32(env.axes);
+      const counts = env.countsOf(shape);
+      for (const k of env.each) side[k] = index[k] === 0 ? -1 : index[k] === counts[k] - 1 ? 1 : 0;
+      return side;
+    },
+  });
 
 /** The values of the axes at a node. */
 export const valuesAt = (axes: number) =>
   fn({
     name: "valuesAt",
-    params: { launch: Launch, mesh: i32, shape: Shape, node: record({ i0: i32, i1: i32, i2: i32 }) },
-    env: { three: axes > 2, mesh1: meshOf(1), mesh2: meshOf(2) },
-    body({ launch: { table }, mesh, shape, node: { i0, i1, i2 } }, _gpu, env) {
-      let x2 = 0.0;
-      if (env.three) x2 = table[env.mesh2({ mesh, shape }) + i2];
-      return { x0: table[mesh + i0], x1: table[env.mesh1({ mesh, shape }) + i1], x2 };
+    params: { launch: Launch, mesh: i32, shape: Shape, index: read(i32) },
+    env: { axes, each: eachOf(axes).map((k) => ({ k, meshOf: meshOf(k) })) },
+    body({ launch: { table }, mesh, shape, index }, gpu, env) {
+      const x = gpu.privateReal(env.axes);
+      for (const { k, meshOf } of env.each) x[k] = table[meshOf({ mesh, shape }) + index[k]];
+      return x;
     },
   });
 
@@ -64,129 +94,105 @@ const placeOnAxis = fn({
  * time. Cost: the equation's own, and some 30 flops a node and axis.
  */
 export function assemble(variant: AxesVariant) {
-  const { axes, mixed, fitted, coefficients, hasSource } = variant;
+  const { axes, pairs, fitted, coefficients, hasSource } = variant;
   const slots = slotsOf(variant);
+  const slotOf = (j: number, k: number): number => slots.mixed[j + k - 1];
   return fn({
     name: "assembleAxes",
     params: inPhase,
     env: {
-      ...FAULT,
-      three: axes.length > 2,
+      count: axes.length,
+      axes: axes.map((axis, k) => ({
+        k,
+        isFirst: k === 0,
+        row: axisRow(axis, fitted),
+        meshOf: meshOf(k),
+        slotA: slots.a[k],
+        slotC: slots.c[k],
+      })),
+      pairs: pairs.map(([j, k], m) => ({ j, k, m, logJ: axes[j].log, logK: axes[k].log, slot: slotOf(j, k) })),
       hasSource,
       pins: hasPins(variant),
-      m01: mixed[0],
-      m02: mixed[1],
-      m12: mixed[2],
-      log0: axes[0].log,
-      log1: axes[1].log,
-      log2: axes[2]?.log ?? false,
-      slotA0: slots.a[0],
-      slotC0: slots.c[0],
-      slotA1: slots.a[1],
-      slotC1: slots.c[1],
-      slotA2: slots.a[2] ?? 0,
-      slotC2: slots.c[2] ?? 0,
-      slot01: slots.mixed[0],
-      slot02: slots.mixed[1],
-      slot12: slots.mixed[2],
       slotDecay: slots.decay,
       slotSource: slots.source,
       slotPinned: slots.pinned,
-      row0: axisRow(axes[0], fitted),
-      row1: axisRow(axes[1], fitted),
-      row2: axes[2] === undefined ? undefined : axisRow(axes[2], fitted),
       coefficients,
-      coefficientFault,
-      isPinned: isPinnedOnAxes(variant),
+      coefficientFault: coefficientFault(axes.length, pairs),
+      isPinned: isPinned(variant),
       placeOnAxis,
-      nodeAt,
+      nodeAt: nodeAt(axes.length),
+      countsOf: countsOf(axes.length),
       nodeIn: nodeIn(variant),
       coefficientsAt: coefficientsAt(variant),
       rounds: roundsOf(variant),
       valuesAt: valuesAt(axes.length),
-      sideOf,
+      sidesOf: sidesOf(axes.length),
       shapeOf,
-      mesh1: meshOf(1),
-      mesh2: meshOf(2),
     },
-    *body({ launch, place, step, found }, _gpu, env) {
+    *body({ launch, place, step, found }, gpu, env) {
       const { item, mesh, base, parameters, firstRound, everyRound } = place;
-      const { work, n0, n1, n2, stride, size } = launch;
+      const { work, stride, size } = launch;
       const { h, t, tEnd, mask } = step;
+      const { count } = env;
       const shape = env.shapeOf(launch);
+      const counts = env.countsOf(shape);
+      const c = gpu.privateReal(2 * count + 2 + env.pairs.length);
+      const below = gpu.privateReal(count);
+      const above = gpu.privateReal(count);
+      const cross = gpu.privateReal(env.pairs.length + 1);
       let { fault, node, row, growth } = found;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, lane, node: first, own, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const { at: k, pitch } = env.coefficientsAt({ base, size, node: first, own });
-          const at = env.nodeAt({ line, lane, shape });
-          const { i0, i1, i2 } = at;
-          const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
+          const { at: to, pitch } = env.coefficientsAt({ base, size, node: first, own });
+          const { index, isNode, number } = env.nodeAt({ line, lane, shape });
+          const x = env.valuesAt({ launch, mesh, shape, index });
           let pinned = false;
           if (env.pins) {
-            const ends = { on0: env.sideOf(i0, n0), on1: env.sideOf(i1, n1), on2: env.sideOf(i2, n2) };
-            pinned = env.isPinned({ state: { t: tEnd, x0, x1, x2, parameters }, mask, ends });
-            work[k + env.slotPinned * pitch] = pinned ? 1.0 : 0.0;
+            pinned = env.isPinned({ state: { t: tEnd, x, parameters }, side: env.sidesOf({ index, shape }), mask });
+            work[to + env.slotPinned * pitch] = pinned ? 1.0 : 0.0;
           }
-          let below0 = 0.0;
-          let above0 = 0.0;
-          let below1 = 0.0;
-          let above1 = 0.0;
-          let below2 = 0.0;
-          let above2 = 0.0;
-          let c01 = 0.0;
-          let c02 = 0.0;
-          let c12 = 0.0;
+          for (const { k } of env.axes) {
+            below[k] = 0.0;
+            above[k] = 0.0;
+          }
+          for (const { m } of env.pairs) cross[m] = 0.0;
           let decay = 0.0;
           let source = 0.0;
-          if (at.isNode && !pinned) {
-            const state = { t, x0, x1, x2, parameters };
-            const of = env.coefficients(state);
-            const bad = env.coefficientFault(of);
+          if (isNode && !pinned) {
+            const state = { t, x, parameters };
+            env.coefficients({ state, out: c });
+            const bad = env.coefficientFault(c);
             if (bad !== 0 && fault === 0) {
               fault = bad;
-              node = (i2 * n1 + i1) * n0 + i0;
+              node = number;
               row = step.run;
             }
-            decay = -h * of.c;
+            decay = -h * c[2 * count];
             if (decay <= -1) growth = 1;
-            const on0 = env.placeOnAxis({ launch, at: mesh, length: stride, i: i0, n: n0 });
-            const r0 = env.row0({ at: on0, h, a: of.a00, b: of.b0, state });
-            below0 = r0.below;
-            above0 = r0.above;
-            const on1 = env.placeOnAxis({ launch, at: env.mesh1({ mesh, shape }), length: n1, i: i1, n: n1 });
-            const r1 = env.row1({ at: on1, h, a: of.a11, b: of.b1, state });
-            below1 = r1.below;
-            above1 = r1.above;
-            source = h * (of.d + r0.slope + r1.slope);
-            if (env.row2 !== undefined) {
-              const on2 = env.placeOnAxis({ launch, at: env.mesh2({ mesh, shape }), length: n2, i: i2, n: n2 });
-              const r2 = env.row2({ at: on2, h, a: of.a22, b: of.b2, state });
-              below2 = r2.below;
-              above2 = r2.above;
-              source += h * r2.slope;
+            source = h * c[2 * count + 1];
+            for (const { k, isFirst, row, meshOf } of env.axes) {
+              const length = isFirst ? stride : counts[k];
+              const at = env.placeOnAxis({ launch, at: meshOf({ mesh, shape }), length, i: index[k], n: counts[k] });
+              const made = row({ at, h, a: c[k], b: c[count + k], state });
+              below[k] = made.below;
+              above[k] = made.above;
+              source += h * made.slope;
             }
             // ∂/∂S = (1/S)·∂/∂x for x = ln S.
-            const s0 = env.log0 ? h / x0 : h;
-            c01 = of.a01 * (env.log1 ? s0 / x1 : s0);
-            c02 = of.a02 * (env.log2 ? s0 / x2 : s0);
-            const s1 = env.log1 ? h / x1 : h;
-            c12 = of.a12 * (env.log2 ? s1 / x2 : s1);
+            for (const { j, k, m, logJ, logK } of env.pairs) {
+              const ofJ = logJ ? h / x[j] : h;
+              cross[m] = c[2 * count + 2 + m] * (logK ? ofJ / x[k] : ofJ);
+            }
           }
-          work[k + env.slotDecay * pitch] = decay;
-          work[k + env.slotA0 * pitch] = below0;
-          work[k + env.slotC0 * pitch] = above0;
-          work[k + env.slotA1 * pitch] = below1;
-          work[k + env.slotC1 * pitch] = above1;
-          if (env.three) {
-            work[k + env.slotA2 * pitch] = below2;
-            work[k + env.slotC2 * pitch] = above2;
+          work[to + env.slotDecay * pitch] = decay;
+          for (const { k, slotA, slotC } of env.axes) {
+            work[to + slotA * pitch] = below[k];
+            work[to + slotC * pitch] = above[k];
           }
-          if (env.m01) work[k + env.slot01 * pitch] = c01;
-          if (env.m02) work[k + env.slot02 * pitch] = c02;
-          if (env.m12) work[k + env.slot12 * pitch] = c12;
-          if (env.hasSource) work[k + env.slotSource * pitch] = source;
+          for (const { m, slot } of env.pairs) work[to + slot * pitch] = cross[m];
+          if (env.hasSource) work[to + env.slotSource * pitch] = source;
         }
       }
       return { fault, node, row, growth };

@@ -62,46 +62,17 @@ export function phasesOf(variant: AxesVariant): Phases {
 }
 
 /** Runs phases one after another in one kernel, with barriers before each of them. */
-export function inOrder(name: string, [p0, p1, p2, p3, p4, p5, p6, p7]: readonly Phase[]) {
-  return fn({
+export const inOrder = (name: string, phases: readonly Phase[]) =>
+  fn({
     name,
     params: inPhase,
-    env: { p0, p1, p2, p3, p4, p5, p6, p7 },
-    *body({ launch, place, step, found }, _gpu, env) {
+    env: { phases },
+    *body({ launch, place, step, found }, _gpu, { phases }) {
       let now: ValueOf<typeof Fault> = found;
-      if (env.p0 !== undefined) {
+      for (const phase of phases) {
         yield;
-        now = yield* env.p0({ launch, place, step, found: now });
-      }
-      if (env.p1 !== undefined) {
-        yield;
-        now = yield* env.p1({ launch, place, step, found: now });
-      }
-      if (env.p2 !== undefined) {
-        yield;
-        now = yield* env.p2({ launch, place, step, found: now });
-      }
-      if (env.p3 !== undefined) {
-        yield;
-        now = yield* env.p3({ launch, place, step, found: now });
-      }
-      if (env.p4 !== undefined) {
-        yield;
-        now = yield* env.p4({ launch, place, step, found: now });
-      }
-      if (env.p5 !== undefined) {
-        yield;
-        now = yield* env.p5({ launch, place, step, found: now });
-      }
-      if (env.p6 !== undefined) {
-        yield;
-        now = yield* env.p6({ launch, place, step, found: now });
-      }
-      if (env.p7 !== undefined) {
-        yield;
-        now = yield* env.p7({ launch, place, step, found: now });
+        now = yield* phase({ launch, place, step, found: now });
       }
       return now;
     },
   });
-}

@@ -16,7 +16,7 @@ export function readSolution(variant: AxesVariant) {
       obstacle: slots.obstacle,
       early: variant.obstacle !== undefined,
       badSolution: FAULT.solution,
-      nodeAt,
+      nodeAt: nodeAt(variant.axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
       shapeOf,
@@ -32,8 +32,7 @@ export function readSolution(variant: AxesVariant) {
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const { i0, i1, i2, isNode } = env.nodeAt({ line, lane, shape });
-          const i = (i2 * n1 + i1) * n0 + i0;
+          const { isNode, number: i } = env.nodeAt({ line, lane, shape });
           const value = work[env.u * size + base + first + lane];
           if (isNode) {
             out[instance * results + i] = value;

@@ -1,9 +1,9 @@
 /** The right-hand side of a sweep at a node. */
 import { fn, i32, real, record } from "../../../kernel/index.ts";
-import { pinnedValueOnAxes } from "../../operator/assemble-axes.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import { pinnedValue } from "../../operator/pinned.ts";
 import { Rows } from "./explicit.ts";
-import { nodeAt, sideOf, valuesAt } from "./factor.ts";
+import { nodeAt, sidesOf, valuesAt } from "./factor.ts";
 import { shapeOf } from "./place.ts";
 import { Launch, Place, Row, Shape } from "./records.ts";
 
@@ -13,20 +13,15 @@ export function pinnedAt(variant: AxesVariant) {
     name: "pinnedAt",
     params: { launch: Launch, place: Place, shape: Shape, line: i32, lane: i32, t: real, mask: i32 },
     env: {
-      nodeAt,
-      sideOf,
+      nodeAt: nodeAt(variant.axes.length),
+      sidesOf: sidesOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
-      pinnedValue: pinnedValueOnAxes(variant),
+      pinnedValue: pinnedValue(variant),
     },
     body({ launch, place: { mesh, parameters }, shape, line, lane, t, mask }, _gpu, env) {
-      const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
-      const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
-      const { n0, n1, n2 } = launch;
-      const ends = { on0: env.sideOf(i0, n0), on1: env.sideOf(i1, n1), on2: env.sideOf(i2, n2) };
-      return {
-        value: env.pinnedValue({ state: { t, x0, x1, x2, parameters }, mask, ends }),
-        node: (i2 * n1 + i1) * n0 + i0,
-      };
+      const { index, number } = env.nodeAt({ line, lane, shape });
+      const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
+      return { value: env.pinnedValue({ state, side: env.sidesOf({ index, shape }), mask }), node: number };
     },
   });
 }

@@ -19,7 +19,7 @@ export function setObstacle(variant: AxesVariant) {
       obstacle: slots.obstacle,
       badPayoff: FAULT.payoff,
       NEVER_EXERCISED,
-      nodeAt,
+      nodeAt: nodeAt(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
       nodeIn: nodeIn(variant),
       coefficientsAt: coefficientsAt(variant),
@@ -27,7 +27,7 @@ export function setObstacle(variant: AxesVariant) {
       shapeOf,
     },
     *body({ launch, place, step, found }, _gpu, env) {
-      const { work, n0, n1, stride, size } = launch;
+      const { work, stride, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const shape = env.shapeOf(launch);
       let { fault, node, row } = found;
@@ -36,12 +36,12 @@ export function setObstacle(variant: AxesVariant) {
         for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, node: at, own, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
-            const { i0, i1, i2 } = env.nodeAt({ line, lane, shape });
-            const { x0, x1, x2 } = env.valuesAt({ launch, mesh, shape, node: { i0, i1, i2 } });
-            let paid = env.payoff({ t: step.tEnd, x0, x1, x2, parameters });
+            const { index, number } = env.nodeAt({ line, lane, shape });
+            const x = env.valuesAt({ launch, mesh, shape, index });
+            let paid = env.payoff({ t: step.tEnd, x, parameters });
             if (!Number.isFinite(paid) && fault === 0) {
               fault = env.badPayoff;
-              node = (i2 * n1 + i1) * n0 + i0;
+              node = number;
               row = step.run;
             }
             if (env.pins) {

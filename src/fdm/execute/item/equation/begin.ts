@@ -1,6 +1,7 @@
 import { fn, i32, real, write } from "../../../../kernel/index.ts";
 import { valueAt } from "../../../operator/column.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { PROGRAM_BITS } from "../../../time/timeline.ts";
@@ -137,6 +138,7 @@ export function begin(variant: EquationVariant) {
       splitting: exercise === "operator-splitting",
       hasJumps: jump !== undefined,
       NEVER_EXERCISED,
+      stateOnAxis,
       badTerminal: FAULT.terminal,
       EVENT: PROGRAM_BITS.EVENT,
       load: copyState(variant, true),
@@ -152,7 +154,7 @@ export function begin(variant: EquationVariant) {
       if (first === 0) {
         const expiry = env.valueAt(parameters, env.dates + dates - 1);
         for (let i = 0; i < nodes; i++) {
-          u[i] = env.terminal({ t: expiry, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters });
+          u[i] = env.terminal(env.stateOnAxis({ t: expiry, at: env.valueAt(table, i), parameters }));
           if (env.twoStages) v[i] = 0.0;
           if (env.early) obstacle[i] = env.NEVER_EXERCISED; // until the first stage
           if (env.penalty) active[i] = 0.0;

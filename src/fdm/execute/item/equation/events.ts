@@ -3,6 +3,7 @@ import { exerciseBoundary } from "../../../conditions/exercise-boundary.ts";
 import { payJump } from "../../../conditions/jump.ts";
 import { valueAt } from "../../../operator/column.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { atRow } from "./records.ts";
 
@@ -20,6 +21,7 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
       exerciseBoundary: exerciseBoundary(early),
+      stateOnAxis,
       badEvent: FAULT.event,
       valueAt,
     },
@@ -32,7 +34,7 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
       let { record } = cursor;
       if (env.jump !== undefined && env.jumpAxis !== undefined && env.jumpAxis(condition) >= 0) {
         for (let i = 0; i < nodes; i++) {
-          const state = { t, x0: spots[i], x1: 0.0, x2: 0.0, parameters };
+          const state = env.stateOnAxis({ t, at: spots[i], parameters });
           z[i] = env.jump({ state, k: condition, u: 0.0 });
           if (!Number.isFinite(z[i]) && fault === 0) {
             fault = env.badEvent;
@@ -45,13 +47,13 @@ export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump
       }
       if (env.payoff !== undefined && step.stepEnd) {
         for (let i = 0; i < nodes; i++)
-          obstacle[i] = env.payoff({ t, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters });
+          obstacle[i] = env.payoff(env.stateOnAxis({ t, at: env.valueAt(table, i), parameters }));
         out[record * pitch + instance] = env.exerciseBoundary(u, obstacle, table, nodes);
         record++;
       }
       if (env.pointwise !== undefined) {
         for (let i = 0; i < nodes; i++) {
-          const state = { t, x0: env.valueAt(table, i), x1: 0.0, x2: 0.0, parameters };
+          const state = env.stateOnAxis({ t, at: env.valueAt(table, i), parameters });
           const { value, ok } = env.pointwise({ state, k: condition, u: u[i] });
           u[i] = value;
           if (!ok && fault === 0) {

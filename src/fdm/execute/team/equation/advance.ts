@@ -2,8 +2,10 @@ import { fn } from "../../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { obstacleAt } from "../../../conditions/obstacle.ts";
 import { extrapolateAt } from "../../../operator/extrapolate.ts";
-import { isPinned, pinnedValue } from "../../../operator/pinned.ts";
+import { pinsOf } from "../../../operator/equation-variant.ts";
+import { isPinned, pinnedValue, sideOnAxis } from "../../../operator/pinned.ts";
 import { stageSum } from "../../../operator/right-hand-side.ts";
+import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT, STATUS } from "../../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../../operator/zero-value-guard.ts";
 import { iterateRuns } from "../policy.ts";
@@ -64,8 +66,10 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
     env: {
       rows,
       items: team.items,
-      isPinned: isPinned(variant),
-      pinnedValue: pinnedValue(variant),
+      isPinned: isPinned(pinsOf(variant)),
+      pinnedValue: pinnedValue(pinsOf(variant)),
+      sideOnAxis,
+      stateOnAxis,
       badPinned: FAULT.pinned,
     },
     *body({ launch: { nodes }, place, memory, cursor: { found }, step }, gpu, env) {
@@ -78,8 +82,8 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
       const last = nodes - 1;
       let { fault, node, row } = found;
       for (let i = item; i < nodes; i += env.items) {
-        const state = { t: tEnd, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
-        const at = { i, last, state, mask: step.mask };
+        const state = env.stateOnAxis({ t: tEnd, at: mesh[i], parameters });
+        const at = { state, side: env.sideOnAxis(i, last), mask: step.mask };
         const pinned = env.isPinned(at);
         let end = 0.0;
         if (pinned) end = env.pinnedValue(at);

@@ -2,6 +2,7 @@ import { fn, i32 } from "../../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { valueAt } from "../../../operator/column.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
+import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { PROGRAM_BITS } from "../../../time/timeline.ts";
 import { rowAt } from "../../item/equation/row.ts";
@@ -39,6 +40,7 @@ export function begin(plan: EquationPlan) {
       isPenalty: penalty,
       splitting,
       NEVER_EXERCISED,
+      stateOnAxis,
       badTerminal: FAULT.terminal,
       EVENT: PROGRAM_BITS.EVENT,
       load: copyState(plan, true),
@@ -61,7 +63,7 @@ export function begin(plan: EquationPlan) {
       if (firstRun === 0) {
         const expiry = env.valueAt(parameters, env.dates + dates - 1);
         for (let i = item; i < nodes; i += env.items) {
-          const value = env.terminal({ t: expiry, x0: mesh[i], x1: 0.0, x2: 0.0, parameters });
+          const value = env.terminal(env.stateOnAxis({ t: expiry, at: mesh[i], parameters }));
           values[i] = value;
           if (!Number.isFinite(value) && fault === 0) {
             fault = env.badTerminal;

@@ -1,5 +1,6 @@
 import { fn } from "../../../../kernel/index.ts";
 import { valueAtTarget } from "../../../conditions/jump.ts";
+import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { recordBoundary } from "./boundary.ts";
 import type { EquationPlan } from "./plan.ts";
@@ -25,6 +26,7 @@ export function applyEvents(plan: EquationPlan) {
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
       recordBoundary: recordsEvents ? recordBoundary(plan, false) : undefined,
+      stateOnAxis,
       badEvent: FAULT.event,
     },
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
@@ -42,7 +44,7 @@ export function applyEvents(plan: EquationPlan) {
         yield;
         const sign = mesh[nodes - 1] > mesh[0] ? 1.0 : -1.0;
         for (let i = item; i < nodes; i += env.items) {
-          const state = { t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
+          const state = env.stateOnAxis({ t, at: mesh[i], parameters });
           const target = env.jump({ state, k: condition, u: 0.0 });
           if (!Number.isFinite(target) && fault === 0) {
             fault = env.badEvent;
@@ -57,7 +59,7 @@ export function applyEvents(plan: EquationPlan) {
       }
       if (env.payoff !== undefined && env.recordBoundary !== undefined && step.stepEnd) {
         for (let i = item; i < nodes; i += env.items)
-          third[i] = env.payoff({ t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters });
+          third[i] = env.payoff(env.stateOnAxis({ t, at: mesh[i], parameters }));
         yield;
         for (let k = 0; k < env.rows; k++) obstacle[k] = third[Math.min(first + k, nodes - 1)];
         yield* env.recordBoundary({ launch, place, shared, scans, u, obstacle, record });
@@ -67,7 +69,7 @@ export function applyEvents(plan: EquationPlan) {
         for (let k = 0; k < env.rows; k++) if (first + k < nodes) values[first + k] = u[k];
         yield;
         for (let i = item; i < nodes; i += env.items) {
-          const state = { t, x0: mesh[i], x1: 0.0, x2: 0.0, parameters };
+          const state = env.stateOnAxis({ t, at: mesh[i], parameters });
           const { value, ok } = env.pointwise({ state, k: condition, u: values[i] });
           values[i] = value;
           if (!ok && fault === 0) {
