@@ -72,13 +72,13 @@ export function stateCoefficients(
 
 /** What a user calls each coefficient on some axes; a mixed derivative either way, separated by a bar. */
 export function coefficientLabels(axes: readonly string[]): Readonly<Record<string, string>> {
-  const labels: Record<string, string> = { c: "V", d: "source" };
+  const labels: Record<string, string> = {};
   axes.forEach((name, i) => {
     labels[`a${i}`] = name + name;
     labels[`b${i}`] = name;
     for (let j = i + 1; j < axes.length; j++) labels[`m${i}_${j}`] = `${name}${axes[j]}|${axes[j]}${name}`;
   });
-  return labels;
+  return { ...labels, c: "V", d: "source" };
 }
 
 type KnockOutGiven = GivenCondition & { readonly kind: "knock-out" };
