@@ -192,10 +192,12 @@ function axisOf(deviations: readonly number[], amounts: readonly number[]): Axis
 
 function outcomeOf(
   { market, greeks }: RatesRow,
-  { parts: { certain, options }, model, first, axes }: Prepared,
+  prepared: Prepared,
   exchanged: Exchanged,
   rounding: number,
 ): RatesOutcome {
+  const { parts, model, first } = prepared;
+  const { certain, options } = parts;
   const slopes = new CurveSlopes();
   let size = 0;
   let value = 0;
@@ -219,10 +221,7 @@ function outcomeOf(
   const errorEstimate = quadrature + rounding * size;
   const none = { value, errorEstimate, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
   if (greeks === "none") return none;
-  const changes = new Changes(options, axes, (i, j) => [
-    exchanged.toAcross(first + i, j),
-    exchanged.toAlong(first + i, j),
-  ]);
+  const changes = new Changes(prepared, exchanged);
   // Deviations shrink with the time that is left; those of an option that expires at once are 0.
   const shrinking = changes.along(
     (option, h, out) => writeDeviations({ option, model, market, years: h * option.expiry }, out),
@@ -252,17 +251,13 @@ class Changes {
   readonly #up: number[] = [];
   readonly #down: number[] = [];
 
-  constructor(
-    options: readonly RateOption[],
-    axes: readonly Axis[],
-    slopesOf: (option: number, flow: number) => readonly [across: number, along: number],
-  ) {
+  constructor({ parts: { options }, first, axes }: Prepared, exchanged: Exchanged) {
     this.#options = options;
     this.#slopes = options.map(({ flows }, i) => {
       const [c, s] = axes[i];
       const slopes: number[] = [];
       for (let j = 0; j < flows.length; j++) {
-        const [across, along] = slopesOf(i, j);
+        const [across, along] = [exchanged.toAcross(first + i, j), exchanged.toAlong(first + i, j)];
         slopes.push(along * c - across * s, across * c + along * s);
       }
       return slopes;
