@@ -1,14 +1,10 @@
 /** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
 import { SpecError } from "../../errors.ts";
+import { keyOf, remembered } from "../../remembered.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
 import {
-  type Environment,
-  type EnvironmentList,
-  type EnvironmentValue,
-  isFunctionSpec,
-  isList,
   type FunctionSpec,
   type FunctionResult,
   type ParamTuple,
@@ -100,16 +96,13 @@ export function shapeOf(fn: FunctionSpec): string {
   return shape;
 }
 
-function shapeByParts({ params, source, argumentNames, env }: FunctionSpec): string {
-  return joined([JSON.stringify([params, argumentNames]), source, ...partsOf(env)]);
-}
+const shapeByParts = ({ params, source, argumentNames, env }: FunctionSpec): string =>
+  keyOf([params, argumentNames, source, env], ofFunction);
 
-const joined = (parts: readonly string[]): string => parts.map((part) => `${part.length} ${part}`).join("\n");
+const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
 
-function partsOf(env: Environment | EnvironmentList): string[] {
-  return Object.entries(env).flatMap(([name, value]: [string, EnvironmentValue]) => {
-    if (isFunctionSpec(value)) return [name, shapeOf(value)];
-    if (typeof value === "object") return [name, isList(value) ? "list" : "record", joined(partsOf(value))];
-    return [name, typeof value, Object.is(value, -0) ? "-0" : String(value)];
-  });
-}
+/**
+ * Remembers one result for all descriptions that lower to the same code, whatever the literals of their functions are.
+ */
+export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) =>
+  remembered(make, 64, (of) => keyOf(of, ofFunction));
