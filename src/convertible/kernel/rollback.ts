@@ -106,11 +106,11 @@ const applyEvent = fn({
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
- *   program   the number of time steps on level 0, the share of the call price that is cash, η, R, k(1 − η); the event at
- *             maturity; then runs of equal time steps: how many on level 0, Δt there, its ratio to the step before (0 at
- *             a start), σ² (1 with a local volatility), r − q, r, s or p, call, trigger, put and ratio at its end, what
- *             interest accrues in a year, and 1 if an event follows, whose words are: keep, cash of a dividend, coupon,
- *             dated call, trigger, put, ratio; those of continuous exercise just before
+ *   program   the number of time steps on level 0, the share of the call price that is cash, η, R, k(1 − η); the event
+ *             at maturity; then runs of equal time steps: how many on level 0, Δt there, its ratio to the step before
+ *             (0 at a start), σ² (1 with a local volatility), r − q, r, s or p, call, trigger, put and ratio at its
+ *             end, what interest accrues in a year, and 1 if an event follows, whose words are: keep, cash of a
+ *             dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just before
  *   local     of each step σ² at the nodes, with a local volatility
  *   out       V at the nodes, B at the nodes, and how many policy iterations have not ended
  */
