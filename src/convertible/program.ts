@@ -141,8 +141,8 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   const cash = (dividend?.cash ?? 0) / notional;
   const earlier = t <= SAME_TIME ? NO_RIGHTS : continuousTerms(contract, before, t, t);
   if (t < maturity - SAME_TIME) return [keep, cash, coupon / notional, ...datedTerms(contract, t), ...earlier];
-  const [call, trigger, put] = earlier;
-  return [1, 0, 1 + coupon / notional, ...NO_RIGHTS, call, trigger, put, ratioAtMaturity(contract)];
+  // Maturity is a put at what is paid then, beside conversion; what may be done just before it follows.
+  return [1, 0, 0, NEVER, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
 }
 
 /** The program of `rollbackKernel`. */
