@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, priceBook, readBook } from "../../../src/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { normalCdf } from "../../support/normal.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -68,4 +69,19 @@ describe("vega", () => {
     expect([mesh.method, exact.method]).toEqual(["adi", "heston"]);
     expect(mesh.vega! / exact.vega!).toBeCloseTo(1, 1);
   });
+});
+
+test("a formula of a ratio and a power is the closed form of a log-normal number", async () => {
+  const { value, errorEstimate } = await price({
+    underlyings: ["A", "B"],
+    payoff: { expression: "max(100*S1^2/S2 - 11000, 0)" },
+    expiry: 1,
+  });
+  // ln(S₁²/S₂) is normal.
+  const [a, b, covariance] = [0.3 ** 2, 0.2 ** 2, 0.5 * 0.3 * 0.2];
+  const variance = 4 * a + b - 4 * covariance;
+  const mean = Math.log((100 * 100 ** 2) / 90) + 2 * (RATE - 0.5 * a) - (RATE - 0.5 * b);
+  const d = (mean - Math.log(11_000)) / Math.sqrt(variance);
+  const paid = Math.exp(mean + 0.5 * variance) * normalCdf(d + Math.sqrt(variance)) - 11_000 * normalCdf(d);
+  expect(Math.abs(value - Math.exp(-RATE) * paid)).toBeLessThan(errorEstimate);
 });

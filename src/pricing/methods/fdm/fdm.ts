@@ -23,8 +23,9 @@ import type { Precision } from "../../../kernel/index.ts";
 import { Turns } from "../../../turns.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
+import { adi } from "../adi/adi.ts";
 import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
-import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { costOf, MIN_COST } from "./cost.ts";
@@ -51,6 +52,7 @@ const FINER = 4;
 export const fdm = {
   name: "fdm",
   minCost: MIN_COST,
+  ofSeveralFactors: adi,
   accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
@@ -70,7 +72,7 @@ class Session implements MethodSession {
     this.#precision = precision;
   }
 
-  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan> {
+  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan> {
     const plan = new FdmPlan(batch, trades, this);
     try {
       await plan.start(signal);
@@ -111,7 +113,7 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
  * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
  * trade would be. Rows are those of the plan's trades: row i·cases + case for `trades[i]`.
  */
-class FdmPlan implements Plan {
+class FdmPlan implements MethodPlan {
   readonly #batch: Batch;
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
