@@ -1,6 +1,7 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
 import { allOf } from "../../all-of.ts";
 import { type Device, isGpu } from "../../device/index.ts";
+import { keyOf } from "../../remembered.ts";
 import { Turns } from "../../turns.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../methods/method.ts";
@@ -174,7 +175,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     }
     const tasks = all.flatMap(({ request, tasks: own }) => own.map((task) => ({ request, task })));
     const atOnce = isGpu(this.#device) ? AT_ONCE_ON_GPUS : 1;
-    const calls = grouped(tasks, ({ task }) => task.built.key).flatMap((group) => {
+    const calls = grouped(tasks, ({ task }) => keyOf(task.built.problem)).flatMap((group) => {
       const size = Math.max(1, Math.floor(MAX_NODES / (atOnce * group[0].task.built.nodes)));
       return Array.from({ length: Math.ceil(group.length / size) }, (_, k) => group.slice(k * size, (k + 1) * size));
     });

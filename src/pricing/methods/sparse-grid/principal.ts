@@ -67,7 +67,6 @@ export function onPrincipalComponents(
     errorEstimate: true,
   };
   return {
-    key: JSON.stringify(problem),
     problem,
     parameters: p,
     nodes: nodesOf({ level, initial, steps }),
