@@ -4,11 +4,13 @@
  * | method | from the solution | differences |
  * | --- | --- | --- |
  * | closed form, integral equation | all | none |
- * | finite differences, one factor | delta, gamma, theta | vega, rho: the finer the smoother the value (`fdm/adaptive`) |
+ * | finite differences, one factor | delta, gamma, theta | forward where a value is smooth, else central and wide |
  * | finite differences, sparse grids | delta, gamma, cross gamma, theta, vega of a variance | central, narrow |
  * | trees and convolutions | none | central; gamma over some points of the tree |
  * | paths | none | central, on the same random numbers, wide where few paths tell |
  */
+import { type BumpsOnMeshes, type OneFactorProblem, totalVariance } from "../../fdm/index.ts";
+import type { Precision } from "../../kernel/index.ts";
 import { integratedVariance, isStochastic, sigmasOf, varianceOf, type Volatility } from "../../market/index.ts";
 import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
@@ -40,6 +42,25 @@ const DEVIATIONS = 0.1;
 const ON_PATH = { min: 1e-3, max: 0.1, unknown: 0.01 } as const;
 
 const central = (by: number): Step => [by, -by];
+
+/**
+ * The bumps on the meshes of one factor. A European solution is smooth in its parameters: a forward difference with a
+ * tiny step serves in f64, and it is extrapolated as the value is. The exercise boundary moves from node to node as they
+ * change, which leaves noise of about 1e-6 of spot in the value: there differences are central and wide, and of the fine
+ * solution alone, since extrapolation would add to the noise. In f32 they are wide for rounding's sake.
+ */
+export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): BumpsOnMeshes {
+  const { american, exerciseTimes, expiry } = problem;
+  const sigma = Math.sqrt(totalVariance(problem) / expiry);
+  if (precision !== "f32" && !american && exerciseTimes === undefined)
+    return { isSmooth: true, volatility: 1e-4 * sigma, rate: 1e-6 };
+  const wide = precision === "f32" ? 2.5 : 1;
+  // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are curved
+  // in them. And where volatility is little, no further than a tenth of a standard deviation, of the forward.
+  const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002) * wide;
+  const rate = Math.min(ofYear, (0.1 * sigma) / Math.sqrt(expiry));
+  return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
+}
 
 /** The bumps on a grid: errors of a difference are of second order in them. */
 export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({

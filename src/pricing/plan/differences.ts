@@ -1,4 +1,4 @@
-/** Sensitivities as differences: moved copies of a valuation, and the weights that each sensitivity gives their values. */
+/** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
 export type Pair = readonly [number, number];

@@ -1,4 +1,4 @@
-/** What a plan asks of a method, and what the method answers. */
+/** Requests of a plan to a method, and its answers. */
 import { DeviceLostError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";

@@ -25,6 +25,7 @@ import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { adi } from "../adi/adi.ts";
 import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
+import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
 import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
@@ -154,7 +155,7 @@ class FdmPlan implements MethodPlan {
     this.#cases = cases.count;
     const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
     this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
-    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena, settings.sensitivityErrorEstimates);
+    this.#bumps = new Bumps(trades.length, this.#pool, arena, settings.sensitivityErrorEstimates);
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
     this.#maxNodes = new Int32Array(trades.length);
@@ -283,7 +284,7 @@ class FdmPlan implements MethodPlan {
     if (this.#started[i] !== 0) return;
     const problems = this.#problems[base];
     if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
-      this.#bumps.start(i, rows.pairsOf(base), problems);
+      this.#bumps.start(i, rows.pairsOf(base), problems, bumpsOnMeshes(problems.problem, this.#batch.precision));
     this.#startScenarios(i, rows.sizeOf(base));
   }
 

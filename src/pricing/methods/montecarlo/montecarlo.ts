@@ -73,7 +73,7 @@ function costOf({ assets = [], exercise }: Trade, { accuracy = ACCURACY, greeks 
 
 /** The size of bumps where values are exact: rounding then costs second differences 1e-7 of the value. */
 const EXACT_SCALE = 0.1;
-/** Where a payoff jumps, the paths that cross the jump are few. */
+/** The scale of bumps where a payoff jumps: the paths that cross the jump are few. */
 const JUMP_SCALE = 2;
 
 /** A level has twice the paths of the one before. */

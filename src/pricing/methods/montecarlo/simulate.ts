@@ -179,7 +179,7 @@ const measuresOf = (
     }),
   );
 
-/** How many paths a request takes, and so its value, does not depend on which others are in the group. */
+/** Estimates values, and then sensitivities, on as many paths as the level says: others of the group do not matter. */
 async function estimate(device: Device, group: readonly Job[], common: RequestSettings): Promise<void> {
   const settings = settingsOf(group, common);
   const copies = copiesOf(group);
