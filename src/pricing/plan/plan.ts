@@ -204,9 +204,11 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const { correlations, underlying, assets } = columns.tradeOf(trade);
     const names = correlations?.names ?? assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
     const greeks = greeksOf(today.terms, names, (name) => measures?.get(name)?.value ?? Number.NaN);
-    const errors = settings.sensitivityErrorEstimates
-      ? greeksOf(today.terms, names, (name) => measures?.get(name)?.error ?? Number.NaN)
-      : undefined;
+    const knowsErrors = [...(measures?.values() ?? [])].some(({ error }) => !Number.isNaN(error));
+    const errors =
+      settings.sensitivityErrorEstimates && knowsErrors
+        ? greeksOf(today.terms, names, (name) => measures?.get(name)?.error ?? Number.NaN)
+        : undefined;
     for (const name of SENSITIVITIES) {
       results[name][trade] = greeks.total[name];
       results.sensitivityErrors[name][trade] = errors?.total[name] ?? Number.NaN;
