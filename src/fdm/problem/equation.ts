@@ -251,3 +251,9 @@ export interface EquationProblem<
 
 /** A problem of any names, as the solver handles it inside. */
 export type AnyProblem = EquationProblem<string, string, string, UserFunctions>;
+
+/** The parts of a problem that its equation is made of, whatever solves it. */
+export type EquationParts = Pick<
+  AnyProblem,
+  "parameters" | "functions" | "equation" | "terminal" | "expiry" | "boundaries" | "conditions" | "convection"
+> & { readonly axes: Readonly<Record<string, Pick<Axis, "coordinate">>> };

@@ -2,7 +2,7 @@ import type { BoundaryCode, Coefficients, DatedCode, RegionCode, StateNumber } f
 import { type Timeline, timelineOf } from "../time/timeline.ts";
 import { boundariesOf, boundaryCode, type GivenEnds } from "./boundaries.ts";
 import { type GivenCondition, givenConditions } from "./conditions.ts";
-import type { AnyProblem, Axis } from "./equation.ts";
+import type { EquationParts } from "./equation.ts";
 import { type Given, givenEquation, givenNumber, stateOf } from "./functions.ts";
 import { type Batch, batchOf, type ParameterValues, quantityOf } from "./quantity.ts";
 import { axesOf, checkNames, convectionOf } from "./settings.ts";
@@ -60,12 +60,6 @@ export interface Model {
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly code: EquationCode;
 }
-
-/** The parts of a problem that its equation is made of, whatever solves it. */
-export type EquationParts = Pick<
-  AnyProblem,
-  "parameters" | "functions" | "equation" | "terminal" | "expiry" | "boundaries" | "conditions" | "convection"
-> & { readonly axes: Readonly<Record<string, Pick<Axis, "coordinate">>> };
 
 /** The limits of what a solver takes. */
 interface Takes {

@@ -1,8 +1,7 @@
 /** The settings that problems on one axis and on several have alike: names, accuracy, steps. */
 import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
-import type { AnyProblem } from "./equation.ts";
-import type { EquationParts } from "./model.ts";
+import type { AnyProblem, EquationParts } from "./equation.ts";
 
 /** The other solutions that there are besides the one asked for, and their purposes. */
 export interface Accuracy {
