@@ -2,7 +2,7 @@
 import type { RatesTrade } from "../../book/index.ts";
 import type { RatesModel } from "../../market/index.ts";
 import type { Weighted } from "./evaluations.ts";
-import { KEY_TIMES, keyMove, keyRatesUpTo } from "./key-rates.ts";
+import { keyMove, keyRatesUpTo } from "./key-rates.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
