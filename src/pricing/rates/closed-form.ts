@@ -72,7 +72,7 @@ class Session implements RatesSession {
 
 function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Prepared[] | Error {
   const model = gaussianModel(market);
-  const { options } = partsOf(trade);
+  const { options } = partsOf(trade.product);
   const prepared: Prepared[] = [];
   for (const option of options) {
     if (option.flows.length === 0) return new SpecError("expiry: the bond pays nothing after it");
@@ -157,7 +157,7 @@ function outcomeOf(
   exchanged: readonly Exchanged[],
   rounding: number,
 ): RatesOutcome {
-  const { certain } = partsOf(trade);
+  const { certain } = partsOf(trade.product);
   /** ∂V/∂ln P by time. */
   const toDiscounts: (readonly [number, number])[] = certain.map(([t, c]) => [t, c * market.discount(t)]);
   let value = worth(certain, market);

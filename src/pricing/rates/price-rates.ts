@@ -7,6 +7,7 @@ import type { Settings } from "../options.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { convolutionRates } from "./convolution.ts";
+import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
@@ -14,7 +15,7 @@ import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates];
+const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates, finiteRates];
 
 /** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {

@@ -36,11 +36,13 @@ export function sensitivitiesOf(
     ...scaled(valueOf(trade, down), -1 / width),
   ];
   const { model, years } = market;
+  // A key rate moves a forward rate by up to four times as much, and lognormal rates stay above 0.
+  const rateMove = model.kind === "blackKarasinski" ? Math.min(MOVE, 0.1 * Math.min(...model.curve.values)) : MOVE;
   const byRate = (move: (t: number) => number): Weighted =>
     difference(
-      market.moved((t) => MOVE * move(t)),
-      market.moved((t) => -MOVE * move(t)),
-      2 * MOVE,
+      market.moved((t) => rateMove * move(t)),
+      market.moved((t) => -rateMove * move(t)),
+      2 * rateMove,
     );
   const keys = KEY_TIMES.slice(0, keyRatesUpTo(lastPayment(trade))).map((_, k): Sensitivity => ({
     of: byRate((t) => keyMove(k, t)),
@@ -114,7 +116,8 @@ function lastPayment({ product, expiry }: RatesTrade): number {
 function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "hullWhite") return model.volatility.values;
   if (model.kind === "bdt") return model.yieldVolatilities;
-  return model.kind === "vasicek" ? [model.sigma] : [0];
+  if (model.kind === "blackKarasinski") return [model.volatility];
+  return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
 }
 
 /** Moves of all volatilities down and up: central, unless one is next to 0. */
@@ -133,7 +136,7 @@ interface ParameterMove {
 }
 
 function parametersOf(model: RatesModel): Readonly<Record<string, ParameterMove>> {
-  if (model.kind === "hullWhite") {
+  if (model.kind === "hullWhite" || model.kind === "blackKarasinski") {
     const { meanReversion: a } = model;
     const meanReversion = {
       up: { ...model, meanReversion: a + MOVE },
@@ -142,9 +145,10 @@ function parametersOf(model: RatesModel): Readonly<Record<string, ParameterMove>
     };
     return { meanReversion, volatility: { up: model, down: model, width: 1 } };
   }
-  if (model.kind !== "vasicek") return {};
+  if (model.kind !== "vasicek" && model.kind !== "cir") return {};
   const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {
-    const low = name === "sigma" ? Math.max(model.sigma - MOVE, 0) : model[name] - MOVE;
+    const isSigned = model.kind === "vasicek" && name !== "sigma";
+    const low = isSigned ? model[name] - MOVE : Math.max(model[name] - MOVE, 0);
     const high = model[name] + MOVE;
     return [name, { up: { ...model, [name]: high }, down: { ...model, [name]: low }, width: high - low }] as const;
   });

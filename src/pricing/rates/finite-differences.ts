@@ -1,0 +1,65 @@
+/** Claims with rights under short rates of one factor by finite differences. */
+import type { RatesTrade } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
+import { constant } from "../../market/index.ts";
+import { blackKarasinskiOnGrid, checkOnGrid, cirOnGrid, GridEngine, type GridMarket, hullWhiteOnGrid } from "../../rates/index.ts";
+import { type DatedRules, DatedSession, type Resolution } from "./by-dates.ts";
+import type { RatesMethod } from "./method.ts";
+import { cirAt, type RatesMarket } from "./rates-market.ts";
+
+/** Richardson's extrapolation of levels from `first` on, whose errors are of even orders from the second on. */
+const two = (first: number): Resolution<number> => [
+  [4 / 3, first + 1],
+  [-1 / 3, first],
+];
+const three = (first: number): Resolution<number> => [
+  [64 / 45, first + 2],
+  [-20 / 45, first + 1],
+  [1 / 45, first],
+];
+
+/**
+ * Finite differences of the short rate, fitted to the curve on the mesh, for models whose transition is not known.
+ *
+ * Error: 1e-9 to 1e-7 of the notional for rights on dates, from extrapolations of three levels. Rights at any time as
+ * in `convolution`. Verified: test/rates/grid.test.ts, test/pricing/finite-rates.test.ts.
+ */
+export const finiteRates: RatesMethod = {
+  name: "fdm",
+  resultName: "fdm",
+  refuses,
+  open: (device, precision) => new DatedSession(new GridEngine(device, precision), rules),
+};
+
+function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
+  if (kind === "curve" || kind === "g2" || kind === "bdt") return `a model that is not of one diffusion, ${kind}`;
+  const isQuoted = "quote" in product && product.quote !== undefined;
+  return isQuoted ? "a quoted volatility" : undefined;
+}
+
+function marketOf(market: RatesMarket): GridMarket {
+  const { model } = market;
+  const curve = { logDiscount: (t: number) => market.logDiscount(t), breaks: market.breaks() };
+  switch (model.kind) {
+    case "hullWhite":
+      return hullWhiteOnGrid(model.meanReversion, market.sigma(model.volatility), curve);
+    case "vasicek":
+      return hullWhiteOnGrid(model.kappa, constant(model.sigma), curve);
+    case "cir":
+      return cirOnGrid(cirAt(market), curve);
+    case "blackKarasinski":
+      return blackKarasinskiOnGrid(model.meanReversion, market.sigma(constant(model.volatility)), curve);
+    default:
+      throw new SpecError(`rates: expected a model of one diffusion, got ${model.kind}`);
+  }
+}
+
+const rules: DatedRules<GridMarket, number> = {
+  marketOf,
+  checked: ({ flows }, market) => checkOnGrid(market, flows[flows.length - 1][0]),
+  dates: { value: three(0), check: two(1) },
+  finer: { value: three(1), check: two(2) },
+  moved: two(0),
+  windows: two(1),
+  least: { dates: 2e-9, windows: 1e-6 },
+};
