@@ -92,11 +92,12 @@ export class GridEngine implements Disposable {
     using stops = packed(all.map((one) => one.stops));
     using logs = packed(all.map((one) => one.logs));
     using parameters = packed(
-      all.map(({ mesh: { low, step: width, bend, second }, market: { parameters: own } }) => [
+      all.map(({ mesh: { low, step: width, bend, second, third }, market: { parameters: own } }) => [
         low,
         width,
         bend,
         second,
+        third,
         ...own,
       ]),
     );
@@ -145,7 +146,9 @@ function timesOf(
   const logs: number[] = [];
   const stops = times.flatMap((time) => {
     const years = time - before;
-    const steps = years > 0 ? Math.max(1, Math.ceil(years * PER_YEAR - 1e-9)) * 2 ** level : 0;
+    // The first steps are a third of the time that has passed, since state prices begin at one point.
+    const least = Math.max(1, Math.ceil(years * PER_YEAR - 1e-9), Math.ceil((3 * years) / time - 1e-9));
+    const steps = years > 0 ? least * 2 ** level : 0;
     const sigma = valueAt(volatility, before + 0.5 * years);
     for (let k = 1; k <= steps; k++) {
       const log = logDiscount(before + (years * k) / steps);
@@ -155,7 +158,8 @@ function timesOf(
     before = time;
     let cash = 0;
     for (; flow < flows.length && isAt(flows[flow][0], time); flow++) cash += flows[flow][1];
-    const { floor = -NO_PRICE, cap = NO_PRICE } = date < dates.length && isAt(dates[date].time, time) ? dates[date++] : {};
+    const { floor = -NO_PRICE, cap = NO_PRICE } =
+      date < dates.length && isAt(dates[date].time, time) ? dates[date++] : {};
     return [time, steps, sigma, cash, floor, cap];
   });
   return { stops, logs };

@@ -11,9 +11,10 @@ export interface GridMesh {
   readonly step: number;
   readonly bend: number;
   readonly nodes: number;
-  /** Today's state lies between this node and the next, of which it has the part `second`. */
+  /** Today's state is on this node, but for the weights of the next two. */
   readonly first: number;
   readonly second: number;
+  readonly third: number;
 }
 
 /** A short rate and the curve that it is fitted to. */
@@ -43,11 +44,13 @@ const LEAST = 1e-9;
 /** The most spaces of a mesh in units of those that a deviation asks for. */
 const MOST_LONGER = 40;
 
+const ON_NODE = { second: 0, third: 0 };
+
 /** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */
 function centred(deviation: number, drift: number, spaces: number): GridMesh {
   const width = Math.max(deviation, LEAST);
   const half = Math.asinh((REACH * width + drift) / (BEND * width));
-  return { low: -half, step: half / spaces, bend: BEND * width, nodes: 2 * spaces + 1, first: spaces, second: 0 };
+  return { low: -half, step: half / spaces, bend: BEND * width, nodes: 2 * spaces + 1, first: spaces, ...ON_NODE };
 }
 
 function gaussian(
@@ -94,12 +97,14 @@ export function cirOnGrid(
     if (low > 0) {
       const first = Math.ceil((today - low) / wanted);
       const nodes = first + Math.ceil((high - today) / wanted) + 1;
-      return { low: today - first * wanted, step: wanted, bend: 0, nodes, first, second: 0 };
+      return { low: today - first * wanted, step: wanted, bend: 0, nodes, first, ...ON_NODE };
     }
-    // Today's state is a node where its distance from 0 allows; else the rate is linear between the first two nodes.
-    const first = Math.round(today / (wanted * spaces) * COARSEST) * (spaces / COARSEST);
+    // Today's state is a node where its distance from 0 allows; else functions are quadratic in the rate up to node 2.
+    const first = Math.round((today / (REACH * width)) * COARSEST) * (spaces / COARSEST);
     const step = first > 0 ? today / first : wanted;
-    return { low: 0, step, bend: 0, nodes: Math.ceil(high / step) + 1, first, second: first > 0 ? 0 : (today / step) ** 2 };
+    const z = (today / step) ** 2;
+    const weights = first > 0 ? ON_NODE : { second: (z * (4 - z)) / 3, third: (z * (z - 1)) / 12 };
+    return { low: 0, step, bend: 0, nodes: Math.ceil(high / step) + 1, first, ...weights };
   };
   return {
     diffusion: squareRootRate,
@@ -115,7 +120,9 @@ export function cirOnGrid(
 export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket, last: number): void {
   mesh(last, COARSEST);
   const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);
-  const falling = ends.findIndex((end, i) => end > (ends[i - 1] ?? 0) && !(logDiscount(end) < logDiscount(ends[i - 1] ?? 0)));
+  const falling = ends.findIndex(
+    (end, i) => end > (ends[i - 1] ?? 0) && !(logDiscount(end) < logDiscount(ends[i - 1] ?? 0)),
+  );
   if (diffusion.isMultiplied && falling >= 0)
     throw new SpecError(
       `rates: forward rates that are not above 0 up to ${ends[falling].toFixed(2)} years from the market's date, and ` +

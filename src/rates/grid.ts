@@ -8,8 +8,8 @@ import { NO_PRICE } from "./terms.ts";
 export const GRID_WIDTH = 8;
 /** Reals of a stop: time, steps since the stop before, σ over them, cash, floor, cap. */
 export const STOP_WIDTH = 6;
-/** Reals of a mesh, before the parameters of its model: first coordinate, step, bend, weight of the second node. */
-export const MESH_WIDTH = 4;
+/** Reals of a mesh, before its model's parameters: first coordinate, step, bend, weights of a second and third node. */
+export const MESH_WIDTH = 5;
 /** Arrays of one real a node. */
 export const GRID_ARRAYS = 11;
 
@@ -126,6 +126,21 @@ const discountAt = fn({
     isMultiplied ? Math.exp(-years * level * base) : level * Math.exp(-years * base),
 });
 
+const gridParams = {
+  count: i32,
+  block: i32,
+  capacity: i32,
+  mostSteps: i32,
+  isFitted: bool,
+  instances: read(i32),
+  stops: read(real),
+  logs: read(real),
+  parameters: read(real),
+  table: read(real),
+  work: write(real),
+  output: write(real),
+};
+
 /**
  * Values of claims with rights under a short rate r(x, t) that is fitted to a curve on the mesh itself.
  *
@@ -163,7 +178,11 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
       GRID_ARRAYS,
       NO_PRICE,
     },
-    body({ count, block, capacity, mostSteps, isFitted, instances, stops, logs, parameters, table, work, output }, gpu, env) {
+    body(
+      { count, block, capacity, mostSteps, isFitted, instances, stops, logs, parameters, table, work, output },
+      gpu,
+      env,
+    ) {
       const { isMultiplied, STOP_WIDTH } = env;
       const l = gpu.globalId();
       if (l >= count) return;
@@ -192,6 +211,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
       const width = parameters[mesh + 1];
       const bend = parameters[mesh + 2];
       const second = parameters[mesh + 3];
+      const third = parameters[mesh + 4];
       const start = mesh + env.MESH_WIDTH;
       const axis = { nodes, capacity, down: DOWN };
 
@@ -200,8 +220,9 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
         work[origin + (CLAIM + j) * block] = 0.0;
         work[origin + (STATE + j) * block] = 0.0;
       }
-      work[origin + (STATE + firstNode) * block] = 1 - second;
-      if (second !== 0) work[origin + (STATE + firstNode + 1) * block] = second;
+      work[origin + (STATE + firstNode) * block] = 1 - second - third;
+      work[origin + (STATE + firstNode + 1) * block] = second;
+      work[origin + (STATE + firstNode + 2) * block] = third;
 
       // Forward with the state prices to the last stop, then back with the claims; `s` is the stop that a part ends at.
       let level = 0.0;
@@ -244,7 +265,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
             const xi = low + gpu.real(j) * width;
             const isBent = bend > 0;
             const x = isBent ? bend * Math.sinh(xi) : xi;
-            const { drift, half } = env.coefficients({ parameters, start, sigma, x, t });
+            const { drift, half } = env.coefficients({ parameters, start, sigma, x, t, step: width });
             const slope = isBent ? bend * Math.cosh(xi) : 1.0;
             const spread = half / (slope * slope * width * width);
             const shift = (0.5 * (drift - (isBent ? (half * x) / (slope * slope) : 0.0))) / (slope * width);
@@ -259,7 +280,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
             if (j === nodes - 1) down = down + up;
             work[origin + (DOWN + j) * block] = j === 0 ? 0.0 : down;
             work[origin + (DOWN + capacity + j) * block] = j === nodes - 1 ? 0.0 : up;
-            work[origin + (BASE + j) * block] = env.rate({ parameters, start, sigma, x, t });
+            work[origin + (BASE + j) * block] = env.rate({ parameters, start, sigma, x, t, step: width });
           }
           const whole = { slot: WHOLE, g: env.GAMMA * years };
           const halfStep = { slot: HALF, g: 0.5 * env.GAMMA * years };
@@ -270,8 +291,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
             const factor = { slot: isEnd ? HALF : WHOLE, g: isEnd ? halfStep.g : whole.g };
             const isAdjoint = !isBack;
             env.propagate({ room, axis, factor, slot: isBack ? 0 : STATE, scratch: SCRATCH, isAdjoint });
-            if (isBack && side !== 0)
-              env.propagate({ room, axis, factor, slot: CLAIM, scratch: SCRATCH, isAdjoint });
+            if (isBack && side !== 0) env.propagate({ room, axis, factor, slot: CLAIM, scratch: SCRATCH, isAdjoint });
             if (k < steps && isBack) {
               step--;
               level = work[origin + (LEVELS + step) * block];
@@ -323,29 +343,13 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
           }
         }
       }
-      const from = isSum ? CLAIM : 0;
       const node = origin + firstNode * block;
-      let value = (1 - second) * work[node];
-      let claim = (1 - second) * work[node + from * block];
-      if (second !== 0) {
-        value += second * work[node + block];
-        claim += second * work[node + (from + 1) * block];
+      let value = 0.0;
+      for (let i = 0; i < 3; i++) {
+        const weight = i === 0 ? 1 - second - third : i === 1 ? second : third;
+        value += weight * work[node + i * block];
+        if (isSum) value += weight * work[node + (CLAIM + i) * block];
       }
-      output[l] = flag > 0 ? NaN : value + (isSum ? claim : 0.0);
+      output[l] = flag > 0 ? NaN : value;
     },
   });
-
-const gridParams = {
-  count: i32,
-  block: i32,
-  capacity: i32,
-  mostSteps: i32,
-  isFitted: bool,
-  instances: read(i32),
-  stops: read(real),
-  logs: read(real),
-  parameters: read(real),
-  table: read(real),
-  work: write(real),
-  output: write(real),
-};

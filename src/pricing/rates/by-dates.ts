@@ -5,16 +5,16 @@ import type { ShortRateTrade } from "../../rates/index.ts";
 import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
-import { type DatedTrade, datedTrade } from "./rights.ts";
+import { datedTrade } from "./rights.ts";
 import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
 
 /** A value as a sum over resolutions: [factor, fineness]. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
 
-/** A value, and another one with which it is compared. */
+/** A value, and others whose differences from it, times a factor, count as errors. */
 interface Compared<F> {
   readonly value: Resolution<F>;
-  readonly check: Resolution<F>;
+  readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
 }
 
 /** How an engine prices claims: M is its market, F its fineness. */
@@ -37,8 +37,8 @@ export interface DatedRules<M, F> {
 
 /** Dates a year that stand for a window. Values converge to first order, so two of them are extrapolated. */
 const PER_YEAR = [6, 12, 24] as const;
-/** The number of times that a difference counts as an error. */
-const MARGIN = { dates: 2, windows: 3 };
+/** The number of times that the difference of two extrapolations of dates counts as an error. */
+const MARGIN = 3;
 /** The error to aim at, relative to the largest payment, where none is asked for. */
 const AIM = 1e-7;
 
@@ -46,8 +46,7 @@ const AIM = 1e-7;
 interface Plan {
   readonly row: RatesRow;
   readonly value: Weighted;
-  readonly check: Weighted;
-  readonly margin: number;
+  readonly checks: readonly (readonly [factor: number, value: Weighted])[];
   readonly least: number;
   readonly aim: number;
   readonly sensitivities: readonly Sensitivity[];
@@ -73,8 +72,8 @@ export class DatedSession<M, F> implements RatesSession {
     const again = plans.map((plan, i): Plan | undefined => {
       const outcome = outcomes[i];
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
-      if (plan.margin !== MARGIN.dates) return undefined;
-      const claim = dated(plan.row.trade, PER_YEAR[0]).claim;
+      const { claim, hasWindows } = datedTrade(plan.row.trade, PER_YEAR[0]);
+      if (hasWindows) return undefined;
       return { ...plan, ...compared(claim, this.#rules.marketOf(plan.row.market), resolution, finer) };
     });
     await finer.run(this.#engine, signal);
@@ -91,10 +90,10 @@ export class DatedSession<M, F> implements RatesSession {
   #planOf(row: RatesRow, evaluations: Evaluations<M, F>): Plan {
     const { trade, market, greeks, accuracy } = row;
     const { dates, moved, windows, least, ...rules } = this.#rules;
-    const { hasWindows, claim } = dated(trade, PER_YEAR[2]);
+    const { hasWindows, claim } = datedTrade(trade, PER_YEAR[2]);
     rules.checked(claim, rules.marketOf(market), hasWindows);
     const resolved = (of: RatesTrade, at: RatesMarket, perYear: number, resolution: Resolution<F>): Weighted => {
-      const [own, place] = [dated(of, perYear).claim, rules.marketOf(at)];
+      const [own, place] = [datedTrade(of, perYear).claim, rules.marketOf(at)];
       return resolution.map(([factor, fineness]) => [factor, evaluations.ask(own, place, fineness)] as const);
     };
     const extrapolated = (fine: Weighted, coarse: Weighted): Weighted => [
@@ -111,23 +110,23 @@ export class DatedSession<M, F> implements RatesSession {
     const aim = accuracy ?? AIM * size;
     if (!hasWindows) {
       const both = compared(claim, rules.marketOf(market), dates, evaluations);
-      return { row, ...both, margin: MARGIN.dates, least: least.dates * size, aim, sensitivities };
+      return { row, ...both, least: least.dates * size, aim, sensitivities };
     }
     const [six, twelve, most] = [first, second, third].map((perYear) => resolved(trade, market, perYear, windows));
     const value = extrapolated(most, twelve);
     const check = extrapolated(twelve, six);
     // Of the resolution of a window nothing is compared.
-    return { row, value, check, margin: MARGIN.windows, least: least.windows * size, aim, sensitivities };
+    return { row, value, checks: [[MARGIN, check]], least: least.windows * size, aim, sensitivities };
   }
 }
 
-/** The two sums of a claim, whose resolutions are evaluated once where both have them. */
+/** The sums of a claim, whose resolutions are evaluated once where both have them. */
 function compared<M, F>(
   claim: ShortRateTrade,
   market: M,
   resolution: Compared<F>,
   evaluations: Evaluations<M, F>,
-): { readonly value: Weighted; readonly check: Weighted } {
+): Pick<Plan, "value" | "checks"> {
   const numbers = new Map<F, number>();
   const weighted = (parts: Resolution<F>): Weighted =>
     parts.map(([factor, fineness]) => {
@@ -135,7 +134,8 @@ function compared<M, F>(
       numbers.set(fineness, number);
       return [factor, number] as const;
     });
-  return { value: weighted(resolution.value), check: weighted(resolution.check) };
+  const { value, checks } = resolution;
+  return { value: weighted(value), checks: checks.map(([factor, parts]) => [factor, weighted(parts)] as const) };
 }
 
 function tried<T>(make: () => T): T | SpecError {
@@ -147,18 +147,13 @@ function tried<T>(make: () => T): T | SpecError {
   }
 }
 
-function dated(trade: RatesTrade, perYear: number): DatedTrade {
-  const found = datedTrade(trade, perYear);
-  if (found === undefined) throw new SpecError("expected a trade with rights on dates");
-  return found;
-}
-
 function numbersOf<M, F>(
-  { value: of, check, margin, least }: Plan,
+  { value: of, checks, least }: Plan,
   evaluations: Evaluations<M, F>,
 ): Pick<RatesValue, "value" | "errorEstimate"> {
   const value = evaluations.sum(of);
-  return { value, errorEstimate: margin * Math.abs(value - evaluations.sum(check)) + least };
+  const errors = checks.map(([factor, check]) => factor * Math.abs(value - evaluations.sum(check)));
+  return { value, errorEstimate: errors.reduce((sum, one) => sum + one, least) };
 }
 
 function valueOf<M, F>(plan: Plan, evaluations: Evaluations<M, F>): RatesValue {

@@ -62,7 +62,7 @@ const rules: DatedRules<GaussianMarket, Fineness> = {
           "leave some of the dates out",
       );
   },
-  dates: { value: [[1, FINE]], check: [[1, COARSE]] },
+  dates: { value: [[1, FINE]], checks: [[2, [[1, COARSE]]]] },
   moved: [[1, MOVED]],
   windows: [[1, WINDOW]],
   // At the density of windows the error of nodes was at most 1e-6 of the largest payment.

@@ -2,7 +2,14 @@
 import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { constant } from "../../market/index.ts";
-import { blackKarasinskiOnGrid, checkOnGrid, cirOnGrid, GridEngine, type GridMarket, hullWhiteOnGrid } from "../../rates/index.ts";
+import {
+  blackKarasinskiOnGrid,
+  checkOnGrid,
+  cirOnGrid,
+  GridEngine,
+  type GridMarket,
+  hullWhiteOnGrid,
+} from "../../rates/index.ts";
 import { type DatedRules, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import { cirAt, type RatesMarket } from "./rates-market.ts";
@@ -17,6 +24,18 @@ const three = (first: number): Resolution<number> => [
   [-20 / 45, first + 1],
   [1 / 45, first],
 ];
+
+/**
+ * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance, and
+ * what is left was at most a twentieth of what they remove, on random trades.
+ */
+const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
+  value: three(first),
+  checks: [
+    [2, two(first + 1)],
+    [0.05, [[1, first + 2]]],
+  ],
+});
 
 /**
  * Finite differences of the short rate, fitted to the curve on the mesh, for models whose transition is not known.
@@ -57,8 +76,8 @@ function marketOf(market: RatesMarket): GridMarket {
 const rules: DatedRules<GridMarket, number> = {
   marketOf,
   checked: ({ flows }, market) => checkOnGrid(market, flows[flows.length - 1][0]),
-  dates: { value: three(0), check: two(1) },
-  finer: { value: three(1), check: two(2) },
+  dates: compared(0),
+  finer: compared(1),
   moved: two(0),
   windows: two(1),
   least: { dates: 2e-9, windows: 1e-6 },
