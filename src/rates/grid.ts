@@ -325,7 +325,7 @@ export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion
                   const next = Math.max(level + move, 0.25 * level);
                   const now = Math.abs(next - level) / level;
                   // Rounding keeps steps from becoming smaller at some point.
-                  size = now < 1e-14 || (round > 3 && now < 1e-6 && now >= size) ? 0.0 : now;
+                  size = now < 1e-14 || (round > 3 && now < 1e-2 && now >= size) ? 0.0 : now;
                   level = next;
                 } else {
                   level = isFitted ? price / sum : price;

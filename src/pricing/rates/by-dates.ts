@@ -26,7 +26,7 @@ export interface DatedRules<M, F> {
   /** The resolution of rights on dates. */
   readonly dates: Compared<F>;
   /** The one for those whose estimate is above what was asked for, if there is one. */
-  readonly finer?: Compared<F>;
+  readonly finer?: Compared<F> | undefined;
   /** The resolution of sensitivities, whose errors cancel for the most part. */
   readonly moved: Resolution<F>;
   /** The resolution of rights at any time, where the number of dates decides. */

@@ -1,6 +1,7 @@
 /** Claims with rights under short rates of one factor by finite differences. */
 import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
 import { constant } from "../../market/index.ts";
 import {
   blackKarasinskiOnGrid,
@@ -47,7 +48,7 @@ export const finiteRates: RatesMethod = {
   name: "fdm",
   resultName: "fdm",
   refuses,
-  open: (device, precision) => new DatedSession(new GridEngine(device, precision), rules),
+  open: (device, precision) => new DatedSession(new GridEngine(device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
@@ -73,12 +74,16 @@ function marketOf(market: RatesMarket): GridMarket {
   }
 }
 
-const rules: DatedRules<GridMarket, number> = {
+/** Rounding errors relative to the largest payment, and what three levels leave where checks agree. */
+const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-9, f32x2: 1e-8, f32: 2e-5 };
+
+const rulesOf = (precision: Precision): DatedRules<GridMarket, number> => ({
   marketOf,
   checked: ({ flows }, market) => checkOnGrid(market, flows[flows.length - 1][0]),
   dates: compared(0),
-  finer: compared(1),
+  // Another level would be lost in the rounding of f32.
+  finer: precision === "f32" ? undefined : compared(1),
   moved: two(0),
   windows: two(1),
-  least: { dates: 2e-9, windows: 1e-6 },
-};
+  least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
+});
