@@ -20,8 +20,8 @@ const meanReverting = fn({
  *
  * On x⁴ central differences are off by (2δ − 1)·h² on all nodes but the first, by δ·h² there. The state is on the first
  * node with a probability of the order of h^δ, so that errors would have a term of the order 2 + δ, which spoils
- * extrapolation where δ is small. With half of (δ − 1)/(2x)·∂/∂x by differences that are exact for x⁴ as well, all nodes
- * are off by δ·h². Beyond δ = 2 they would have negative weights, and the term is of the order 4.
+ * extrapolation where δ is small. With half of (δ − 1)/(2x)·∂/∂x by differences that are exact for x⁴ as well, all
+ * nodes are off by δ·h². Beyond δ = 2 they would have negative weights, and the term is of the order 4.
  */
 const squareRoot = fn({
   name: "squareRoot",

@@ -28,7 +28,7 @@ const SCHEME = {
 
 /** The LU factors of 1 − g·L on the nodes, L tridiagonal: pivots and the upper diagonal, from `slot` on. */
 const Factor = record({ slot: i32, g: real });
-/** Nodes of an instance, their arrays `capacity` apart: L's lower and upper diagonals at `down` and `down + capacity`. */
+/** Nodes of an instance. L's lower diagonal is at `down`, and its upper one `capacity` after that. */
 const Axis = record({ nodes: i32, capacity: i32, down: i32 });
 
 const factorise = fn({
@@ -116,8 +116,8 @@ const addPositive = fn({
 });
 
 /**
- * The discounts of a step on the nodes, at `to`. `level` is α, which multiplies the rates at `base`, or the factor e^{−αh}
- * of discounts where it is added to them.
+ * The discount of a step at a node. `level` is α, which multiplies the rate `base`, or the factor e^{−αh} of discounts
+ * where α is added to it.
  */
 const discountAt = fn({
   name: "discountAt",
@@ -147,17 +147,18 @@ const gridParams = {
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *
  * L is replaced by central differences in the coordinate ξ, x = bend·sinh ξ, with one-sided ones where a weight would
- * be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is e^{½hL}·e^{−hr}·e^{½hL}
- * (Strang 1968), whose outer halves are joined between stops. Both have constants as they are, so the price of a zero bond
- * is a sum of state prices over e^{−hr}. State prices go forward by the transposed steps (Jamshidian 1991), and in each
- * step the level of the rates follows from the curve by Newton's method. Claims then go back by the same steps. All
- * bonds that mature at ends of steps have the curve's prices to rounding. Errors of value are of the second order in h and in
- * the step of ξ, and even: halving both, Richardson's extrapolation raises the order to 4 and 6, since `correctKink`
- * keeps the kinks of exercise from disturbing it.
+ * be negative, so that it is the generator of a chain that jumps to neighbours. A step of h years is
+ * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops. Since e^{½hL} leaves constants as
+ * they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by the transposed
+ * steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's method. Claims
+ * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors are
+ * of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation raises the
+ * order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
  *
  * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
  * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.
- * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990). Verified: test/rates/grid.test.ts.
+ * Source: Black & Karasinski (1991), Cox, Ingersoll & Ross (1985), Hull & White (1990).
+ * Verified: test/rates/grid.test.ts.
  */
 export const gridKernel = ({ name, coefficients, rate, isMultiplied }: Diffusion): Kernel<typeof gridParams> =>
   kernel({

@@ -127,6 +127,21 @@ describe("Black and Karasinski's model", () => {
   });
 });
 
+test("option-adjusted spreads give bonds with rights their market prices in every model", async () => {
+  const bond = { maturity: 7, coupon: 0.04, frequency: 2, notional: 100, calls: [{ date: 3, price: 100 }] };
+  for (const rates of [
+    { hullWhite: { meanReversion: 0.1, volatility: 0.01, curve: 0.03 } },
+    { blackKarasinski: { meanReversion: 0.1, volatility: 0.25, curve: 0.03 } },
+    { cir: { r0: 0.02, kappa: 0.3, theta: 0.03, sigma: 0.1 } },
+  ]) {
+    const [{ value, scenarios }] = await priced(rates, [{ bond }], { greeks: "none" }, { rate: [0.0123] });
+    const marketPrice = scenarios?.[0]?.[0]?.[0]?.[0] ?? Number.NaN;
+    const [{ optionAdjustedSpread }] = await priced(rates, [{ bond, marketPrice }], { greeks: "none" });
+    expect(marketPrice).toBeLessThan(value);
+    expect(optionAdjustedSpread).toBeCloseTo(0.0123, 7);
+  }
+});
+
 describe("other short rates", () => {
   const bond = { maturity: 7, coupon: 0.04, frequency: 2, notional: 100 };
   const european = [
