@@ -170,8 +170,8 @@ function launchesOf(all: readonly Prepared[]): readonly (readonly Prepared[])[] 
   const groups = new Map<string, Prepared[]>();
   for (const one of all) {
     const { market, mesh, logs } = one;
-    const size = [mesh.nodes, logs.length].map((n) => Math.ceil(2 * Math.log2(n)));
-    const key = `${market.diffusion.name} ${market.isFitted} ${size}`;
+    const [nodes, steps] = [mesh.nodes, logs.length].map((n) => Math.ceil(2 * Math.log2(n)));
+    const key = `${market.diffusion.name} ${market.isFitted} ${nodes} ${steps}`;
     const own = groups.get(key) ?? [];
     groups.set(key, own);
     own.push(one);

@@ -19,11 +19,11 @@ export const GRID_ARRAYS = 11;
  * match the series of e^z up to z³; γ is the second root of the condition for z⁴ (Nørsett's polynomial of degree 4).
  */
 const SCHEME = {
-  GAMMA: 0.22042841025921232,
-  C1: 2.380819610272454888,
-  C2: -8.998478159283504886,
-  C3: 10.317877190828517123,
-  C4: -2.700218641817467126,
+  GAMMA: 0.2204284102592123,
+  C1: 2.380819610272455,
+  C2: -8.998478159283504,
+  C3: 10.317877190828517,
+  C4: -2.700218641817467,
 };
 
 /** The LU factors of 1 − g·L on the nodes, L tridiagonal: pivots and the upper diagonal, from `slot` on. */
