@@ -159,8 +159,14 @@ function launchesOf(
   });
 }
 
-const haveOneDynamics = (one: GaussianMarket, other: GaussianMarket): boolean =>
-  one.volatility === other.volatility && one.meanReversion === other.meanReversion;
+function haveOneDynamics(one: GaussianMarket, other: GaussianMarket): boolean {
+  const same = (a: readonly number[], b: readonly number[]): boolean =>
+    a.length === b.length && a.every((value, i) => value === b[i]);
+  const [sigma, others] = [one.volatility, other.volatility];
+  return (
+    one.meanReversion === other.meanReversion && same(sigma.values, others.values) && same(sigma.times, others.times)
+  );
+}
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
 const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -83,7 +83,7 @@ function prepare(
   model: GaussianModel | undefined,
   batch: ExchangeBatch,
 ): Prepared | SpecError {
-  const parts = partsOf(trade);
+  const parts = partsOf(trade.product);
   const first = batch.count;
   const axes: Axis[] = [];
   const raw: number[] = [];

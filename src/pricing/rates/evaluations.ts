@@ -1,24 +1,29 @@
-import type {
-  Fineness,
-  GaussianMarket,
-  ShortRateEngine,
-  ShortRateInstance,
-  ShortRateTrade,
-} from "../../rates/index.ts";
+import type { ShortRateInstance, ShortRateTrade } from "../../rates/index.ts";
 
 /** A sum of evaluations: [factor, number]. */
 export type Weighted = readonly (readonly [number, number])[];
 
-/** Claims in markets that are evaluated together, those of one resolution in one launch. */
-export class Evaluations {
+/** Values of claims in markets on a device, at a fineness. */
+export interface RatesEngine<M, F> extends Disposable {
+  values(
+    trades: readonly ShortRateTrade[],
+    markets: readonly M[],
+    instances: readonly ShortRateInstance[],
+    fineness: F,
+    signal?: AbortSignal,
+  ): Promise<Float64Array>;
+}
+
+/** Claims in markets that are evaluated together, those of one fineness in one launch. */
+export class Evaluations<M, F> {
   readonly #trades = new Numbered<ShortRateTrade>();
-  readonly #markets = new Numbered<GaussianMarket>();
-  readonly #byFineness = new Map<Fineness, { numbers: number[]; instances: ShortRateInstance[] }>();
+  readonly #markets = new Numbered<M>();
+  readonly #byFineness = new Map<F, { numbers: number[]; instances: ShortRateInstance[] }>();
   #count = 0;
   #values = new Float64Array(0);
 
   /** The number of a new evaluation. Claims and markets that are the same objects are given to the device once. */
-  ask(trade: ShortRateTrade, market: GaussianMarket, fineness: Fineness): number {
+  ask(trade: ShortRateTrade, market: M, fineness: F): number {
     const own = this.#byFineness.get(fineness) ?? { numbers: [], instances: [] };
     this.#byFineness.set(fineness, own);
     own.numbers.push(this.#count);
@@ -27,7 +32,7 @@ export class Evaluations {
   }
 
   /** Evaluates all that was asked. @throws the signal's reason; what the device throws */
-  async run(engine: ShortRateEngine, signal: AbortSignal | undefined): Promise<void> {
+  async run(engine: RatesEngine<M, F>, signal: AbortSignal | undefined): Promise<void> {
     this.#values = new Float64Array(this.#count);
     for (const [fineness, { numbers, instances }] of this.#byFineness) {
       const values = await engine.values(this.#trades.all, this.#markets.all, instances, fineness, signal);

@@ -37,8 +37,8 @@ function refuses(trade: RatesTrade): string | undefined {
   const { rates, product } = trade;
   if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
   if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
+  if (product.kind === "capFloor") return "a sum of options";
   const dated = datedTrade(trade, 1);
-  if (dated === undefined) return "a sum of options";
   if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
   const { flows, dates } = dated.claim;
   const between = [...flows.map(([time]) => time), ...dates.map(({ time }) => time)].find(
@@ -55,7 +55,7 @@ function refuses(trade: RatesTrade): string | undefined {
 function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
   const { model } = market;
   const dated = datedTrade(trade, 1);
-  if (model.kind !== "bdt" || dated === undefined) throw new SpecError("expected a claim under bdt");
+  if (model.kind !== "bdt") throw new SpecError("expected a claim under bdt");
   const claim: ShortRateTrade = dated.claim;
   const years = Math.round(claim.flows[claim.flows.length - 1][0]);
   const yields = Array.from({ length: years }, (_, i) => {

@@ -48,9 +48,12 @@ export class MarketMoves {
   /** The moves of the key rates up to the last payment. */
   keysUpTo(last: number): readonly Moved[] {
     const count = keyRatesUpTo(last);
+    const { model } = this.market;
+    // A key rate moves a forward rate by up to four times as much, and lognormal rates stay above 0.
+    const most = model.kind === "blackKarasinski" ? Math.min(MOVE, 0.1 * Math.min(...model.curve.values)) : MOVE;
     for (let k = this.#keys.length; k < count; k++) {
-      const [up, down] = [MOVE, -MOVE].map((size) => this.market.moved((t) => size * keyMove(k, t)));
-      this.#keys.push({ up, down, width: 2 * MOVE });
+      const [up, down] = [most, -most].map((size) => this.market.moved((t) => size * keyMove(k, t)));
+      this.#keys.push({ up, down, width: 2 * most });
     }
     return this.#keys.slice(0, count);
   }
@@ -158,7 +161,8 @@ function lastPayment({ product, expiry }: RatesTrade): number {
 function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "hullWhite") return model.volatility.values;
   if (model.kind === "bdt") return model.yieldVolatilities;
-  return model.kind === "vasicek" ? [model.sigma] : [0];
+  if (model.kind === "blackKarasinski") return [model.volatility];
+  return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
 }
 
 /** Moves of all volatilities down and up: central, unless one is next to 0. */
@@ -175,13 +179,14 @@ function parametersOf(model: RatesModel, volatility: Moved): Readonly<Record<str
     down: new RatesMarket(down),
     width,
   });
-  if (model.kind === "hullWhite") {
+  if (model.kind === "hullWhite" || model.kind === "blackKarasinski") {
     const at = (move: number): RatesModel => ({ ...model, meanReversion: model.meanReversion + move });
     return { meanReversion: moved(at(MOVE), at(-MOVE), 2 * MOVE), volatility };
   }
-  if (model.kind !== "vasicek") return {};
+  if (model.kind !== "vasicek" && model.kind !== "cir") return {};
   const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {
-    const low = name === "sigma" ? Math.max(model.sigma - MOVE, 0) : model[name] - MOVE;
+    const isSigned = model.kind === "vasicek" && name !== "sigma";
+    const low = isSigned ? model[name] - MOVE : Math.max(model[name] - MOVE, 0);
     const high = model[name] + MOVE;
     return [name, moved({ ...model, [name]: high }, { ...model, [name]: low }, high - low)] as const;
   });
