@@ -62,7 +62,9 @@ function gaussian(
   const { markets, parameters } = packMarkets([{ meanReversion, volatility, logDiscount: curve.logDiscount }]);
   const market = { parameters, start: markets[0], pieces: markets[1] };
   const mesh = (horizon: number, spaces: number): GridMesh => {
-    const variance = stepVariance({ market, t: 0, s: horizon });
+    // Under a volatility that falls the state may be wider before.
+    const ends = [...volatility.times.filter((end) => end < horizon), horizon];
+    const variance = Math.max(...ends.map((s) => stepVariance({ market, t: 0, s })));
     // Discounting by x itself moves the mean of state prices; that by e^x ends where rates are high.
     const drift = diffusion.isMultiplied ? 0 : variance * decayIntegral(meanReversion, horizon);
     return centred(Math.sqrt(variance), drift, spaces);
