@@ -151,9 +151,9 @@ const gridParams = {
  * e^{½hL}·e^{−hr}·e^{½hL} (Strang 1968), whose outer halves are joined between stops. Since e^{½hL} leaves constants as
  * they are, the price of a zero bond is a sum of state prices times e^{−hr}. State prices go forward by the transposed
  * steps (Jamshidian 1991), and in each step the level of the rates follows from the curve by Newton's method. Claims
- * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors are
- * of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation raises the
- * order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
+ * then go back by the same steps. All bonds that mature at ends of steps have the curve's prices to rounding. Errors
+ * are of the second order in h and in the step of ξ, and even: where both are halved, Richardson's extrapolation
+ * raises the order to 4 and 6, since `correctKink` keeps the kinks of exercise from disturbing it.
  *
  * One item an instance. `stops` are the times of payments, rights and steps of the curve; `logs` has for each step
  * ln P(0, t + h)/P(0, t), or without a fit −h times what is added to the rate. `output[l]` is the value at time 0.
