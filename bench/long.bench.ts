@@ -1,12 +1,11 @@
 /** Long books: the whole command, from its start to its exit, on the CPU and on each number of NVIDIA GPUs. */
 import { createWriteStream, mkdtempSync, rmSync } from "node:fs";
 import { once } from "node:events";
-import { availableParallelism, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { devices } from "../src/device/index.ts";
 import { type BookInput, openDevice, parseBook, priceBook } from "../src/index.ts";
 import { type Benchmark, type Context, median } from "./harness.ts";
-import { type Run, runProgram } from "./program.ts";
+import { type Place, placesHere, type Run, runProgram } from "./program.ts";
 
 const UNDERLYINGS = 100;
 const round = (x: number): number => Number(x.toFixed(4));
@@ -105,22 +104,6 @@ async function errorOfAmerican(): Promise<number> {
   const ours = await priceBook(book, { device, greeks: "none" });
   const finer = await priceBook(book, { device, greeks: "none", method: "fdm", accuracy: 1e-7 });
   return Math.max(...ours.results.map(({ value }, i) => Math.abs(value! - finer.results[i].value!)));
-}
-
-/** Where a book is priced: the options that say so, and the name of the device. */
-interface Place {
-  readonly args: readonly string[];
-  readonly device: string;
-}
-
-async function placesHere(cpu: string): Promise<Place[]> {
-  const gpus = await devices("cuda").catch(() => []);
-  const onGpus = gpus.map(({ name }, i) => ({
-    args: ["--devices", Array.from({ length: i + 1 }, (_, k) => `cuda:${gpus[k].index}`).join()],
-    // The host prepares their work: how many cores it has decides as much.
-    device: `${i === 0 ? "" : `${i + 1} × `}${name} (CUDA), ${availableParallelism()} cores`,
-  }));
-  return [{ args: ["--backend", "cpu"], device: cpu }, ...onGpus];
 }
 
 async function timeBooks({ quick, cpu, report }: Context): Promise<void> {

@@ -1,6 +1,8 @@
 /** The command line as a process of its own, timed and metered. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { availableParallelism } from "node:os";
+import { devices } from "../src/device/index.ts";
 
 export interface Run {
   readonly seconds: number;
@@ -37,4 +39,21 @@ export async function runProgram(
     throw new Error(`feynkac ${args.join(" ")}: status ${status}: ${stderr}`);
   const { cpu, maxRSS } = JSON.parse(stderr.trim().split("\n").at(-1) as string) as { cpu: number; maxRSS: number };
   return { seconds, cpuSeconds: cpu, peakMiB: maxRSS / 1024 };
+}
+
+/** Where a book is priced: the options that say so, and the name of the device. */
+export interface Place {
+  readonly args: readonly string[];
+  readonly device: string;
+}
+
+/** The processor, and the CUDA GPUs: one, and all together. */
+export async function placesHere(cpu: string): Promise<Place[]> {
+  const gpus = await devices("cuda").catch(() => []);
+  const onGpus = gpus.map(({ name }, i) => ({
+    args: ["--devices", Array.from({ length: i + 1 }, (_, k) => `cuda:${gpus[k].index}`).join()],
+    // The host prepares their work: how many cores it has decides as much.
+    device: `${i === 0 ? "" : `${i + 1} × `}${name} (CUDA), ${availableParallelism()} cores`,
+  }));
+  return [{ args: ["--backend", "cpu"], device: cpu }, ...onGpus];
 }

@@ -8,7 +8,7 @@ import { openDevice } from "../src/device/index.ts";
 import { priceBook } from "../src/pricing/index.ts";
 import { type Benchmark, type Context, median } from "./harness.ts";
 import { lineOf, openProgram, type QuantLib, runJobs } from "./peers/quantlib.ts";
-import { runProgram } from "./program.ts";
+import { placesHere, runProgram } from "./program.ts";
 import { type Engine, header, jobOf, type Kind, KINDS, tradeOf, valuesByQuadrature } from "./rates/trades.ts";
 
 const NAMES: Readonly<Record<Kind, string>> = {
@@ -113,6 +113,8 @@ const COMMAND_ENGINES: Readonly<Record<Kind, readonly [name: string, Engine]>> =
   callable: ["TreeCallableFixedRateBondEngine, 200 steps", { steps: 200 }],
 };
 const COMMAND_COUNT = 20_000;
+/** Callable bonds on machines of 16 cores or more. */
+const MANY = 100_000;
 /** QuantLib prices fewer where it takes long, and its time is scaled to as many. */
 const PEER_COUNTS: Readonly<Record<Kind, number>> = {
   cap: 20_000,
@@ -123,7 +125,7 @@ const PEER_COUNTS: Readonly<Record<Kind, number>> = {
 };
 
 async function commands(context: Context, kind: Kind, quantLib: Peer | undefined, folder: string): Promise<void> {
-  const count = context.quick ? 200 : COMMAND_COUNT;
+  const count = context.quick ? 200 : kind === "callable" && availableParallelism() >= 16 ? MANY : COMMAND_COUNT;
   const [book, output] = [join(folder, "book.ndjson"), join(folder, "out.ndjson")];
   const file = createWriteStream(book);
   file.write(`${JSON.stringify(header)}\n`);
@@ -145,16 +147,24 @@ async function commands(context: Context, kind: Kind, quantLib: Peer | undefined
     const scaled = priced < count ? `, scaled from ${priced} trades` : "";
     peers[`QuantLib ${name}, one process, value only${scaled}`] = (seconds * count) / priced;
   }
+  const threads = [...new Set([1, availableParallelism()])].map((n) => ({
+    args: ["--backend", "cpu", "--threads", String(n)],
+    device: context.cpu,
+    name: `, ${n} thread${n === 1 ? "" : "s"}`,
+  }));
+  const gpus = (await placesHere(context.cpu)).slice(1).map((place) => ({ ...place, name: "" }));
   for (const greeks of ["none", "all"] as const)
-    for (const threads of new Set([1, availableParallelism()])) {
-      const args = ["price", book, "--greeks", greeks, "--format", "ndjson", "--output", output];
-      const { seconds } = await runProgram(program, [...args, "--threads", String(threads)]);
+    for (const { args: place, device, name: on } of [...threads, ...gpus]) {
+      const args = ["price", book, "--greeks", greeks, "--format", "ndjson", "--output", output, ...place];
+      // The first run on a GPU compiles what no disk has yet.
+      if (on === "") await runProgram(program, args);
+      const { seconds } = await runProgram(program, args);
       const ok = readFileSync(output, "utf8").split('"status":"ok"').length - 1;
       if (ok !== count) throw new Error(`${kind}: ${ok} of ${count} trades have a value`);
       const what = `${count.toLocaleString("en-US")} ${NAMES[kind]}, ${greeks === "none" ? "value only" : "all Greeks"}`;
       context.report({
-        case: `feynkac price, ${what}, ${threads} thread${threads === 1 ? "" : "s"}, from start to exit`,
-        device: context.cpu,
+        case: `feynkac price, ${what}${on}, from start to exit`,
+        device,
         precision: "f64",
         figure: seconds,
         unit: "s",

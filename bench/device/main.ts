@@ -12,6 +12,7 @@ import { benchmark as dense } from "./dense.ts";
 import { benchmark as integral } from "./integral.ts";
 import { benchmark as quantization, webgpuBenchmark as quantizationWebGpu } from "./quantization.ts";
 import { benchmark as random } from "./random.ts";
+import { benchmark as rates } from "./rates.ts";
 import { benchmark as sparse } from "./sparse.ts";
 import { benchmark as sparsegrid } from "./sparsegrid.ts";
 import { benchmark as tridiagonal } from "./tridiagonal.ts";
@@ -31,6 +32,7 @@ for (const benchmark of [
   sparsegrid,
   random,
   integral,
+  rates,
   quantization,
   quantizationWebGpu,
   axes,

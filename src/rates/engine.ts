@@ -129,9 +129,15 @@ function launchesOf(
   fineness: Fineness,
 ): readonly Launch[] {
   const groups = new Map<string, { members: number[]; capacity: number; mostDates: number }>();
-  instances.forEach(({ trade, market }, k) => {
+  // Instances that differ in their curve only need the same nodes.
+  let previous: ShortRateInstance | undefined;
+  let needed = 0;
+  instances.forEach((instance, k) => {
+    const { trade, market } = instance;
     const { dates } = trades[trade];
-    const needed = nodesNeeded(trades[trade], markets[market], fineness);
+    if (trade !== previous?.trade || !haveOneDynamics(markets[market], markets[previous.market]))
+      needed = nodesNeeded(trades[trade], markets[market], fineness);
+    previous = instance;
     if (needed > mostNodes)
       throw new SpecError(
         `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
@@ -151,6 +157,15 @@ function launchesOf(
     const pieces = Math.ceil(members.length / most);
     return Array.from({ length: pieces }, (_, p) => ({ ...group, members: members.slice(p * most, (p + 1) * most) }));
   });
+}
+
+function haveOneDynamics(one: GaussianMarket, other: GaussianMarket): boolean {
+  const same = (a: readonly number[], b: readonly number[]): boolean =>
+    a.length === b.length && a.every((value, i) => value === b[i]);
+  const [sigma, others] = [one.volatility, other.volatility];
+  return (
+    one.meanReversion === other.meanReversion && same(sigma.values, others.values) && same(sigma.times, others.times)
+  );
 }
 
 /** One more than the next power of 2: odd, as counts of nodes are. */

@@ -2,4 +2,6 @@
 export { type Fineness, mostNodes, ShortRateEngine } from "./engine.ts";
 export { nodesNeeded } from "./sizes.ts";
 export type { ExerciseDate, GaussianMarket, ShortRateInstance, ShortRateTrade } from "./terms.ts";
+export { GridEngine } from "./grid-engine.ts";
+export { blackKarasinskiOnGrid, checkOnGrid, cirOnGrid, type GridMarket, hullWhiteOnGrid } from "./grid-market.ts";
 export { LatticeEngine, type LatticeInstance, type LatticeValues } from "./lattice-engine.ts";

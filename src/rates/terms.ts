@@ -16,10 +16,11 @@ export interface ExerciseDate {
 /**
  * A claim on fixed payments. "bond": the holder has the payments, until the bond is called or put. "receiver" and
  * "payer": the holder may on one of the dates buy or sell the payments that are due after it for the strike `floor`,
- * as a receiver swaption buys a bond for its notional. Amounts in the trade's currency.
+ * as a receiver swaption buys a bond for its notional. "receivers" and "payers": on each of the dates those up to the
+ * next, as the caplets of a cap do; payments up to the first date are certain. Amounts in the trade's currency.
  */
 export interface ShortRateTrade {
-  readonly kind: "bond" | "receiver" | "payer";
+  readonly kind: keyof typeof SIDES;
   /** Payments [time, amount] with times above 0 that increase. */
   readonly flows: readonly (readonly [number, number])[];
   /** Dates that increase. */
@@ -53,7 +54,12 @@ export const MARKET_WIDTH = 2;
 /** Integers of an instance: trade, market, first of the zero bonds at the times of its flows and settlements. */
 export const INSTANCE_WIDTH = 3;
 
-const SIDES = { bond: 0, receiver: 1, payer: -1 } as const;
+const SIDES = { bond: 0, receiver: 1, payer: -1, receivers: 1, payers: -1 } as const;
+
+/** The sign of the payments that an option is for, 0 of a bond, and whether there is an option for each date. */
+export function sidesOf(kind: ShortRateTrade["kind"]): { readonly side: -1 | 0 | 1; readonly isSum: boolean } {
+  return { side: SIDES[kind], isSum: kind === "receivers" || kind === "payers" };
+}
 
 /** Trades as arrays: integers of `TRADE_WIDTH` each, and the flows and dates they point to. */
 export interface PackedTrades {

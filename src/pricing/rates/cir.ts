@@ -65,7 +65,7 @@ class Session implements RatesSession {
   [Symbol.dispose](): void {}
 
   async #values(rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
-    const parts = rows.map((row) => partsOf(row.trade));
+    const parts = rows.map((row) => partsOf(row.trade.product));
     const errors = rows.map((row, i) => problemOf(row, parts[i].options));
     const options = rows.flatMap(({ market }, i) =>
       errors[i] === undefined ? parts[i].options.map((option) => ({ option, market })) : [],

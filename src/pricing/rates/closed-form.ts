@@ -44,7 +44,7 @@ interface Prepared {
   readonly model: GaussianModel | undefined;
   /** The number of its first option in the batch. */
   readonly first: number;
-  /** Of each option, the direction of the inner integral. */
+  /** The direction of the inner integral of each option. */
   readonly axes: readonly Axis[];
 }
 
@@ -83,7 +83,7 @@ function prepare(
   model: GaussianModel | undefined,
   batch: ExchangeBatch,
 ): Prepared | SpecError {
-  const parts = partsOf(trade);
+  const parts = partsOf(trade.product);
   const first = batch.count;
   const axes: Axis[] = [];
   const raw: number[] = [];

@@ -38,7 +38,7 @@ export type RatesOutcome = RatesValue | Error;
 
 export interface RatesMethod {
   /** The name by which options call it. */
-  readonly name: "closed-form" | "convolution" | "lattice";
+  readonly name: "closed-form" | "convolution" | "lattice" | "fdm";
   /** The name by which results call it. */
   readonly resultName: ResultMethod;
   /** Why the method does not price the trade, which completes "it has …"; undefined where it does. */

@@ -1,4 +1,4 @@
-import type { RateQuote, RatesProduct, RatesTrade } from "../../book/index.ts";
+import type { RateQuote, RatesProduct } from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
 import { accruedAt } from "./bond-figures.ts";
 
@@ -25,7 +25,7 @@ export interface Parts {
 }
 
 /** The payments and European options that a trade consists of. Its rights have one date each. */
-export function partsOf({ product }: RatesTrade): Parts {
+export function partsOf(product: RatesProduct): Parts {
   switch (product.kind) {
     case "bond":
       return { certain: product.bond.flows, options: [] };

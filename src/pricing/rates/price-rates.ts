@@ -5,9 +5,11 @@ import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
+import { adjustedSpreads } from "./adjusted-spread.ts";
 import { cirRates } from "./cir.ts";
 import { closedFormRates } from "./closed-form.ts";
 import { convolutionRates } from "./convolution.ts";
+import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
@@ -15,7 +17,7 @@ import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates];
+const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates, finiteRates];
 
 /** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {
@@ -67,18 +69,32 @@ export async function priceRates(
   }
   for (const [method, own] of jobs) {
     const rows = own.flatMap((job) => job.rows.filter((row) => row !== undefined));
-    const outcomes = await setting.sessionOf(method).price(rows, setting.signal);
+    const session = setting.sessionOf(method);
+    const outcomes = await session.price(rows, setting.signal);
     let next = 0;
-    for (const job of own) {
-      const values = job.rows.map((row) => (row === undefined ? undefined : outcomes[next++]));
+    const spreads = new Map<Job, number>();
+    const values = own.map((job) => job.rows.map((row) => (row === undefined ? undefined : outcomes[next++])));
+    const quoted = own.flatMap((job, i) => {
+      const [row, outcome] = [job.rows[0], values[i][0]];
+      if (!hasAdjustedSpread(job.trade) || row === undefined) return [];
+      return outcome === undefined || outcome instanceof Error ? [] : [{ job, row, value: outcome.value }];
+    });
+    const found = await adjustedSpreads(quoted, session, setting.signal);
+    found.forEach((spread, i) => spread !== undefined && spreads.set(quoted[i].job, spread));
+    for (const [i, job] of own.entries()) {
       try {
-        results.set(job.place, resultOf(job, values, setting));
+        results.set(job.place, resultOf(job, values[i], setting, spreads.get(job)));
       } catch (error) {
         fail(job.trade, job.place, error);
       }
     }
   }
   return results;
+}
+
+/** Tells whether a trade is a bond with rights and a market price. */
+function hasAdjustedSpread({ product, marketPrice }: RatesTrade): boolean {
+  return product.kind === "bond" && marketPrice !== undefined && product.calls.length + product.puts.length > 0;
 }
 
 /** @throws SpecError no method prices the trade, or the one asked for does not */
@@ -131,12 +147,13 @@ function resultOf(
   { trade, method, rows }: Job,
   outcomes: readonly (RatesOutcome | undefined)[],
   { settings, engine, cases }: RatesSetting,
+  spread: number | undefined,
 ): TradeResult {
   const [today] = outcomes;
   if (today === undefined || today instanceof Error) throw today ?? new SpecError("no value");
   if (!Number.isFinite(today.value))
     throw new SpecError(`value: ${today.value}; its terms or rates are beyond what ${method.name} can represent`);
-  const priced = ratesResult({ trade, value: today, method, settings, engine });
+  const priced = ratesResult({ trade, value: today, method, spread, settings, engine });
   const { scenarios } = cases;
   if (scenarios === undefined) return priced;
   const numbers = outcomes.map((outcome, i) => numbersOf(rows[i], outcome));

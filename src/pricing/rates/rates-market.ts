@@ -2,6 +2,8 @@ import { SpecError } from "../../errors.ts";
 import { cirBond, vasicekBond } from "../../models/index.ts";
 import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 
+import { KEY_TIMES } from "./key-rates.ts";
+
 /** Moves of a currency's rates. */
 export interface RatesMove {
   /** Years after `asOf`; the curve rolls along its forward rates. */
@@ -40,6 +42,12 @@ export class RatesMarket {
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
+  }
+
+  /** The times, in years from the market's date, at which its forward rates have steps. */
+  breaks(): readonly number[] {
+    const own = "curve" in this.model ? this.model.curve.times.map((time) => time - this.years) : [];
+    return this.#shift === undefined ? own : [...own, ...KEY_TIMES];
   }
 
   /** The price of 1 paid `t` years after the market's date. */

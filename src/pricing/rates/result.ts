@@ -10,15 +10,17 @@ interface Priced {
   readonly trade: RatesTrade;
   readonly value: RatesValue;
   readonly method: RatesMethod;
+  /** The option-adjusted spread of a bond with rights, if it was found. */
+  readonly spread: number | undefined;
   readonly settings: Settings;
   readonly engine: Engine;
 }
 
 /** The result of a trade on rates, without its scenarios. Delta and gamma mean nothing here, and are null. */
-export function ratesResult({ trade, value: found, method, settings, engine }: Priced): PricedTrade {
+export function ratesResult({ trade, value: found, method, spread: solved, settings, engine }: Priced): PricedTrade {
   const all = settings.greeks === "all";
   const { value, theta, vega, rho, errorEstimate, keyRates, parameters, warnings = [] } = found;
-  const spread = adjustedSpread(trade);
+  const spread = solved ?? spreadWithoutRights(trade);
   return {
     id: trade.id,
     ...labelsOf(trade),
@@ -46,10 +48,10 @@ export function ratesResult({ trade, value: found, method, settings, engine }: P
 }
 
 const NO_SPREAD =
-  "the option-adjusted spread of bonds with calls, puts or negative payments is not computed in this version";
+  "no parallel move of the rates up to 100 % was found that gives the bond its market price: no option-adjusted spread";
 
-/** The option-adjusted spread of a trade with a market price. */
-function adjustedSpread({ product, marketPrice, rates }: RatesTrade): number | undefined {
+/** The option-adjusted spread of a bond without rights that has a market price. */
+function spreadWithoutRights({ product, marketPrice, rates }: RatesTrade): number | undefined {
   if (product.kind !== "bond" || marketPrice === undefined) return undefined;
   if (product.calls.length > 0 || product.puts.length > 0) return undefined;
   return spreadOf(product.bond, marketPrice, new RatesMarket(rates));

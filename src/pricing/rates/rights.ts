@@ -3,6 +3,7 @@ import type { RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from ".
 import { INSTANT } from "../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
+import { partsOf } from "./options.ts";
 
 /** A trade with dates in place of windows. */
 export interface DatedTrade {
@@ -16,9 +17,9 @@ const SHORTEST_WINDOW = 0.5;
 
 /**
  * The claim that stands for a trade: `perYear` dates a year stand for a window, and with them the times of payments in
- * it. A cap or floor has no such claim.
+ * it.
  */
-export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade | undefined {
+export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade {
   switch (product.kind) {
     case "bond": {
       const { flows } = product.bond;
@@ -45,9 +46,22 @@ export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade
     }
     case "swaption":
       return datedSwaption(product, perYear);
+    case "capFloor":
+      return datedCap(product);
     default:
-      return undefined;
+      return product satisfies never;
   }
+}
+
+/** A caplet is the right to sell 1 + τK, paid at the end of its period, for 1 at its start, a floorlet to buy it. */
+function datedCap(product: Extract<RatesProduct, { readonly kind: "capFloor" }>): DatedTrade {
+  const { right, strike, notional, periods } = product;
+  const { certain } = partsOf(product);
+  const open = periods.filter(({ start }) => start >= 0);
+  const flows = open.map(({ start, end }) => [end, notional * (1 + strike * (end - start))] as const);
+  const dates = open.map(({ start }): ExerciseDate => ({ time: start, settlement: start, floor: notional }));
+  const kind = right === "cap" ? "payers" : "receivers";
+  return { claim: { kind, flows: [...certain, ...flows], dates }, hasWindows: false };
 }
 
 type Swaption = Extract<RatesProduct, { readonly kind: "swaption" }>;

@@ -1,0 +1,188 @@
+/** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
+import type { RatesTrade } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { ShortRateTrade } from "../../rates/index.ts";
+import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
+import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
+import type { RatesMarket } from "./rates-market.ts";
+import { datedTrade } from "./rights.ts";
+import { MovesOfMarkets, type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+
+/** A value as a sum over resolutions: [factor, fineness]. */
+export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
+
+/** A value, and others whose differences from it, times a factor, count as errors. */
+interface Compared<F> {
+  readonly value: Resolution<F>;
+  readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
+}
+
+/** How an engine prices claims: M is its market, F its fineness. */
+export interface DatedRules<M, F> {
+  /** @throws SpecError a market that the engine cannot have */
+  marketOf(market: RatesMarket): M;
+  /** @throws SpecError a claim that the engine cannot price */
+  checked(claim: ShortRateTrade, market: M, hasWindows: boolean): void;
+  /** The resolution of rights on dates. */
+  readonly dates: Compared<F>;
+  /** The one for those whose estimate is above what was asked for, if there is one. */
+  readonly finer?: Compared<F> | undefined;
+  /** The resolution of sensitivities, whose errors cancel for the most part. */
+  readonly moved: Resolution<F>;
+  /** The resolution of rights at any time, where the number of dates decides. */
+  readonly windows: Resolution<F>;
+  /** What is added to estimates, relative to the largest payment. */
+  readonly least: { readonly dates: number; readonly windows: number };
+}
+
+/** Dates a year that stand for a window. Values converge to first order, so two of them are extrapolated. */
+const PER_YEAR = [6, 12, 24] as const;
+/** The number of times that the difference of two extrapolations of dates counts as an error. */
+const MARGIN = 3;
+/** The error to aim at, relative to the largest payment, where none is asked for. */
+const AIM = 1e-7;
+
+/** The evaluations of a row, and the weights by which its results follow. */
+interface Plan {
+  readonly row: RatesRow;
+  readonly value: Weighted;
+  readonly checks: readonly (readonly [factor: number, value: Weighted])[];
+  readonly least: number;
+  readonly aim: number;
+  readonly sensitivities: readonly Sensitivity[];
+}
+
+/** Prices claims with rights on dates by an engine, which the session owns. */
+export class DatedSession<M, F> implements RatesSession {
+  readonly #engine: RatesEngine<M, F>;
+  readonly #rules: DatedRules<M, F>;
+
+  constructor(engine: RatesEngine<M, F>, rules: DatedRules<M, F>) {
+    this.#engine = engine;
+    this.#rules = rules;
+  }
+
+  async price(rows: readonly RatesRow[], signal: AbortSignal | undefined): Promise<readonly RatesOutcome[]> {
+    const [first, finer] = [new Evaluations<M, F>(), new Evaluations<M, F>()];
+    const markets = new Markets((market) => this.#rules.marketOf(market));
+    const plans = rows.map((row) => tried(() => this.#planOf(row, first, markets)));
+    await first.run(this.#engine, signal);
+    const outcomes = plans.map((plan) => (plan instanceof Error ? plan : valueOf(plan, first)));
+    const { finer: resolution } = this.#rules;
+    if (resolution === undefined) return outcomes;
+    const again = plans.map((plan, i): Plan | undefined => {
+      const outcome = outcomes[i];
+      if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
+      const { claim, hasWindows } = datedTrade(plan.row.trade, PER_YEAR[0]);
+      if (hasWindows) return undefined;
+      return { ...plan, ...compared(claim, markets.of(plan.row.market), resolution, finer) };
+    });
+    await finer.run(this.#engine, signal);
+    return outcomes.map((outcome, i) => {
+      const plan = again[i];
+      return plan === undefined || outcome instanceof Error ? outcome : { ...outcome, ...numbersOf(plan, finer) };
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.#engine[Symbol.dispose]();
+  }
+
+  #planOf(row: RatesRow, evaluations: Evaluations<M, F>, markets: Markets<M>): Plan {
+    const { trade, market, greeks, accuracy } = row;
+    const { dates, moved, windows, least, ...rules } = this.#rules;
+    const { hasWindows, claim } = datedTrade(trade, PER_YEAR[2]);
+    const claims = new Map([[PER_YEAR[2], claim]] as [number, ShortRateTrade][]);
+    // Without windows a trade is one claim, whatever the number of dates a year.
+    const claimAt = (perYear: number): ShortRateTrade => {
+      const known = claims.get(hasWindows ? perYear : PER_YEAR[2]) ?? datedTrade(trade, perYear).claim;
+      claims.set(perYear, known);
+      return known;
+    };
+    rules.checked(claim, markets.of(market), hasWindows);
+    const resolved = (of: RatesTrade, at: RatesMarket, perYear: number, resolution: Resolution<F>): Weighted => {
+      const [own, place] = [of === trade ? claimAt(perYear) : datedTrade(of, perYear).claim, markets.of(at)];
+      return resolution.map(([factor, fineness]) => [factor, evaluations.ask(own, place, fineness)] as const);
+    };
+    const extrapolated = (fine: Weighted, coarse: Weighted): Weighted => [
+      ...fine.map(([factor, number]) => [2 * factor, number] as const),
+      ...coarse.map(([factor, number]) => [-factor, number] as const),
+    ];
+    const [first, second, third] = PER_YEAR;
+    const movedValue = (of: RatesTrade, at: RatesMarket): Weighted =>
+      hasWindows
+        ? extrapolated(resolved(of, at, second, windows), resolved(of, at, first, windows))
+        : resolved(of, at, first, moved);
+    const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, movedValue);
+    const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
+    const aim = accuracy ?? AIM * size;
+    if (!hasWindows) {
+      const both = compared(claim, markets.of(market), dates, evaluations);
+      return { row, ...both, least: least.dates * size, aim, sensitivities };
+    }
+    const [six, twelve, most] = [first, second, third].map((perYear) => resolved(trade, market, perYear, windows));
+    const value = extrapolated(most, twelve);
+    const check = extrapolated(twelve, six);
+    // Of the resolution of a window nothing is compared.
+    return { row, value, checks: [[MARGIN, check]], least: least.windows * size, aim, sensitivities };
+  }
+}
+
+/** The markets of a batch as its engine has them, each made once, and their moves. */
+class Markets<M> {
+  readonly moves = new MovesOfMarkets();
+  readonly #made = new Map<RatesMarket, M>();
+  readonly #make: (market: RatesMarket) => M;
+
+  constructor(make: (market: RatesMarket) => M) {
+    this.#make = make;
+  }
+
+  /** @throws SpecError a market that the engine cannot have */
+  of(market: RatesMarket): M {
+    const known = this.#made.get(market) ?? this.#make(market);
+    this.#made.set(market, known);
+    return known;
+  }
+}
+
+/** The sums of a claim, whose resolutions are evaluated once where both have them. */
+function compared<M, F>(
+  claim: ShortRateTrade,
+  market: M,
+  resolution: Compared<F>,
+  evaluations: Evaluations<M, F>,
+): Pick<Plan, "value" | "checks"> {
+  const numbers = new Map<F, number>();
+  const weighted = (parts: Resolution<F>): Weighted =>
+    parts.map(([factor, fineness]) => {
+      const number = numbers.get(fineness) ?? evaluations.ask(claim, market, fineness);
+      numbers.set(fineness, number);
+      return [factor, number] as const;
+    });
+  const { value, checks } = resolution;
+  return { value: weighted(value), checks: checks.map(([factor, parts]) => [factor, weighted(parts)] as const) };
+}
+
+function tried<T>(make: () => T): T | SpecError {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof SpecError) return error;
+    throw error;
+  }
+}
+
+function numbersOf<M, F>(
+  { value: of, checks, least }: Plan,
+  evaluations: Evaluations<M, F>,
+): Pick<RatesValue, "value" | "errorEstimate"> {
+  const value = evaluations.sum(of);
+  const errors = checks.map(([factor, check]) => factor * Math.abs(value - evaluations.sum(check)));
+  return { value, errorEstimate: errors.reduce((sum, one) => sum + one, least) };
+}
+
+function valueOf<M, F>(plan: Plan, evaluations: Evaluations<M, F>): RatesValue {
+  const found: RatesValue = { ...numbersOf(plan, evaluations), theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
+  return plan.sensitivities.reduce((result, { put, of: weighted }) => put(result, evaluations.sum(weighted)), found);
+}

@@ -1,0 +1,184 @@
+/** Launches of the finite differences of a short rate. */
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { INSTANT, valueAt } from "../market/index.ts";
+import type { Diffusion } from "./diffusions.ts";
+import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
+import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
+import { lagrangeCoefficients } from "./kink.ts";
+import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "./terms.ts";
+import { uploaded } from "./uploaded.ts";
+
+/** Steps a year of the coarsest grid. */
+const PER_YEAR = 3;
+/** Most bytes of node values in one launch. */
+const LAUNCH_BYTES = 256 * 2 ** 20;
+
+type GridCompiled = CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
+
+/** An instance, ready to be packed. */
+interface Prepared {
+  readonly number: number;
+  readonly trade: ShortRateTrade;
+  readonly market: GridMarket;
+  readonly mesh: GridMesh;
+  readonly stops: readonly number[];
+  readonly logs: readonly number[];
+}
+
+/** Values of claims with rights under one-factor short rates by finite differences, on a device. */
+export class GridEngine implements Disposable {
+  readonly #device: Device;
+  readonly #precision: Precision;
+  readonly #element: "f32" | "f64";
+  readonly #table: DeviceBuffer;
+  readonly #kernels = new Map<Diffusion, Promise<GridCompiled>>();
+
+  constructor(device: Device, precision: Precision = "f64") {
+    this.#device = device;
+    this.#precision = precision;
+    this.#element = precision === "f32" ? "f32" : "f64";
+    this.#table = uploaded(device, this.#element, lagrangeCoefficients());
+  }
+
+  /**
+   * The values at time 0 of the instances on the mesh of a level: each level halves the steps of the one before.
+   * NaN where no positive rate has the forward rate of a step, as the model asks.
+   * @throws SpecError what `checkOnGrid` finds; the signal's reason
+   */
+  async values(
+    trades: readonly ShortRateTrade[],
+    markets: readonly GridMarket[],
+    instances: readonly ShortRateInstance[],
+    level: number,
+    signal?: AbortSignal,
+  ): Promise<Float64Array> {
+    const values = new Float64Array(instances.length);
+    const all = instances.map(({ trade, market }, number): Prepared => {
+      const [claim, at] = [trades[trade], markets[market]];
+      const mesh = at.mesh(claim.flows[claim.flows.length - 1][0], COARSEST * 2 ** level);
+      return { number, trade: claim, market: at, mesh, ...timesOf(claim, at, level) };
+    });
+    for (const launch of launchesOf(all)) {
+      signal?.throwIfAborted();
+      const found = await this.#launch(launch);
+      launch.forEach(({ number }, l) => (values[number] = found[l]));
+    }
+    return values;
+  }
+
+  async #launch(all: readonly Prepared[]): Promise<ArrayLike<number>> {
+    const device = this.#device;
+    const [{ market }] = all;
+    const kernel = await this.#kernel(market.diffusion);
+    const block = device.backend === "cpu" ? 2 : 32;
+    const count = all.length;
+    const capacity = Math.max(...all.map(({ mesh }) => mesh.nodes));
+    const mostSteps = Math.max(...all.map(({ logs }) => logs.length));
+    let [stop, step, parameter] = [0, 0, 0];
+    const instances = all.flatMap(({ trade, market: { parameters }, mesh, stops, logs }) => {
+      const own = stops.length / STOP_REALS;
+      const { side, isSum } = sidesOf(trade.kind);
+      const head = [stop, own, step, parameter, mesh.nodes, mesh.first, side, isSum ? 1 : 0];
+      stop += own;
+      step += logs.length;
+      parameter += MESH_WIDTH + parameters.length;
+      return head;
+    });
+    const real = this.#element;
+    const packed = (values: readonly (readonly number[])[]): DeviceBuffer =>
+      uploaded(device, real, Float64Array.from(values.flat()));
+    using numbers = uploaded(device, "i32", Int32Array.from(instances));
+    using stops = packed(all.map((one) => one.stops));
+    using logs = packed(all.map((one) => one.logs));
+    using parameters = packed(
+      all.map(({ mesh: { low, step: width, bend, second, third }, market: { parameters: own } }) => [
+        low,
+        width,
+        bend,
+        second,
+        third,
+        ...own,
+      ]),
+    );
+    const size = GRID_ARRAYS * capacity + mostSteps;
+    using work = device.createBuffer(real, Math.ceil(count / block) * block * size);
+    using output = device.createBuffer(real, count);
+    const args = { count, block, capacity, mostSteps, isFitted: market.isFitted, instances: numbers, stops, logs };
+    device.launch(
+      kernel,
+      { ...args, parameters, table: this.#table, work, output },
+      { items: count, microsecondsEach: 0.3 * capacity * mostSteps },
+    );
+    return Float64Array.from(await device.read(output));
+  }
+
+  #kernel(diffusion: Diffusion): Promise<GridCompiled> {
+    const known = this.#kernels.get(diffusion);
+    if (known !== undefined) return known;
+    const made = this.#device.compile(gridKernel(diffusion), { precision: this.#precision, vectors: 1 });
+    this.#kernels.set(diffusion, made);
+    return made;
+  }
+
+  [Symbol.dispose](): void {
+    this.#table[Symbol.dispose]();
+  }
+}
+
+/** Time, steps, σ, cash, floor, cap. */
+const STOP_REALS = GRID_WIDTH - 2;
+
+/** The stops of a claim in a market, and ln P(0, t + h)/P(0, t) of each step of h years. */
+function timesOf(
+  { flows, dates }: ShortRateTrade,
+  { volatility, logDiscount, breaks }: GridMarket,
+  level: number,
+): Pick<Prepared, "stops" | "logs"> {
+  const last = flows[flows.length - 1][0];
+  const inside = breaks.filter((time) => time > INSTANT && time < last - INSTANT);
+  const all = [...flows.map(([time]) => time), ...dates.map(({ time }) => time), ...inside].sort((a, b) => a - b);
+  const times = all.filter((time, i) => i === 0 || time - all[i - 1] >= INSTANT);
+  const isAt = (a: number, b: number): boolean => Math.abs(a - b) < INSTANT;
+  let before = 0;
+  let logBefore = 0;
+  let [flow, date] = [0, 0];
+  const logs: number[] = [];
+  const stops = times.flatMap((time) => {
+    const years = time - before;
+    // The first steps are a third of the time that has passed, since state prices begin at one point.
+    const least = Math.max(1, Math.ceil(years * PER_YEAR - 1e-9), Math.ceil((3 * years) / time - 1e-9));
+    const steps = years > 0 ? least * 2 ** level : 0;
+    const sigma = valueAt(volatility, before + 0.5 * years);
+    for (let k = 1; k <= steps; k++) {
+      const log = logDiscount(before + (years * k) / steps);
+      logs.push(log - logBefore);
+      logBefore = log;
+    }
+    before = time;
+    let cash = 0;
+    for (; flow < flows.length && isAt(flows[flow][0], time); flow++) cash += flows[flow][1];
+    const { floor = -NO_PRICE, cap = NO_PRICE } =
+      date < dates.length && isAt(dates[date].time, time) ? dates[date++] : {};
+    return [time, steps, sigma, cash, floor, cap];
+  });
+  return { stops, logs };
+}
+
+/** Instances of one diffusion with about as many nodes and steps, side by side. */
+function launchesOf(all: readonly Prepared[]): readonly (readonly Prepared[])[] {
+  const groups = new Map<string, Prepared[]>();
+  for (const one of all) {
+    const { market, mesh, logs } = one;
+    const [nodes, steps] = [mesh.nodes, logs.length].map((n) => Math.ceil(2 * Math.log2(n)));
+    const key = `${market.diffusion.name} ${market.isFitted} ${nodes} ${steps}`;
+    const own = groups.get(key) ?? [];
+    groups.set(key, own);
+    own.push(one);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const size = Math.max(...group.map(({ mesh, logs }) => GRID_ARRAYS * mesh.nodes + logs.length));
+    const most = Math.max(64, Math.floor(LAUNCH_BYTES / (8 * size)));
+    return Array.from({ length: Math.ceil(group.length / most) }, (_, p) => group.slice(p * most, (p + 1) * most));
+  });
+}

@@ -1,0 +1,136 @@
+/** Markets that finite differences price in, and their meshes. */
+import { SpecError } from "../errors.ts";
+import { constant, type PiecewiseConstant } from "../market/index.ts";
+import { additive, type Diffusion, multiplied, squareRootRate } from "./diffusions.ts";
+import { decayIntegral, stepVariance } from "./gaussian.ts";
+import { packMarkets } from "./terms.ts";
+
+/** Nodes of a coordinate ξ, of which x is bend·sinh ξ, or ξ itself where `bend` is 0. */
+export interface GridMesh {
+  readonly low: number;
+  readonly step: number;
+  readonly bend: number;
+  readonly nodes: number;
+  /** Today's state is on this node, but for the weights of the next two. */
+  readonly first: number;
+  readonly second: number;
+  readonly third: number;
+}
+
+/** A short rate and the curve that it is fitted to. */
+export interface GridMarket {
+  readonly diffusion: Diffusion;
+  readonly parameters: readonly number[];
+  /** σ(t), for the functions of the diffusion. */
+  readonly volatility: PiecewiseConstant;
+  /** ln P(0, t); without a fit, minus the integral of what is added to the rate. */
+  readonly logDiscount: (t: number) => number;
+  readonly isFitted: boolean;
+  /** Times at which the curve or the volatility have steps. */
+  readonly breaks: readonly number[];
+  /** @param spaces the number of spaces from today's state to one end, as a rule */
+  readonly mesh: (horizon: number, spaces: number) => GridMesh;
+}
+
+/** What all markets have, whatever their model. */
+export type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
+
+/** Deviations of the state that a mesh covers on each side. */
+const REACH = 6.5;
+/** Meshes are dense within so many deviations. */
+const BEND = 1.5;
+/** The least deviation of a mesh, for rates without volatility. */
+const LEAST = 1e-9;
+/** The most spaces of a mesh in units of those that a deviation asks for. */
+const MOST_LONGER = 40;
+
+const ON_NODE = { second: 0, third: 0 };
+
+/** A state that is Gaussian around 0. The mesh covers `reach` of its deviations, and `drift` more. */
+function centred(deviation: number, drift: number, spaces: number): GridMesh {
+  const width = Math.max(deviation, LEAST);
+  const half = Math.asinh((REACH * width + drift) / (BEND * width));
+  return { low: -half, step: half / spaces, bend: BEND * width, nodes: 2 * spaces + 1, first: spaces, ...ON_NODE };
+}
+
+function gaussian(
+  diffusion: Diffusion,
+  meanReversion: number,
+  volatility: PiecewiseConstant,
+  curve: GridCurve,
+): GridMarket {
+  const { markets, parameters } = packMarkets([{ meanReversion, volatility, logDiscount: curve.logDiscount }]);
+  const market = { parameters, start: markets[0], pieces: markets[1] };
+  const mesh = (horizon: number, spaces: number): GridMesh => {
+    // Under a volatility that falls the state may be wider before.
+    const ends = [...volatility.times.filter((end) => end < horizon), horizon];
+    const variance = Math.max(...ends.map((s) => stepVariance({ market, t: 0, s })));
+    // Discounting by x itself moves the mean of state prices; that by e^x ends where rates are high.
+    const drift = diffusion.isMultiplied ? 0 : variance * decayIntegral(meanReversion, horizon);
+    return centred(Math.sqrt(variance), drift, spaces);
+  };
+  const breaks = [...curve.breaks, ...volatility.times];
+  return { diffusion, parameters: [meanReversion], volatility, ...curve, isFitted: true, breaks, mesh };
+}
+
+/** Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
+export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
+  gaussian(additive, a, volatility, curve);
+
+/** Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
+export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
+  gaussian(multiplied, a, volatility, curve);
+
+/** Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
+export function cirOnGrid(
+  { r0, kappa, theta, sigma }: { readonly [name in "r0" | "kappa" | "theta" | "sigma"]: number },
+  curve: GridCurve,
+): GridMarket {
+  const mesh = (horizon: number, spaces: number): GridMesh => {
+    // In the coordinate 2√y/σ the deviation is at most that of a unit Brownian motion drawn by ½κ to the mean.
+    const width = Math.sqrt(decayIntegral(kappa, horizon));
+    const [today, mean] = [r0, theta].map((rate) => (2 * Math.sqrt(rate)) / sigma);
+    const reached = today + (mean - today) * -Math.expm1(-kappa * horizon);
+    const low = Math.max(Math.min(today, reached) - REACH * width, 0);
+    const high = Math.max(today, reached, Math.sqrt((4 * kappa * theta) / (sigma * sigma)) * width) + REACH * width;
+    const wanted = (REACH * width) / spaces;
+    if (!(high - low < MOST_LONGER * REACH * width))
+      throw new SpecError(`cir.sigma: ${sigma} is too small for finite differences; write vasicek, or a curve`);
+    if (low > 0) {
+      const first = Math.ceil((today - low) / wanted);
+      const nodes = first + Math.ceil((high - today) / wanted) + 1;
+      return { low: today - first * wanted, step: wanted, bend: 0, nodes, first, ...ON_NODE };
+    }
+    // Today's state is a node where its distance from 0 allows; else functions are quadratic in the rate up to node 2.
+    const first = Math.round((today / (REACH * width)) * COARSEST) * (spaces / COARSEST);
+    const step = first > 0 ? today / first : wanted;
+    const z = (today / step) ** 2;
+    const weights = first > 0 ? ON_NODE : { second: (z * (4 - z)) / 3, third: (z * (z - 1)) / 12 };
+    return { low: 0, step, bend: 0, nodes: Math.ceil(high / step) + 1, first, ...weights };
+  };
+  return {
+    diffusion: squareRootRate,
+    parameters: [kappa, theta],
+    volatility: constant(sigma),
+    ...curve,
+    isFitted: true,
+    mesh,
+  };
+}
+
+/** @throws SpecError a market in which claims up to `last` cannot be priced, with the reason */
+export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket, last: number): void {
+  mesh(last, COARSEST);
+  const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);
+  const falling = ends.findIndex(
+    (end, i) => end > (ends[i - 1] ?? 0) && !(logDiscount(end) < logDiscount(ends[i - 1] ?? 0)),
+  );
+  if (diffusion.isMultiplied && falling >= 0)
+    throw new SpecError(
+      `rates: forward rates that are not above 0 up to ${ends[falling].toFixed(2)} years from the market's date, and ` +
+        "this model's short rate is never negative: write hullWhite, vasicek or g2",
+    );
+}
+
+/** Spaces of the coarsest mesh: finer ones have a multiple of them, so that their nodes are nested. */
+export const COARSEST = 32;
