@@ -52,11 +52,11 @@ export class Pace {
   #aim = HERE;
 
   /** `counted`: of several devices that work together, whose progress is one. */
-  constructor({ backend, parallelism }: Device, options: PaceOptions, counted: Counted = { done: 0, total: 0 }) {
+  constructor({ backend, threads }: Device, options: PaceOptions, counted: Counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;
     this.#turns = new Turns(options.signal);
-    this.#pace = FIRST_PACE[backend] / (backend === "cpu" ? parallelism / 16 : 1);
+    this.#pace = FIRST_PACE[backend] / threads;
     options.signal?.throwIfAborted();
   }
 

@@ -1,4 +1,4 @@
-import { type Device, openDevice } from "../../device/index.ts";
+import { type Device, openDevice, uploaded } from "../../device/index.ts";
 import { ShapeError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { givenList } from "../given.ts";
@@ -65,10 +65,8 @@ export async function solveSparse(
   using m = preconditioner === undefined ? undefined : await preconditionerOf(a, preconditioner);
   using solver = await KrylovSolver.create(a, spec, m);
   const element = hostReal(a.precision);
-  using rhs = on.createBuffer(element, matrix.rows);
-  using solution = on.createBuffer(element, matrix.rows);
-  on.write(rhs, Float64Array.from(b));
-  if (x !== undefined) on.write(solution, Float64Array.from(x));
+  using rhs = uploaded(on, element, Float64Array.from(b));
+  using solution = uploaded(on, element, x === undefined ? new Float64Array(matrix.rows) : Float64Array.from(x));
   const result = await solver.solve({ b: rhs, x: solution });
   return { ...result, x: await on.read(solution) };
 }
