@@ -81,8 +81,15 @@ async function solveGroup(device: Device, group: readonly Task[], { precision, s
   const swings = group.map(swingOf);
   const values = (by: number): Promise<Float64Array> =>
     gaussianSwings(
-      device,
-      { chain, sigma: factors.sigma, startsAtOnce: hasRightToday(instance.terms), spacing: by, precision, signal },
+      {
+        device,
+        chain,
+        sigma: factors.sigma,
+        startsAtOnce: hasRightToday(instance.terms),
+        spacing: by,
+        precision,
+        signal,
+      },
       swings,
     );
   try {
