@@ -100,13 +100,15 @@ export interface CallOptions extends WorkOptions {
   readonly device?: Device | undefined;
 }
 
+interface Opening {
+  readonly backend?: BackendName | "auto";
+  readonly precision?: Precision | undefined;
+}
+
 /** Computes on a device, which is borrowed; without one on the device that is opened with `options`. @internal */
 export async function withDevice<T>(
   device: Device | undefined,
-  {
-    backend = "auto",
-    precision,
-  }: { readonly backend?: BackendName | "auto"; readonly precision?: Precision | undefined },
+  { backend = "auto", precision }: Opening,
   compute: (device: Device) => Promise<T>,
 ): Promise<T> {
   if (device !== undefined) return compute(device);
