@@ -1,7 +1,7 @@
 /** Axes for assets whose logarithms are normal: those that leave as few mixed derivatives as barriers allow. */
-import { symmetricEigen } from "../../../linalg/index.ts";
-import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
-import type { Terms } from "../../terms.ts";
+import { symmetricEigen } from "../../linalg/index.ts";
+import { integrate, type PiecewiseConstant } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 
 /**

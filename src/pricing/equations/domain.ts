@@ -1,6 +1,6 @@
 /** The ends of a problem's axes, and the places where their nodes are dense. */
-import { SpecError } from "../../../errors.ts";
-import { formula } from "../../../kernel/index.ts";
+import { SpecError } from "../../errors.ts";
+import { formula } from "../../kernel/index.ts";
 import {
   alphaOf,
   type Heston,
@@ -10,9 +10,9 @@ import {
   surfaceVolatility,
   varianceOf,
   type Volatility,
-} from "../../../market/index.ts";
-import type { Asset, Terms } from "../../terms.ts";
-import { power } from "../../../elementary.ts";
+} from "../../market/index.ts";
+import type { Asset, Terms } from "../terms.ts";
+import { power } from "../../elementary.ts";
 
 /** An axis in numbers. */
 export interface Range {

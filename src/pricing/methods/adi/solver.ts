@@ -1,7 +1,7 @@
 import { type AnyProblem, solveAxes } from "../../../fdm/index.ts";
-import type { Engine } from "../several/engine.ts";
+import type { EquationSolver } from "../../equations/solver.ts";
 import { estimateOf, LEVELS_BELOW } from "./estimate.ts";
-import { finenessOf, growth, isFinest, refined } from "./fineness.ts";
+import { finenessOf, growth, refined } from "./fineness.ts";
 import { isLognormal, lognormalProblem } from "./lognormal.ts";
 import { build } from "./problem.ts";
 
@@ -11,7 +11,7 @@ import { build } from "./problem.ts";
 const MAX_RISE = 4;
 
 /** Alternating directions as a solver of trades in several factors. */
-export const engine: Engine<AnyProblem> = {
+export const solver: EquationSolver<AnyProblem> = {
   name: "adi",
   accuracy: 1e-4,
   build: (terms, mesh, spots, part, level) =>
@@ -20,11 +20,9 @@ export const engine: Engine<AnyProblem> = {
       : build(terms, mesh, spots, part, finenessOf(mesh, level)),
   solve: async (problem, { parameters, precision, ...on }) =>
     (await solveAxes({ ...problem, parameters, precision }, on)).entries,
-  isFinest,
   refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
   growth,
-  levelsBelow: () => LEVELS_BELOW,
+  levelsBelow: LEVELS_BELOW,
   estimate: estimateOf,
-  usesGamma: true,
   bumpLevel: (terms, level) => (isLognormal(terms) ? Math.min(level, Math.max(level - 2, 0)) : Math.min(level, 2)),
 };

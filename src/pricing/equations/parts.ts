@@ -1,9 +1,9 @@
 /** The parts that a trade with barriers is the sum of, and the values known without a solution. */
-import type { Barrier } from "../../../book/index.ts";
-import { BookError } from "../../../errors.ts";
-import { type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../../fdm/index.ts";
-import { integrate } from "../../../market/index.ts";
-import type { Terms } from "../../terms.ts";
+import type { Barrier } from "../../book/index.ts";
+import { BookError } from "../../errors.ts";
+import { type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
+import { integrate } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
 import type { Range } from "./domain.ts";
 import { payoffAt } from "./payoff.ts";
 import type { Parameters } from "./text.ts";
@@ -173,3 +173,7 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE))
     .toSorted((a, b) => a - b);
 }
+
+/** The condition, as a formula, that a spot is at or beyond a level. */
+export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
+  `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;

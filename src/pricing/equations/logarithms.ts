@@ -1,6 +1,7 @@
-/** Geometric averages under a deterministic volatility, which are log-normal: control variates, and prices. */
-import { hostNormalCdf as normalCdf } from "../../../models/index.ts";
-import { integrate, integratedVariance, type PiecewiseConstant } from "../../../market/index.ts";
+/** Weighted sums of logarithms of spots under deterministic volatilities, which are normal numbers. */
+import { integrate, integratedProduct, integratedVariance, type PiecewiseConstant } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
+import { sigmaOf } from "./in-time.ts";
 
 /** A spot under a deterministic volatility. */
 export interface LogNormalSpot {
@@ -73,12 +74,25 @@ export function averageLogarithm(
   };
 }
 
-/** Returns E[max(φ·(exp(N(mean, variance)) − strike), 0)]. */
-export function logNormalOption(right: "call" | "put", strike: number, mean: number, variance: number): number {
-  const sign = right === "call" ? 1 : -1;
-  const forward = Math.exp(mean + 0.5 * variance);
-  const width = Math.sqrt(variance);
-  if (!(width > 0)) return Math.max(sign * (forward - strike), 0);
-  const d = (mean - Math.log(strike)) / width;
-  return sign * (forward * normalCdf(sign * (d + width)) - strike * normalCdf(sign * d));
+/**
+ * The law of Σ wᵢ·ln Sᵢ(T) at expiry, a normal number:
+ *
+ *   mean = Σ wᵢ·(ln Sᵢ + ∫₀ᵀ (r − qᵢ − σᵢ²/2) ds),   variance = Σᵢ Σⱼ wᵢ·wⱼ·ρᵢⱼ·∫₀ᵀ σᵢσⱼ ds
+ */
+export function basketLogarithm(
+  { assets, rates, correlations, expiry }: Terms,
+  spots: readonly number[],
+  weights: readonly number[],
+): { readonly mean: number; readonly variance: number } {
+  const sigmas = assets.map(({ volatility }) => sigmaOf(volatility));
+  const growth = integrate(rates, expiry);
+  let [mean, variance] = [0, 0];
+  weights.forEach((w, i) => {
+    const drift = growth - assets[i].underlying.dividends.yield * expiry;
+    mean += w * (Math.log(spots[i]) + drift - 0.5 * integratedVariance(sigmas[i], expiry));
+    weights.forEach((other, j) => {
+      variance += w * other * correlations[i][j] * integratedProduct(sigmas[i], sigmas[j], expiry);
+    });
+  });
+  return { mean, variance: Math.max(variance, 0) };
 }

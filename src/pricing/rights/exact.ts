@@ -1,13 +1,19 @@
 /** Values that need no tree. */
-import { integrate } from "../../../market/index.ts";
-import type { ResultMethod } from "../../columns/result-columns.ts";
-import type { Terms } from "../../terms.ts";
-import { logNormalOption } from "../montecarlo/average.ts";
-import { chainOf } from "./chain.ts";
+import { integrate } from "../../market/index.ts";
+import { logNormalOption } from "../../models/index.ts";
+import type { ResultMethod } from "../columns/result-columns.ts";
+import type { Terms } from "../terms.ts";
+import type { RightsEstimate, RightsRequest } from "./estimator.ts";
 import { datesOf, unitsOf, varianceAt } from "./factors.ts";
 
+/** The estimate of what has a formula. */
+export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): RightsEstimate | undefined {
+  const known = exactValue(terms, spot);
+  return known && { values: [known.value], errors: [1e-13 * Math.abs(known.value)], method: known.method, size: 0 };
+}
+
 /** A value with nothing to be estimated. */
-export interface ExactValue {
+interface ExactValue {
   readonly value: number;
   readonly method: ResultMethod;
 }
@@ -17,7 +23,7 @@ export interface ExactValue {
  * forwards; those with a right for each date and no obligation, a strip of options (Black 1976, with the variance of
  * the factors). Without volatility the best dates are known today.
  */
-export function exactValue(terms: Terms, spot: number): ExactValue | undefined {
+function exactValue(terms: Terms, spot: number): ExactValue | undefined {
   const { payoff, rates, expiry, assets, exercise } = terms;
   if (payoff.kind !== "swing" && payoff.kind !== "vanilla") return undefined;
   const [{ underlying, volatility }] = assets;
@@ -38,7 +44,7 @@ export function exactValue(terms: Terms, spot: number): ExactValue | undefined {
     if (min === dates.length) return { value: sum(purchase), method: "deterministic" };
     if (min === 0 && max === dates.length) return { value: sum(option), method: "black-scholes" };
   } else if (expiry === 0) return { value: Math.max(sign * (spot - payoff.strike), 0), method: "payoff" };
-  if (chainOf(volatility, dates[0] === 0 ? dates : [0, ...dates]) !== undefined) return undefined;
+  if (varianceAt(volatility, dates[dates.length - 1]) > 0) return undefined;
   if (payoff.kind === "swing") {
     const best = dates.map(purchase).toSorted((a, b) => b - a);
     const value = best.slice(0, max).reduce((total, one, k) => total + (k < min ? one : Math.max(one, 0)), 0);

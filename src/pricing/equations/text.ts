@@ -1,6 +1,6 @@
 /** Formulas of an equation with their numbers apart: trades whose formulas are equal are solved together. */
-import { formula } from "../../../kernel/index.ts";
-import type { PiecewiseConstant } from "../../../market/index.ts";
+import { formula } from "../../kernel/index.ts";
+import type { PiecewiseConstant } from "../../market/index.ts";
 
 /** Run-time parameters of a problem by name, in the order in which its formulas have asked for them. */
 export class Parameters {
@@ -59,7 +59,3 @@ function piecesOf({ times, values }: PiecewiseConstant, until: number): Piece[] 
   }
   return pieces;
 }
-
-/** A formula with one of its variables written otherwise. */
-export const renamed = (text: string, variable: string, by: string): string =>
-  variable === by ? text : text.replace(new RegExp(`\\b${variable}\\b`, "g"), by);

@@ -1,9 +1,10 @@
 /** Payoffs of several underlyings as formulas, and in numbers. */
-import type { Payoff } from "../../../book/index.ts";
-import { SAME_DATE } from "../../../fdm/index.ts";
-import type { Terms } from "../../terms.ts";
+import type { Payoff } from "../../book/index.ts";
+import { SAME_DATE } from "../../fdm/index.ts";
+import { substituted } from "../../kernel/index.ts";
+import type { Terms } from "../terms.ts";
 import { assetName } from "./equation.ts";
-import { Parameters, renamed } from "./text.ts";
+import { Parameters } from "./text.ts";
 
 /** Spots as the payoff at expiry sees them: after a dividend of that day. */
 export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p: Parameters): readonly string[] {
@@ -20,8 +21,8 @@ export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p:
 /** The payoff on exercise, as a formula of the spots, each of which is a formula. */
 export function payoffText(payoff: Payoff, spots: readonly string[], p: Parameters): string {
   if (payoff.kind === "expression") {
-    if (spots.length === 1) return `(${renamed(payoff.expression, "S", spots[0])})`;
-    return `(${spots.reduce((text, spot, i) => renamed(text, `S${i + 1}`, spot), payoff.expression)})`;
+    const by = Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot]));
+    return `(${substituted(payoff.expression, by)})`;
   }
   const K = p.add(payoff.strike, "K");
   const index = payoff.kind === "basket" ? indexText(payoff, spots, p) : spots[0];

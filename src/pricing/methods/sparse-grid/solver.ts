@@ -1,8 +1,9 @@
 import { type AnySparseProblem, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
-import type { Engine } from "../several/engine.ts";
+import type { EquationSolver } from "../../equations/solver.ts";
+import type { Terms } from "../../terms.ts";
 import { bySpot } from "./by-spot.ts";
 import { finenessOf, levelsOfComponents, levelsOfSpots, nodesOf } from "./fineness.ts";
-import { basisOf, onPrincipalComponents } from "./principal.ts";
+import { deviationsOf, onPrincipalComponents } from "./principal.ts";
 
 /** Grids of more nodes take minutes. */
 const MAX_NODES = 1e6;
@@ -13,7 +14,9 @@ const GAIN = 8;
 const GROWTH = 5;
 
 /** Sparse grids as a solver of trades in several factors. */
-export const engine: Omit<Engine<AnySparseProblem>, "name" | "accuracy"> = {
+export const solver: EquationSolver<AnySparseProblem> = {
+  name: "sparse-grid",
+  accuracy: 1e-3,
   build: (terms, mesh, spots, part, level) =>
     part.knockOuts.length === 0
       ? onPrincipalComponents(terms, mesh, spots, part, (deviations) =>
@@ -22,16 +25,18 @@ export const engine: Omit<Engine<AnySparseProblem>, "name" | "accuracy"> = {
       : bySpot(terms, mesh, spots, part, finenessOf(levelsOfSpots(terms.assets.length), level)),
   solve: async (problem, { parameters, precision, ...on }) =>
     (await solveOnSparseGrid({ ...problem, parameters, precision }, on)).entries,
-  isFinest: (terms, level) => {
-    const { barriers, assets } = terms;
-    const initial =
-      barriers.length === 0 ? levelsOfComponents(basisOf(terms).deviations) : levelsOfSpots(assets.length);
-    return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
+  refined: (terms, level, ratio) => {
+    const wanted = level + (ratio > GAIN ? 2 : 1);
+    return isFinest(terms, level) ? level : wanted;
   },
-  refined: (_, level, ratio) => level + (ratio > GAIN ? 2 : 1),
   growth: (_, from, to) => GROWTH ** (to - from),
-  levelsBelow: () => undefined,
+  levelsBelow: 0,
   estimate: (_, correction) => correction,
-  usesGamma: true,
   bumpLevel: (_, level) => Math.min(level, 1),
 };
+
+function isFinest(terms: Terms, level: number): boolean {
+  const { barriers, assets } = terms;
+  const initial = barriers.length === 0 ? levelsOfComponents(deviationsOf(terms)) : levelsOfSpots(assets.length);
+  return nodesOf(finenessOf(initial, level + 1)) > MAX_NODES;
+}

@@ -1,5 +1,5 @@
 /** Functions of time of several others. */
-import { type PiecewiseConstant, valueAt, type Volatility } from "../../../market/index.ts";
+import { type PiecewiseConstant, valueAt, type Volatility } from "../../market/index.ts";
 
 /** A deterministic volatility; NaN of any other. */
 export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>

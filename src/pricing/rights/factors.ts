@@ -1,6 +1,6 @@
 /** Terms as a quantization tree sees them: which it takes, when something is decided, how the spot is distributed. */
-import { type GaussianFactors, integratedVariance, sigmasOf, type Volatility } from "../../../market/index.ts";
-import type { Terms } from "../../terms.ts";
+import { type GaussianFactors, integrate, integratedVariance, sigmasOf, type Volatility } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
 
 /** The reason why these terms are not for a tree; completes the sentence "it has …". */
 export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expiry }: Terms): string | undefined {
@@ -80,3 +80,20 @@ export function reduced(model: GaussianFactors): {
   const both = Math.sqrt(Math.max(a * a + 2 * rho * a * b + b * b, 0));
   return both === 0 ? { alpha: [], sigma: [], rho: 0 } : { alpha: [alpha[0]], sigma: [both], rho: 0 };
 }
+
+/** Tells whether a unit may be taken today. */
+export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
+
+/** The forwards of a request's spot at some times. */
+export const forwardsOf = (
+  {
+    terms: { rates, assets },
+    spots: [[spot]],
+  }: { readonly terms: Terms; readonly spots: readonly (readonly number[])[] },
+  times: readonly number[],
+): readonly number[] =>
+  times.map((t) => spot * Math.exp(integrate(rates, t) - assets[0].underlying.dividends.yield * t));
+
+/** The discount factors to some times. */
+export const discountFactorsOf = ({ rates }: Terms, times: readonly number[]): readonly number[] =>
+  times.map((t) => Math.exp(-integrate(rates, t)));

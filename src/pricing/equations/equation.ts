@@ -1,10 +1,11 @@
 /** The equation of several factors in formulas: its axes, its coefficients, and where it is read. */
-import { SpecError } from "../../../errors.ts";
-import type { Axis } from "../../../fdm/index.ts";
-import { alphaOf, varianceOf, type Volatility } from "../../../market/index.ts";
+import { SpecError } from "../../errors.ts";
+import type { Axis } from "../../fdm/index.ts";
+import { substituted } from "../../kernel/index.ts";
+import { alphaOf, varianceOf, type Volatility } from "../../market/index.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
-import type { Asset, Terms } from "../../terms.ts";
-import { type Parameters, renamed } from "./text.ts";
+import type { Asset, Terms } from "../terms.ts";
+import type { Parameters } from "./text.ts";
 
 /** An axis with the diffusion of its coordinate. */
 interface Factor {
@@ -139,8 +140,8 @@ function diffusionOf(
       return { diffusion: added(`${p.add(volatility.sigma)}*(${S} + ${p.add(volatility.shift)})`, volatility, S, p) };
     case "local": {
       const start = volatility.start ?? 0;
-      const time = start === 0 ? volatility.expression : renamed(volatility.expression, "t", `(t + ${p.add(start)})`);
-      return { diffusion: added(`(${renamed(time, "S", S)})*${S}`, volatility, S, p) };
+      const t = start === 0 ? "t" : `t + ${p.add(start)}`;
+      return { diffusion: added(`(${substituted(volatility.expression, { S, t })})*${S}`, volatility, S, p) };
     }
     case "heston": {
       const v = `v${suffix}`;

@@ -1,6 +1,6 @@
 /** The chains of factors that trees are made of. */
-import { integratedVariance, type Volatility } from "../../../market/index.ts";
-import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../../quantization/index.ts";
+import { integratedVariance, type Volatility } from "../../market/index.ts";
+import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
 import { reduced } from "./factors.ts";
 
 /** A chain in whose states X the spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ). */

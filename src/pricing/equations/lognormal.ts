@@ -1,7 +1,7 @@
 /** The equation of assets whose logarithms are normal, on the axes of some coordinates. */
-import type { AxesDerivatives } from "../../../fdm/index.ts";
-import { integrate, type PiecewiseConstant } from "../../../market/index.ts";
-import type { Terms } from "../../terms.ts";
+import type { AxesDerivatives } from "../../fdm/index.ts";
+import { integrate, type PiecewiseConstant } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
 import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinates.ts";
 import { assetName } from "./equation.ts";
 import type { Parameters } from "./text.ts";
