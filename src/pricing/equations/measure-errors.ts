@@ -8,8 +8,8 @@ import { fromGrid, type Measures } from "./measures.ts";
 /** The inputs of an error estimate. */
 interface ErrorSigns {
   /**
-   * The amounts by which extrapolations in space and time, and the way from a coarser level, have moved derivatives, and
-   * the slopes of those moves.
+   * The amounts by which extrapolations in space and time, and the way from a coarser level, have moved derivatives,
+   * and the slopes of those moves.
    */
   readonly moves: readonly { readonly moved: AxesDerivatives; readonly slopes: Measures }[];
   /** True where a coarser level is among the moves. */

@@ -45,9 +45,9 @@ const central = (by: number): Step => [by, -by];
 
 /**
  * The bumps on the meshes of one factor. A European solution is smooth in its parameters: a forward difference with a
- * tiny step serves in f64, and it is extrapolated as the value is. The exercise boundary moves from node to node as they
- * change, which leaves noise of about 1e-6 of spot in the value: there differences are central and wide, and of the fine
- * solution alone, since extrapolation would add to the noise. In f32 they are wide for rounding's sake.
+ * tiny step serves in f64, and it is extrapolated as the value is. The exercise boundary moves from node to node as
+ * they change, which leaves noise of about 1e-6 of spot in the value: there differences are central and wide, and of
+ * the fine solution alone, since extrapolation would add to the noise. In f32 they are wide for rounding's sake.
  */
 export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): BumpsOnMeshes {
   const { american, exerciseTimes, expiry } = problem;
