@@ -145,13 +145,14 @@ export async function runJobs(input: string, output: string, name: PeerProgram =
   }
 }
 
+type Term = string | number | readonly (number | readonly number[])[];
+
 /** A job as the program reads it. */
 export function lineOf(job: object): string {
-  return Object.entries(job)
-    .map(
-      ([key, value]: [string, unknown]) =>
-        `${key}=${Array.isArray(value) ? value.map((one: number | number[]) => [one].flat().join(":")).join(",") : value}`,
-    )
+  const textOf = (value: Term): string | number =>
+    typeof value === "object" ? value.map((one) => [one].flat().join(":")).join(",") : value;
+  return Object.entries(job as Readonly<Record<string, Term>>)
+    .map(([key, value]) => `${key}=${textOf(value)}`)
     .join(" ");
 }
 

@@ -79,6 +79,7 @@ const KINDS = new Map<string, CellKind>([
   ["floor", "json"],
   ["swaption", "text"],
   ["swap", "json"],
+  ["convertible", "json"],
 ]);
 
 const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];

@@ -1,4 +1,4 @@
-import { SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../book/index.ts";
+import { type Market, SENSITIVITIES, type PricedTrade, type SensitivityName, type TradeResult } from "../book/index.ts";
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
@@ -23,6 +23,31 @@ export const RESULT_COLUMNS = [
 ] as const;
 /** The further columns of a book with scenarios, which a table has no columns for: as JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
+/** The columns of figures that only bonds, caps, swaptions and convertibles have; lists and records are JSON. */
+export const FIGURE_COLUMNS = [
+  "clean",
+  "accrued",
+  "yield",
+  "duration",
+  "convexity",
+  "optionAdjustedSpread",
+  "keyRates",
+  "parameters",
+  "parity",
+  "bondFloor",
+  "creditSensitivity",
+] as const;
+
+/** True where a market is made for trades that have such figures: with a short-rate model, credit or no underlyings. */
+export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
+  credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
+
+/** A figure of a result; null where it has none. */
+export function figureOf(result: TradeResult, name: (typeof FIGURE_COLUMNS)[number]): string | number | null {
+  const figure = result.status === "ok" ? (result[name] ?? null) : null;
+  return typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure;
+}
+
 /** The column of a sensitivity's error estimate: a dotted path into the result. */
 export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
@@ -49,8 +74,9 @@ export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
 export function csvFormat(): ResultFormat {
   let further: FurtherColumn[] = [];
   return {
-    begin: ({ scenarios, sensitivityErrors, tags }) => {
+    begin: ({ scenarios, sensitivityErrors, tags, figures }) => {
       further = [
+        ...(figures === true ? FIGURE_COLUMNS.map(figureColumn) : []),
         ...tagColumns(tags),
         ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
         ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
@@ -71,6 +97,11 @@ function cellsOf(result: TradeResult, further: readonly FurtherColumn[]): (strin
   for (const { value } of further) cells.push(value(result));
   return cells;
 }
+
+const figureColumn = (name: (typeof FIGURE_COLUMNS)[number]): FurtherColumn => ({
+  name,
+  value: (result) => figureOf(result, name),
+});
 
 function scenarioColumn(name: (typeof SCENARIO_COLUMNS)[number]): FurtherColumn {
   const cellOf = (values: PricedTrade[typeof name]): string | null =>

@@ -1,5 +1,7 @@
 import { SENSITIVITIES, type SensitivityName, type TradeResult } from "../book/index.ts";
 import {
+  FIGURE_COLUMNS,
+  figureOf,
   type FurtherColumn,
   RESULT_COLUMNS,
   type ResultColumn,
@@ -34,9 +36,11 @@ export function resultColumns({
   scenarios,
   sensitivityErrors,
   tags,
-}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags">): ParquetColumn<PricedRow>[] {
+  figures,
+}: Pick<RunStart, "scenarios" | "sensitivityErrors" | "tags" | "figures">): ParquetColumn<PricedRow>[] {
   return [
     ...RESULT_COLUMNS.map(resultColumn),
+    ...(figures === true ? FIGURE_COLUMNS.map(figureColumn) : []),
     ...tagColumns(tags).map(tagColumn),
     ...(sensitivityErrors ? SENSITIVITIES.map(errorEstimateColumn) : []),
     ...(scenarios === undefined ? [] : SCENARIO_COLUMNS.map(scenarioColumn)),
@@ -49,6 +53,12 @@ function resultColumn(name: ResultColumn): ParquetColumn<PricedRow> {
   const texts: readonly string[] = ["id", "underlying", "currency", "status", "method", "precision", "backend"];
   return { name, type: texts.includes(name) ? "string" : "number", value: ({ result }) => result[name] ?? null };
 }
+
+const figureColumn = (name: (typeof FIGURE_COLUMNS)[number]): ParquetColumn<PricedRow> => ({
+  name,
+  type: name === "keyRates" || name === "parameters" ? "string" : "number",
+  value: ({ result }) => figureOf(result, name),
+});
 
 /** A column of texts: one tag may be a number here and a text there. */
 function tagColumn({ name, value }: FurtherColumn): ParquetColumn<PricedRow> {

@@ -13,6 +13,8 @@ export interface RunStart {
   readonly scenarios: Scenarios | undefined;
   /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
   readonly tags?: readonly string[] | undefined;
+  /** True where a table has columns for the figures of bonds, caps, swaptions and convertibles. */
+  readonly figures?: boolean | undefined;
   /** True where results have error estimates of their sensitivities. */
   readonly sensitivityErrors: boolean;
   /** True where the rows follow those of another writer. */

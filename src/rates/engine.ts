@@ -129,9 +129,15 @@ function launchesOf(
   fineness: Fineness,
 ): readonly Launch[] {
   const groups = new Map<string, { members: number[]; capacity: number; mostDates: number }>();
-  instances.forEach(({ trade, market }, k) => {
+  // Instances that differ in their curve only need the same nodes.
+  let previous: ShortRateInstance | undefined;
+  let needed = 0;
+  instances.forEach((instance, k) => {
+    const { trade, market } = instance;
     const { dates } = trades[trade];
-    const needed = nodesNeeded(trades[trade], markets[market], fineness);
+    if (trade !== previous?.trade || !haveOneDynamics(markets[market], markets[previous.market]))
+      needed = nodesNeeded(trades[trade], markets[market], fineness);
+    previous = instance;
     if (needed > mostNodes)
       throw new SpecError(
         `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
@@ -152,6 +158,9 @@ function launchesOf(
     return Array.from({ length: pieces }, (_, p) => ({ ...group, members: members.slice(p * most, (p + 1) * most) }));
   });
 }
+
+const haveOneDynamics = (one: GaussianMarket, other: GaussianMarket): boolean =>
+  one.volatility === other.volatility && one.meanReversion === other.meanReversion;
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
 const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

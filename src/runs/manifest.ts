@@ -102,7 +102,13 @@ export const manifestSchema = z.object({
     tags: z.array(z.string()).optional(),
   }),
   /** The file beside the book, and the hash of what it says; of a book with a market of its own, the hash alone. */
-  market: z.object({ place: z.string().optional(), sha256: hash, spots: z.record(z.string(), number) }),
+  market: z.object({
+    place: z.string().optional(),
+    sha256: hash,
+    spots: z.record(z.string(), number),
+    /** True where tables have columns for the figures of bonds, caps, swaptions and convertibles. */
+    figures: z.boolean().optional(),
+  }),
   asOf: z.string(),
   scenarios: scenarios.optional(),
   seed: count,

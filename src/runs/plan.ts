@@ -1,5 +1,6 @@
 /** The beginning of a run: a book is read once, hashed, and cut into chunks. */
 import { type ChunkedBook, type ChunkedFormat, type CostOf, cutBook, openChunkedBook } from "../book/index.ts";
+import { hasFigures } from "../formats/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
 import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
@@ -111,7 +112,12 @@ export async function planRun(
       ...(keep.length === 0 ? {} : { keep }),
       ...(tags === undefined ? {} : { tags }),
     },
-    market: { ...(market === undefined ? {} : { place: fullName(market) }), sha256: marketHash, spots: spotsOf(book) },
+    market: {
+      ...(market === undefined ? {} : { place: fullName(market) }),
+      sha256: marketHash,
+      spots: spotsOf(book),
+      ...(hasFigures(book.market) ? { figures: true } : {}),
+    },
     asOf: book.asOf,
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
     seed: book.seed ?? DEFAULT_SEED,

@@ -1,9 +1,9 @@
 import { parquetMetadataAsync, parquetReadObjects } from "hyparquet";
 import { describe, expect, test } from "vitest";
 import { alignColumns, printable, widthsOf } from "../../src/cli/format/columns.ts";
-import { decimalsFor, fixed, magnitude } from "../../src/formats/index.ts";
-import { parquetTable } from "../../src/formats/index.ts";
+import { decimalsFor, fixed, formatNamed, hasFigures, magnitude, parquetTable } from "../../src/formats/index.ts";
 import { duration, ProgressBar, progressLine } from "../../src/cli/progress.ts";
+import { openDevice, priceBook, readBook } from "../../src/index.ts";
 import { kept } from "./in-process.ts";
 
 describe("numbers for people", () => {
@@ -84,4 +84,37 @@ describe("progress", () => {
     expect(written.split("\r\u001b[K").filter(Boolean)).toHaveLength(2);
     expect(written.endsWith("\r\u001b[K")).toBe(true);
   });
+});
+
+test("figures of bonds and swaptions have columns in CSV and Parquet, where the market has a model for them", async () => {
+  using device = await openDevice({ backend: "cpu" });
+  const EUR = { hullWhite: { meanReversion: 0.05, volatility: 0.01, curve: 0.02 } };
+  const book = readBook({
+    asOf: "2026-11-20",
+    market: { rates: { EUR } },
+    trades: [{ id: "B", currency: "EUR", bond: { maturity: 1.5, coupon: 0.04, frequency: 1, notional: 100 } }],
+  });
+  const { results } = await priceBook(book, { device });
+  const [result] = results;
+  if (result.status === "error") throw new Error(result.error.message);
+  const written = async (name: "csv" | "parquet"): Promise<Buffer> => {
+    const format = formatNamed(name);
+    const start = { asOf: book.asOf, device, scenarios: undefined, sensitivityErrors: false, tags: [] };
+    const parts = [
+      await format.begin({ ...start, figures: hasFigures(book.market) }),
+      format.rows([{ trade: undefined, result }]),
+      format.end({ priced: 1, failed: 0, totals: [] }),
+    ];
+    return Buffer.concat(parts.map((part) => Buffer.from(part)));
+  };
+  const { buffer, byteOffset, byteLength } = await written("parquet");
+  const file = buffer.slice(byteOffset, byteOffset + byteLength);
+  const [row] = await parquetReadObjects({ file: file as ArrayBuffer });
+  const { clean, accrued, yield: y, duration: years, convexity } = result;
+  expect(row).toMatchObject({ clean, accrued, yield: y, duration: years, convexity, parity: null });
+  expect(JSON.parse(String(row["keyRates"]))).toEqual(result.keyRates);
+  expect(JSON.parse(String(row["parameters"]))).toEqual(result.parameters);
+  const [header, line] = (await written("csv")).toString().split("\n");
+  expect(header.split(",")).toEqual(Object.keys(row));
+  expect(line).toContain(`,${clean},${accrued},${y},${years},${convexity},,"[[`);
 });

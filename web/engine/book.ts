@@ -5,6 +5,7 @@ import {
   type BookHeader,
   contextOf,
   currencyOf,
+  type Market,
   type ParsedTrade,
   readHeader,
   type TradeResult,
@@ -34,6 +35,10 @@ export class SessionBook {
 
   get context(): BookContext {
     return contextOf(this.#header);
+  }
+
+  get market(): Market {
+    return this.#header.market;
   }
 
   get info(): LoadedBook {

@@ -1,6 +1,6 @@
 /** Results in the formats of the command line, as a file to save. */
 import { type ParsedTrade, Totals } from "../../src/book/index.ts";
-import { formatNamed } from "../../src/formats/index.ts";
+import { formatNamed, hasFigures } from "../../src/formats/index.ts";
 import type { Part, PricedRow, ResultFormat } from "../../src/formats/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import type { SessionBook } from "./book.ts";
@@ -35,6 +35,7 @@ async function partsOf(format: ResultFormat, book: SessionBook, device: Device):
       asOf,
       scenarios,
       sensitivityErrors: false,
+      figures: hasFigures(book.market),
       device: { backend: device.backend, name: device.name },
     }),
   ];

@@ -34,7 +34,9 @@ export async function merge(
     const { asOf, scenarios, devices: [device = { backend: "cpu", name: "none" }] = [] } = manifest;
     const sensitivityErrors = manifest.options.sensitivityErrorEstimates;
     const writer = formatOf(format, { rows }, output);
-    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags: manifest.book.tags }));
+    const { figures } = manifest.market;
+    const { tags } = manifest.book;
+    await output.write(await writer.begin({ asOf, device, scenarios, sensitivityErrors, tags, figures }));
     const totals = new Totals({ groupBy });
     for await (const part of runs.readParts(store, manifest)) {
       signal.throwIfAborted();

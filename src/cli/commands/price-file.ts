@@ -5,6 +5,7 @@ import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
 import type { BookPlace, OpenBook } from "../../runs/index.ts";
 import type { ParsedTrade } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
+import { hasFigures } from "../../formats/index.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, SAMPLE } from "../expected-work.ts";
 import type { Engine } from "../engine.ts";
@@ -127,7 +128,7 @@ export async function priceLong({ file, engine, output, format, ...run }: LongRu
   const { sensitivityErrors } = options;
   const setting = {
     format,
-    start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags },
+    start: { asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures: hasFigures(book.book.market) },
     precision: engine.precision,
     options: askedOf(options),
   };

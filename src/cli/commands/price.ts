@@ -1,7 +1,7 @@
 import type { PriceOptions } from "../options.ts";
 import type { AnyTrade, ParsedTrade, TradeResult } from "../../book/index.ts";
 import { Totals } from "../../book/index.ts";
-import { formatNamed, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
+import { formatNamed, hasFigures, packageVersion, type PricedRow, type ResultFormat } from "../../formats/index.ts";
 import type { Engine, OpenEngine, RunOptions } from "../engine.ts";
 import type { Work } from "../../pricing/index.ts";
 import { expectedWork, Peekable, SAMPLE } from "../expected-work.ts";
@@ -149,7 +149,10 @@ async function run(given: Run): Promise<number> {
   try {
     const { asOf, scenarios, tags } = input;
     const { sensitivityErrors } = options;
-    await output.write(await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags }));
+    const figures = hasFigures(input.market);
+    await output.write(
+      await format.begin({ asOf, device: engine.device, scenarios, sensitivityErrors, tags, figures }),
+    );
     const run = { ...askedOf(options), precision: options.precision, signal, onProgress };
     for await (const results of engine.priceTrades(trades, input, run)) {
       signal.throwIfAborted();

@@ -44,7 +44,7 @@ interface Prepared {
   readonly model: GaussianModel | undefined;
   /** The number of its first option in the batch. */
   readonly first: number;
-  /** Of each option, the direction of the inner integral. */
+  /** The direction of the inner integral of each option. */
   readonly axes: readonly Axis[];
 }
 

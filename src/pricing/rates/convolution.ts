@@ -9,7 +9,7 @@ import { Evaluations, type Weighted } from "./evaluations.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 import { type DatedTrade, datedTrade } from "./rights.ts";
-import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+import { MovesOfMarkets, type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
 
 /** Rights on dates are priced by two resolutions, whose difference tells the error. */
 const FINE: Fineness = { density: 2.5, reach: 7 };
@@ -42,26 +42,45 @@ export const convolutionRates: RatesMethod = {
 function refuses({ rates, product }: RatesTrade): string | undefined {
   if (product.kind === "capFloor") return "a sum of options";
   if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
-  return gaussian(rates) === undefined ? `a model that is not Gaussian in one factor, ${rates.kind}` : undefined;
+  return !isGaussian(rates) ? `a model that is not Gaussian in one factor, ${rates.kind}` : undefined;
 }
 
-/** a and σ(t); undefined for other models. */
-function gaussian(model: RatesModel): Pick<GaussianMarket, "meanReversion" | "volatility"> | undefined {
+const isGaussian = ({ kind }: RatesModel): boolean => kind === "hullWhite" || kind === "vasicek";
+
+/** The mean reversion a and the volatility σ(t) of a market. @throws SpecError other models */
+function dynamicsOf(market: RatesMarket): Pick<GaussianMarket, "meanReversion" | "volatility"> {
+  const { model } = market;
   switch (model.kind) {
     case "hullWhite":
-      return { meanReversion: model.meanReversion, volatility: model.volatility };
+      return { meanReversion: model.meanReversion, volatility: market.sigma(model.volatility) };
     case "vasicek":
+      // A move of the volatility is in the market's model, since the curve depends on it.
       return { meanReversion: model.kappa, volatility: constant(model.sigma) };
     default:
-      return undefined;
+      throw new SpecError(`rates: expected hullWhite or vasicek, got ${model.kind}`);
   }
 }
 
-function gaussianMarket(market: RatesMarket): GaussianMarket {
-  const terms = gaussian(market.model);
-  if (terms === undefined) throw new SpecError(`rates: expected hullWhite or vasicek, got ${market.model.kind}`);
-  const { meanReversion, volatility } = terms;
-  return { meanReversion, volatility: market.sigma(volatility), logDiscount: (t) => market.logDiscount(t) };
+/** The markets of a batch as the recursion takes them, with one volatility for all that have the same. */
+class GaussianMarkets {
+  readonly moves = new MovesOfMarkets();
+  readonly #markets = new Map<RatesMarket, GaussianMarket>();
+  readonly #dynamics = new Map<RatesModel, Map<string, ReturnType<typeof dynamicsOf>>>();
+
+  of(market: RatesMarket): GaussianMarket {
+    const known = this.#markets.get(market) ?? this.#made(market);
+    this.#markets.set(market, known);
+    return known;
+  }
+
+  #made(market: RatesMarket): GaussianMarket {
+    const { model, years, volatilityShift } = market;
+    const key = `${years} ${volatilityShift}`;
+    const own = this.#dynamics.get(model) ?? new Map<string, ReturnType<typeof dynamicsOf>>();
+    const dynamics = own.get(key) ?? dynamicsOf(market);
+    this.#dynamics.set(model, own.set(key, dynamics));
+    return { ...dynamics, logDiscount: (t) => market.logDiscount(t) };
+  }
 }
 
 /** The instances that are evaluated for a row, and the weights by which its results follow. */
@@ -83,9 +102,10 @@ class ConvolutionSession implements RatesSession {
 
   async price(rows: readonly RatesRow[], signal: AbortSignal | undefined): Promise<readonly RatesOutcome[]> {
     const evaluations = new Evaluations();
+    const markets = new GaussianMarkets();
     const plans = rows.map((row) => {
       try {
-        return planOf(row, evaluations);
+        return planOf(row, evaluations, markets);
       } catch (error) {
         if (error instanceof SpecError) return error;
         throw error;
@@ -101,17 +121,22 @@ class ConvolutionSession implements RatesSession {
 }
 
 /** @throws SpecError dates that are too close to each other */
-function planOf({ trade, market, greeks }: RatesRow, evaluations: Evaluations): Plan {
-  const finest = dated(trade, PER_YEAR[2]);
-  const { hasWindows, claim } = finest;
-  const nodes = nodesNeeded(claim, gaussianMarket(market), hasWindows ? WINDOW : FINE);
+function planOf({ trade, market, greeks }: RatesRow, evaluations: Evaluations, markets: GaussianMarkets): Plan {
+  const claims = new Map<number, DatedTrade>();
+  const dated = (of: RatesTrade, perYear: number): DatedTrade => {
+    const known = (of === trade ? claims.get(perYear) : undefined) ?? datedOrThrow(of, perYear);
+    if (of === trade) claims.set(perYear, known);
+    return known;
+  };
+  const { hasWindows, claim } = dated(trade, PER_YEAR[2]);
+  const nodes = nodesNeeded(claim, markets.of(market), hasWindows ? WINDOW : FINE);
   if (nodes > mostNodes)
     throw new SpecError(
       `dates of exercise too close to each other for how far away they are: ${nodes} nodes, at most ${mostNodes}; ` +
         "leave some of the dates out",
     );
   const ask = (of: RatesTrade, at: RatesMarket, perYear: number, fineness: Fineness): number =>
-    evaluations.ask(dated(of, perYear).claim, gaussianMarket(at), fineness);
+    evaluations.ask(dated(of, hasWindows ? perYear : PER_YEAR[2]).claim, markets.of(at), fineness);
   const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
   const moved = (of: RatesTrade, at: RatesMarket): Weighted => {
     if (!hasWindows) return [[1, ask(of, at, PER_YEAR[0], MOVED)]];
@@ -121,10 +146,10 @@ function planOf({ trade, market, greeks }: RatesRow, evaluations: Evaluations): 
       [-1, ask(of, at, first, WINDOW)],
     ];
   };
-  const sensitivities = sensitivitiesOf(trade, market, greeks, moved);
+  const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, moved);
   if (!hasWindows) {
-    const value: Weighted = [[1, evaluations.ask(claim, gaussianMarket(market), FINE)]];
-    const check: Weighted = [[1, evaluations.ask(claim, gaussianMarket(market), COARSE)]];
+    const value: Weighted = [[1, evaluations.ask(claim, markets.of(market), FINE)]];
+    const check: Weighted = [[1, evaluations.ask(claim, markets.of(market), COARSE)]];
     return { value, check, margin: MARGIN.dates, least: MARGIN.least * size, sensitivities };
   }
   const [first, second, third] = PER_YEAR.map((perYear) => ask(trade, market, perYear, WINDOW));
@@ -140,7 +165,7 @@ function planOf({ trade, market, greeks }: RatesRow, evaluations: Evaluations): 
   return { value, check, margin: MARGIN.windows, least: 1e-6 * size, sensitivities };
 }
 
-function dated(trade: RatesTrade, perYear: number): DatedTrade {
+function datedOrThrow(trade: RatesTrade, perYear: number): DatedTrade {
   const found = datedTrade(trade, perYear);
   if (found === undefined) throw new SpecError("expected a bond, an option on a bond or a swaption");
   return found;

@@ -15,13 +15,13 @@ export interface Exchanged {
 
 /** Options of `exchangeKernel` that are priced by one launch. */
 export class ExchangeBatch {
-  /** Of each option: strike, sign, kind, and its unit. */
+  /** The strike, the sign, the kind and the unit of each option. */
   readonly #strikes: number[] = [];
   readonly #signs: number[] = [];
   readonly #kinds: number[] = [];
   readonly #units: number[] = [];
   readonly #first: number[] = [0];
-  /** Of each flow: its amount, and its deviations α and β. */
+  /** The amount of each flow and its deviations α and β. */
   readonly #amounts: number[] = [];
   readonly #across: number[] = [];
   readonly #along: number[] = [];

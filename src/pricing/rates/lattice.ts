@@ -7,7 +7,7 @@ import type { Weighted } from "./evaluations.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 import { datedTrade } from "./rights.ts";
-import { type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+import { MovesOfMarkets, type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
 
 /** Rounding of the lattice and of its fit, relative to the largest payment. */
 const ROUNDING = 1e-12;
@@ -73,6 +73,7 @@ interface Plan {
 
 async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
   const instances: LatticeInstance[] = [];
+  const moves = new MovesOfMarkets();
   const plans = rows.map(({ trade, market, greeks }): Plan | SpecError => {
     if (market.years > 0) return new SpecError("a later date is not on the lattice, whose periods begin at asOf");
     const ask = (at: RatesMarket): number => instances.push(instanceOf(trade, at)) - 1;
@@ -80,7 +81,7 @@ async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promis
     const value = ask(market);
     const size = Math.max(...instances[value].trade.flows.map(([, amount]) => Math.abs(amount)));
     const wanted = greeks === "all" ? "moves" : "none";
-    return { value, size, sensitivities: sensitivitiesOf(trade, market, wanted, valueOf) };
+    return { value, size, sensitivities: sensitivitiesOf(trade, moves.of(market), wanted, valueOf) };
   });
   const { values } = await engine.values(instances);
   return plans.map((plan) => (plan instanceof SpecError ? plan : resultOf(plan, values)));

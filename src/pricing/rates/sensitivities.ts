@@ -2,7 +2,7 @@
 import type { RatesTrade } from "../../book/index.ts";
 import type { RatesModel } from "../../market/index.ts";
 import type { Weighted } from "./evaluations.ts";
-import { KEY_TIMES, keyMove, keyRatesUpTo } from "./key-rates.ts";
+import { keyMove, keyRatesUpTo } from "./key-rates.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
@@ -17,51 +17,95 @@ export interface Sensitivity {
 const MOVE = 1e-4;
 const STEP = 1e-3;
 
+/** A market moved up and down, and by how much in all. */
+interface Moved {
+  readonly up: RatesMarket;
+  readonly down: RatesMarket;
+  readonly width: number;
+}
+
+/** The moves of a market that sensitivities are made of, each made once for all trades. */
+export class MarketMoves {
+  readonly market: RatesMarket;
+  readonly volatility: Moved;
+  /** By parameter of the model, as the book names them. */
+  readonly parameters: Readonly<Record<string, Moved>>;
+  readonly #keys: Moved[] = [];
+  readonly #later = new Map<number, RatesMarket>();
+
+  constructor(market: RatesMarket) {
+    this.market = market;
+    const { model, years } = market;
+    const [low, high] = volatilityMoves(model);
+    this.volatility = {
+      up: new RatesMarket(model, { years, volatility: high }),
+      down: new RatesMarket(model, { years, volatility: low }),
+      width: high - low,
+    };
+    this.parameters = parametersOf(model, this.volatility);
+  }
+
+  /** The moves of the key rates up to the last payment. */
+  keysUpTo(last: number): readonly Moved[] {
+    const count = keyRatesUpTo(last);
+    for (let k = this.#keys.length; k < count; k++) {
+      const [up, down] = [MOVE, -MOVE].map((size) => this.market.moved((t) => size * keyMove(k, t)));
+      this.#keys.push({ up, down, width: 2 * MOVE });
+    }
+    return this.#keys.slice(0, count);
+  }
+
+  /** The market as its forward rates have it `years` after `asOf`. */
+  later(years: number): RatesMarket {
+    const known = this.#later.get(years) ?? new RatesMarket(this.market.model, { years });
+    this.#later.set(years, known);
+    return known;
+  }
+}
+
+/** The moves of each market of a batch. */
+export class MovesOfMarkets {
+  readonly #moves = new Map<RatesMarket, MarketMoves>();
+
+  of(market: RatesMarket): MarketMoves {
+    const known = this.#moves.get(market) ?? new MarketMoves(market);
+    this.#moves.set(market, known);
+    return known;
+  }
+}
+
 /**
  * The sensitivities that are asked for ("moves": all but theta), each a difference of values of the second order: theta
- * forward in time, the others central, except that no volatility falls below 0. `valueOf` gives a trade's value in a
- * market.
+ * forward in time, the others central, except that no volatility falls below 0. Rho is the sum of the key rates.
+ * `valueOf` gives a trade's value in a market.
  */
 export function sensitivitiesOf(
   trade: RatesTrade,
-  market: RatesMarket,
+  moves: MarketMoves,
   greeks: RatesRow["greeks"] | "moves",
   valueOf: (trade: RatesTrade, market: RatesMarket) => Weighted,
 ): readonly Sensitivity[] {
   if (greeks === "none") return [];
-  const theta = greeks === "moves" ? [] : thetaOf(trade, market, valueOf);
+  const theta = greeks === "moves" ? [] : thetaOf(trade, moves, valueOf);
   if (greeks === "grid") return theta;
-  const difference = (up: RatesMarket, down: RatesMarket, width: number): Weighted => [
+  const difference = ({ up, down, width }: Moved): Weighted => [
     ...scaled(valueOf(trade, up), 1 / width),
     ...scaled(valueOf(trade, down), -1 / width),
   ];
-  const { model, years } = market;
-  const byRate = (move: (t: number) => number): Weighted =>
-    difference(
-      market.moved((t) => MOVE * move(t)),
-      market.moved((t) => -MOVE * move(t)),
-      2 * MOVE,
-    );
-  const keys = KEY_TIMES.slice(0, keyRatesUpTo(lastPayment(trade))).map((_, k): Sensitivity => ({
-    of: byRate((t) => keyMove(k, t)),
-    put: (result, value) => ({ ...result, keyRates: [...(result.keyRates ?? []), value] }),
-  }));
-  const [low, high] = volatilityMoves(model);
-  const byVolatility = difference(
-    new RatesMarket(model, { years, volatility: high }),
-    new RatesMarket(model, { years, volatility: low }),
-    high - low,
-  );
-  const parameters = Object.entries(parametersOf(model)).map(([name, { up, down, width }]): Sensitivity => ({
-    of: name === "volatility" ? byVolatility : difference(new RatesMarket(up), new RatesMarket(down), width),
-    put: (result, value) => ({ ...result, parameters: { ...result.parameters, [name]: value } }),
-  }));
+  const keys = moves.keysUpTo(lastPayment(trade)).map(difference);
+  const byVolatility = difference(moves.volatility);
   return [
     ...theta,
-    { of: byRate((t) => t), put: (result, rho) => ({ ...result, rho }) },
+    { of: keys.flat(), put: (result, rho) => ({ ...result, rho }) },
     { of: byVolatility, put: (result, vega) => ({ ...result, vega }) },
-    ...keys,
-    ...parameters,
+    ...keys.map((of): Sensitivity => ({
+      of,
+      put: (result, value) => ({ ...result, keyRates: [...(result.keyRates ?? []), value] }),
+    })),
+    ...Object.entries(moves.parameters).map(([name, moved]): Sensitivity => ({
+      of: moved === moves.volatility ? byVolatility : difference(moved),
+      put: (result, value) => ({ ...result, parameters: { ...result.parameters, [name]: value } }),
+    })),
   ];
 }
 
@@ -71,17 +115,17 @@ const scaled = (of: Weighted, factor: number): Weighted =>
 /** The curve rolls along its forward rates. */
 function thetaOf(
   trade: RatesTrade,
-  market: RatesMarket,
+  moves: MarketMoves,
   valueOf: (trade: RatesTrade, market: RatesMarket) => Weighted,
 ): readonly Sensitivity[] {
   const next = Math.min(...eventsOf(trade).filter((time) => time > 0));
   const step = Math.min(STEP, next / 4);
   const [first, second] = [step, 2 * step].map((years) => {
-    const later = laterRatesTrade(trade, years, market);
-    return later === undefined ? [] : valueOf(later, new RatesMarket(market.model, { years }));
+    const later = laterRatesTrade(trade, years, moves.market);
+    return later === undefined ? [] : valueOf(later, moves.later(years));
   });
   const of = [
-    ...scaled(valueOf(trade, market), -1.5 / step),
+    ...scaled(valueOf(trade, moves.market), -1.5 / step),
     ...scaled(first, 2 / step),
     ...scaled(second, -0.5 / step),
   ];
@@ -125,28 +169,21 @@ function volatilityMoves(model: RatesModel): readonly [number, number] {
   return move > 1e-7 ? [-move, move] : [0, 1e-5];
 }
 
-/** A model with one parameter moved up, and down, and by how much in all. */
-interface ParameterMove {
-  readonly up: RatesModel;
-  readonly down: RatesModel;
-  readonly width: number;
-}
-
-function parametersOf(model: RatesModel): Readonly<Record<string, ParameterMove>> {
+function parametersOf(model: RatesModel, volatility: Moved): Readonly<Record<string, Moved>> {
+  const moved = (up: RatesModel, down: RatesModel, width: number): Moved => ({
+    up: new RatesMarket(up),
+    down: new RatesMarket(down),
+    width,
+  });
   if (model.kind === "hullWhite") {
-    const { meanReversion: a } = model;
-    const meanReversion = {
-      up: { ...model, meanReversion: a + MOVE },
-      down: { ...model, meanReversion: a - MOVE },
-      width: 2 * MOVE,
-    };
-    return { meanReversion, volatility: { up: model, down: model, width: 1 } };
+    const at = (move: number): RatesModel => ({ ...model, meanReversion: model.meanReversion + move });
+    return { meanReversion: moved(at(MOVE), at(-MOVE), 2 * MOVE), volatility };
   }
   if (model.kind !== "vasicek") return {};
   const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {
     const low = name === "sigma" ? Math.max(model.sigma - MOVE, 0) : model[name] - MOVE;
     const high = model[name] + MOVE;
-    return [name, { up: { ...model, [name]: high }, down: { ...model, [name]: low }, width: high - low }] as const;
+    return [name, moved({ ...model, [name]: high }, { ...model, [name]: low }, high - low)] as const;
   });
   return Object.fromEntries(moves);
 }
