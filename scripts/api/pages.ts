@@ -60,10 +60,10 @@ const CALLS = `## One way to call
 Calls that compute take \`device\`, \`precision\`, \`signal\`, \`onProgress\` and \`seed\` among their options, as far as
 they have them, and each name means the same everywhere.
 
-* \`device\` is borrowed. Without one, a device is opened for the call and disposed afterwards. A class that keeps memory
-  on a device, such as \`QuantizationTree\`, is made by \`create(device, …)\`.
-* \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\`: Monte Carlo and
-  quantization take \`"f32"\` there.
+* \`device\` is borrowed. Without one, a device is opened for the call and disposed afterwards. A class that keeps
+  memory on a device, such as \`QuantizationTree\`, is made by \`create(device, …)\`.
+* \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\`: Monte Carlo
+  and quantization take \`"f32"\` there.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.

@@ -96,7 +96,7 @@ export class TransitionCounter implements Disposable {
     for (const launch of this.#launches) launch();
   }
 
-  /** Counts as `run` does, and waits for each launch, whose number is the unit of `work`. @throws the signal's reason */
+  /** Counts as `run` does, and waits for each launch, which is a unit of `work`. @throws the signal's reason */
   async runAll(work: Work): Promise<void> {
     work.expect(this.#launches.length);
     for (const launch of this.#launches) {
