@@ -175,7 +175,7 @@ describe("Gaussian short rates in a book", () => {
     const more = { scenarios: { volatility: [0.005], rate: [0.01] } };
     const [formula] = await priced({ vasicek }, trades, { method: "closed-form" }, more);
     const [own] = await priced({ vasicek }, trades, { method: "convolution" }, more);
-    expect(own.scenarios!.flat(3)[0] / formula.scenarios!.flat(3)[0]).toBeCloseTo(1, 6);
+    expect(own.scenarios!.flat(3)[0]! / formula.scenarios!.flat(3)[0]!).toBeCloseTo(1, 6);
     for (const name of ["vega", "rho", "theta"] as const) expect(own[name]! / formula[name]!).toBeCloseTo(1, 3);
     for (const [name, value] of Object.entries(formula.parameters!))
       expect(own.parameters![name] / value).toBeCloseTo(1, 3);
