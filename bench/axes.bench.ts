@@ -63,7 +63,7 @@ async function puts(
       steps,
       precision,
     },
-    device,
+    { device },
   );
 }
 
@@ -99,7 +99,7 @@ async function cube(device: Device, nodes: number, steps: number, scheme: Scheme
       steps,
       precision,
     },
-    device,
+    { device },
   );
 }
 
@@ -253,7 +253,7 @@ async function fitted(device: Device, option: HestonPut, accuracy: 1e-4 | 1e-5):
       scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 },
       steps: grid.steps,
     },
-    device,
+    { device },
   );
   return entries[0].at({ S: strike, v: v0 }).value;
 }

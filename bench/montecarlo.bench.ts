@@ -33,7 +33,7 @@ async function earlyExercise(device: CpuDevice, peer: QuantLib | undefined, cont
     [0.4, 7.101265449935223],
   ] as const) {
     const model = blackScholes({ spot: 36, rate: 0.06, volatility });
-    const run = () => longstaffSchwartz(device, { model, product, dates, paths });
+    const run = () => longstaffSchwartz({ device, model, product, dates, paths });
     const { value, standardError } = await run();
     const option = {
       type: "put",
@@ -108,8 +108,8 @@ async function asians(device: CpuDevice, peer: QuantLib | undefined, context: Co
     const seeds = peer === undefined ? 0 : context.quick ? 2 : 16;
     for (const [i, strike] of strikes.entries())
       for (let seed = 0; seed < seeds; seed++)
-        errors.push((await monteCarlo(device, settings(strike, seed))).value[0] - exact[i]);
-    const run = () => monteCarlo(device, settings(100, 1));
+        errors.push((await monteCarlo({ ...settings(strike, seed), device })).value[0] - exact[i]);
+    const run = () => monteCarlo({ ...settings(100, 1), device });
     const common = { device: context.cpu, precision, unit: "s" } as const;
     const what = `Asian, 12 dates, ${paths} Sobol' paths and reflections with control, one thread`;
     if (peer === undefined) {
@@ -148,7 +148,7 @@ async function steps(device: CpuDevice, context: Context): Promise<void> {
   const threads = device.threads === 1 ? "one thread" : `${device.threads} threads`;
   for (const [name, settings] of Object.entries(cases))
     for (const precision of ["f64", "f32"] as const) {
-      const run = () => monteCarlo(device, { ...settings, dates, paths, precision });
+      const run = () => monteCarlo({ device, ...settings, dates, paths, precision });
       const figure = (1e9 * (await medianSeconds(context.quick ? 2 : 5, run))) / (paths * dates.length);
       context.report({ case: `a step: ${name}, ${threads}`, device: context.cpu, precision, figure, unit: "ns" });
     }
@@ -161,7 +161,7 @@ async function batch(device: CpuDevice, context: Context): Promise<void> {
   const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
   const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.2 });
   const run = () =>
-    monteCarlo(device, { model, product: asian({ payoff: "call", strike: strikes }), dates, paths: 1024 });
+    monteCarlo({ device, model, product: asian({ payoff: "call", strike: strikes }), dates, paths: 1024 });
   const figure = (1e6 * (await medianSeconds(context.quick ? 2 : 3, run))) / trades;
   const what = `a trade of ${trades.toLocaleString("en-US")} Asians, 12 dates, 1,024 paths, ${device.threads} threads`;
   context.report({ case: what, device: context.cpu, precision: "f64", figure, unit: "µs" });

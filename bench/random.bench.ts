@@ -70,7 +70,7 @@ async function numbers(
 async function wholeCall(generator: GeneratorName, count: number, context: Context): Promise<void> {
   const seconds = await medianSeconds(context.quick ? 2 : 7, async () => {
     using device = createCpuDevice({ threads: 1 });
-    await randomNumbers(device, { generator, seed: 1, distribution: "normal", count });
+    await randomNumbers({ device, generator, seed: 1, distribution: "normal", count });
   });
   context.report({
     case: `${generator}, ${count.toExponential(0)} normals of a new device on the host, compiled and read, one thread`,

@@ -41,7 +41,7 @@ export type {
 export { openDevice } from "./device/index.ts";
 export type { BackendName, Device, DeviceBuffer, DeviceLimits } from "./device/index.ts";
 export { solve } from "./fdm/index.ts";
-export type { EntrySolution, EquationProblem, Solution, SolveOptions, SolveProgress } from "./fdm/index.ts";
+export type { EntrySolution, EquationProblem, Solution } from "./fdm/index.ts";
 export {
   EXPLAIN_TERMS,
   explainBook,
@@ -58,6 +58,6 @@ export {
   type Greeks,
   type MarketMoves,
   type Method,
+  type BookProgress,
   type PricingOptions,
-  type Progress,
 } from "./pricing/index.ts";

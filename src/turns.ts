@@ -40,6 +40,54 @@ export class Turns {
   }
 }
 
+/** The progress of long work, in units that the call names. */
+export interface Progress {
+  /** The number of units that are done. */
+  readonly done: number;
+  /** The number of units in total, as far as they are known. */
+  readonly total: number;
+}
+
+/** The options of calls that may take long. */
+export interface WorkOptions {
+  /** Ends the work between two launches: the call throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** A callback that is called while the work goes on, and when it is complete. */
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** Long work: counts what is done, lets the event loop turn, and ends when it is told to. */
+export class Work {
+  readonly #options: WorkOptions;
+  readonly #turns: Turns;
+  readonly #counted: { done: number; total: number };
+
+  /** `counted`: of several devices that work together, whose progress is one. @throws the signal's reason */
+  constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
+    this.#options = options;
+    this.#counted = counted;
+    this.#turns = new Turns(options.signal);
+    options.signal?.throwIfAborted();
+  }
+
+  /** Adds work that is to be done. */
+  expect(units: number): void {
+    this.#counted.total += units;
+  }
+
+  /** Counts units that are complete; lets the event loop turn if it is time. @throws the signal's reason */
+  async done(units: number): Promise<void> {
+    this.#counted.done += units;
+    this.#options.onProgress?.({ ...this.#counted });
+    await this.turn();
+  }
+
+  /** Lets the event loop turn if it is time. @throws the signal's reason */
+  async turn(): Promise<void> {
+    if (this.#turns.due) await this.#turns.take();
+  }
+}
+
 /**
  * Returns what a promise gives; undefined if it does not within so many milliseconds.
  * @throws what the promise is rejected with

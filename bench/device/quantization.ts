@@ -21,7 +21,7 @@ import { emptyRows, RowMaker } from "../../src/quantization/tree/rows.ts";
 import { LAYER_GROUP, layersKernel } from "../../src/quantization/tree/by-layers.ts";
 import { walkKernel } from "../../src/quantization/tree/walk.ts";
 import { gridWalkKernel } from "../../src/quantization/tree/walk-grid.ts";
-import { RandomGenerator, randomSpec } from "../../src/random/index.ts";
+import { RandomGenerator, randomSpec, seedWords } from "../../src/random/index.ts";
 import type { Benchmark, Context } from "../harness.ts";
 import { floorOn, H200 } from "./h200.ts";
 import { type Stopwatch, stopwatch } from "./stopwatch.ts";
@@ -136,7 +136,7 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
     initial: uploaded(device, precision, plan.initial),
     table: uploaded(device, "i32", table),
   };
-  const common = { ...numbers, counters, seed, layers: sizes.length, firstPath: 0 };
+  const common = { ...numbers, counters, ...seedWords(seed), layers: sizes.length, firstPath: 0 };
   const row = async (what: string, work: () => void, times = 1): Promise<void> =>
     context.report({
       case: `N = ${size}, ${what}`,
@@ -165,7 +165,17 @@ async function walks({ watch, context, paths, days, repetitions }: Setting, size
   const length = Math.ceil(paths / parts);
   const groups = pairs * Math.ceil(paths / length);
   const { parameters, points, geometry } = numbers;
-  const layerArgs = { seed, pairs, paths, length, parameters, points, table: numbers.table, geometry, counters };
+  const layerArgs = {
+    ...seedWords(seed),
+    pairs,
+    paths,
+    length,
+    parameters,
+    points,
+    table: numbers.table,
+    geometry,
+    counters,
+  };
   for (const inWorkgroup of ["counters", "table"] as const) {
     if (inWorkgroup === "counters" && 4 * (size * size + 2 * size) + 64 > device.limits.maxWorkgroupBytes) continue;
     const shape = { ...shared, nearest: searcher.nearestIn(table), sharesTable: inWorkgroup === "table" };

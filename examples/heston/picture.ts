@@ -51,7 +51,7 @@ async function puts(finesse: Finesse): Promise<AxesSolution<"S" | "v">> {
       steps,
       grading: 1,
     },
-    device,
+    { device },
   );
 }
 

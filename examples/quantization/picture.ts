@@ -63,7 +63,7 @@ const dates = Array.from({ length: 50 }, (_, k) => (k + 1) / 50);
 async function regression(paths: number): Promise<{ readonly value: number; readonly standardError: number }> {
   const model = blackScholes({ spot: 36, rate: 0.06, volatility: 0.2 });
   const product = european({ payoff: "put", strike: 40 });
-  const found = await longstaffSchwartz(device, { model, product, dates, regressionPaths: paths / 4, paths });
+  const found = await longstaffSchwartz({ device, model, product, dates, regressionPaths: paths / 4, paths });
   return { value: found.value[0]!, standardError: found.standardError[0]! };
 }
 

@@ -37,7 +37,7 @@ async function onSparseGrid(axes: number): Promise<number> {
       expiry: 1,
       level: LEVEL[axes]!,
     },
-    device,
+    { device },
   );
   return entries[0]!.at(Object.fromEntries(names.map((name) => [name, 100]))).value;
 }
@@ -51,7 +51,7 @@ async function byPaths(axes: number, sampling: Sampling, paths: number): Promise
   const call = basket({ payoff: "call", strike: 100, kind: "best-of", weights: each(1) });
   const barriers = [{ type: "up-and-out", level: 200, asset: "each" }] as const;
   const product = withBarriers({ product: call, barriers });
-  const { value, standardError } = await monteCarlo(device, { model, product, dates: [1], sampling, paths });
+  const { value, standardError } = await monteCarlo({ device, model, product, dates: [1], sampling, paths });
   return { value: value[0]!, deviation: standardError[0]! };
 }
 

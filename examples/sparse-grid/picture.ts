@@ -37,7 +37,7 @@ async function errorOf(axes: number, level: number, payoff: Payoff): Promise<{ e
       steps: 100,
       level,
     },
-    device,
+    { device },
   );
   const exact = isSmooth ? 100 ** axes * Math.exp(0.03 * (axes - 1)) : EXACT[axes]!;
   const { value } = entries[0]!.at(Object.fromEntries(names.map((name) => [name, 100])));

@@ -51,8 +51,32 @@ function overview(entries: readonly Entry[], homes: Homes): Page {
     "Every export of the package, by entry. Units: times are years from `asOf` or from today, rates and volatilities " +
     "are decimals per year and per √year, and amounts are in the currency of the trade. Shapes are written " +
     "`[rows, columns]`, in row-major order.";
-  return { file: "README.md", text: text(NOTE, "# API reference", wrapped(introduction), ...parts) };
+  return { file: "README.md", text: text(NOTE, "# API reference", wrapped(introduction), CALLS, ...parts) };
 }
+
+/** What all calls that compute on a device have in common. */
+const CALLS = `## One way to call
+
+Calls that compute take \`device\`, \`precision\`, \`signal\`, \`onProgress\` and \`seed\` among their options, as far as
+they have them, and each name means the same everywhere.
+
+* \`device\` is borrowed. Without one, a device is opened for the call and disposed afterwards. A class that keeps
+  memory on a device, such as \`QuantizationTree\`, is made by \`create(device, …)\`.
+* \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\`: Monte Carlo
+  and quantization take \`"f32"\` there.
+* \`signal\` ends the work between two launches: the call throws the signal's reason.
+* \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
+* \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.
+
+| call | without a device | \`onProgress\` counts | \`signal\` |
+| --- | --- | --- | --- |
+| \`priceBook\`, \`priceTrades\`, \`explainBook\` | the best of the machine | trades | yes |
+| \`solve\`, \`solveOnSparseGrid\` | the best of the machine | stages of time steps of all entries | yes |
+| \`monteCarlo\`, \`longstaffSchwartz\` | the best of the machine | paths of all instances | yes |
+| \`gaussianSwings\` | the best of the machine | dates | yes |
+| \`QuantizationTree.create\` | it is the first argument | launches of paths | yes |
+| \`normalQuantizer\`, \`sampleQuantizer\` | the CPU | iterations | yes |
+| \`randomNumbers\`, \`solveSparse\`, \`solveTridiagonal\` | the CPU | | no |`;
 
 const named = (entry: Entry, kind: Kind): Export[] =>
   entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

@@ -147,6 +147,8 @@ export interface Device extends Disposable {
   readonly limits: DeviceLimits;
   /** The number of work items that fill the device: batches smaller than this leave it partly idle. */
   readonly parallelism: number;
+  /** The number of the host's threads that kernels run on; 1 where they run on a GPU. */
+  readonly threads: number;
   /** The number of buffers that were created and not yet disposed. */
   readonly liveBuffers: number;
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */

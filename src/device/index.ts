@@ -5,9 +5,11 @@ import { createCpuDevice } from "./cpu/index.ts";
 import type { CudaDevice, CudaDeviceInfo, CudaPart } from "./cuda/index.ts";
 import { cudaMayBeHere } from "./cuda/library/driver-places.ts"; // a small file, where the index would load all of CUDA
 import type { BackendName, Device, SharedContext } from "./device.ts";
+import type { WorkOptions } from "../turns.ts";
 import { offeredPrecision } from "./precision.ts";
 
 export type * from "./device.ts";
+export type { Progress, WorkOptions } from "../turns.ts";
 export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
@@ -90,6 +92,28 @@ export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = 
     device[Symbol.dispose]();
     throw error;
   }
+}
+
+/** The options of a call that computes on a device. */
+export interface CallOptions extends WorkOptions {
+  /** The device, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
+  readonly device?: Device | undefined;
+}
+
+interface Opening {
+  readonly backend?: BackendName | "auto";
+  readonly precision?: Precision | undefined;
+}
+
+/** Computes on a device, which is borrowed; without one on the device that is opened with `options`. @internal */
+export async function withDevice<T>(
+  device: Device | undefined,
+  { backend = "auto", precision }: Opening,
+  compute: (device: Device) => Promise<T>,
+): Promise<T> {
+  if (device !== undefined) return compute(device);
+  using own = await openDevice({ backend, ...(precision === undefined ? {} : { precision }) });
+  return await compute(own);
 }
 
 /**

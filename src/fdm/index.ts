@@ -27,8 +27,7 @@ export type {
 export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
 export type { AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
 export type { AxesDerivatives } from "./read/entry.ts";
-export { solve, type SolutionOn, type SolveOptions } from "./solve.ts";
-export type { SolveProgress } from "./execute/pace.ts";
+export { solve, type SolutionOn } from "./solve.ts";
 
 // What follows serves pricing/, not users of the package.
 /** @internal */
@@ -106,7 +105,7 @@ export { fornbergWeights } from "./read/fornberg.ts";
 // What follows serves sparsegrid/, which solves the same problems on many grids.
 /** @internal */
 /** @internal */
-export { Pace, type PaceOptions } from "./execute/pace.ts";
+export { Pace } from "./execute/pace.ts";
 /** @internal */
 export { packedParameters } from "./execute/packed-parameters.ts";
 /** @internal */

@@ -13,7 +13,8 @@ import {
 import { AxesSolver } from "./execute/axes-batch.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
 import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
-import { Pace, type PaceOptions } from "./execute/pace.ts";
+import { Pace } from "./execute/pace.ts";
+import type { WorkOptions } from "../turns.ts";
 import type { SolvedBy } from "./execute/plan.ts";
 import type { AxisMesh } from "./mesh/axis-mesh.ts";
 import { STATUS } from "./operator/status.ts";
@@ -89,7 +90,7 @@ export async function solveOnAxis(
   device: Device,
   model: OneAxisModel,
   wanted: Precision,
-  options: PaceOptions,
+  options: WorkOptions,
   called: Error,
 ): Promise<Solution> {
   const pace = new Pace(device, options);
@@ -110,7 +111,7 @@ export async function solveOnAxes(
   device: Device,
   model: AxesModel,
   wanted: Precision,
-  options: PaceOptions,
+  options: WorkOptions,
   called: Error,
 ): Promise<AxesSolution> {
   const pace = new Pace(device, options);

@@ -1,6 +1,6 @@
-import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
+import { type CallOptions, type Device, offeredPrecision, withDevice } from "../device/index.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
-import { type PaceOptions } from "./execute/pace.ts";
+import type { WorkOptions } from "../turns.ts";
 import { isObject, knownKeys } from "./problem/checks.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { axesModelOf, oneAxisModelOf } from "./problem/full-grid.ts";
@@ -16,12 +16,6 @@ type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extend
 
 /** The result of `solve`: of one axis, or of several. */
 export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolution<A> : Solution;
-
-/** The device and the pace at which an equation is solved. */
-export interface SolveOptions extends PaceOptions {
-  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
-  readonly device?: Device | undefined;
-}
 
 /**
  * Solves a parabolic equation on one to three axes that you write, backward from its terminal condition to today,
@@ -39,8 +33,7 @@ export interface SolveOptions extends PaceOptions {
  * Verified: test/fdm/equation and test/fdm/axes, against closed forms and published prices.
  *
  * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
- * @param on a device, or `{ device, signal, onProgress }`. Without a device, the best one of the machine is opened for
- *   the solution and disposed afterwards.
+ * @param options the device, a signal that ends the solution, and a callback for its progress in stages of time steps.
  * @returns one solution per entry of the parameters, in order.
  * @throws SpecError or KernelError with the place in the problem and in your code, and the remedy (that of an entry if
  *   all entries fail before they are solved); PrecisionError; the signal's reason; whatever the device throws.
@@ -63,19 +56,16 @@ export async function solve<
   const P extends string = never,
   C extends string = never,
   F extends UserFunctions = Record<never, never>,
->(problem: EquationProblem<A, P, C, F>, on: Device | SolveOptions = {}): Promise<SolutionOn<A>> {
+>(problem: EquationProblem<A, P, C, F>, options: CallOptions = {}): Promise<SolutionOn<A>> {
   const called = new Error("solve");
   try {
-    isObject("solve's second argument", on, "a device, or an object with device, signal, onProgress");
-    const options = "launch" in on ? { device: on } : on;
+    isObject("solve's second argument", options, "an object with device, signal, onProgress");
     knownKeys("", options, ["device", "signal", "onProgress"]);
     const given = problem as unknown as AnyProblem;
     // What is wrong with a problem is said before a device is opened.
     const solver = solverOf(given, options, called);
     const wanted = given.precision ?? "f64";
-    if (options.device !== undefined) return (await solver(options.device, wanted)) as SolutionOn<A>;
-    using opened = await openDevice(given.precision === undefined ? {} : { precision: wanted });
-    return (await solver(opened, wanted)) as SolutionOn<A>;
+    return (await withDevice(options.device, given, (device) => solver(device, wanted))) as SolutionOn<A>;
   } catch (error) {
     throw placed(error, called);
   }
@@ -84,7 +74,7 @@ export async function solve<
 /** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
 export async function solveAxes(
   problem: AnyProblem,
-  { device, ...options }: SolveOptions & { readonly device: Device },
+  { device, ...options }: WorkOptions & { readonly device: Device },
 ): Promise<AxesSolution> {
   const precision = await offeredPrecision(device, problem.precision ?? "f64");
   return solveOnAxes(device, axesModelOf(problem), precision, options, new Error("solve"));
@@ -93,7 +83,7 @@ export async function solveAxes(
 /** Solves a problem that has been understood on a device. */
 function solverOf(
   problem: AnyProblem,
-  options: PaceOptions,
+  options: WorkOptions,
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
   const isOne = axesOf(problem, PROBLEM_KEYS, MAX_AXES).length === 1;

@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
 import { TupleNumbers } from "./tuples.ts";
 import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
@@ -95,9 +95,8 @@ export class Boundaries implements Disposable {
     const { table, tableBuffer, series, lastSteps, lastDistances } = this.scheme(scheme);
     const before = scheme === 0 ? undefined : this.scheme(scheme - 1);
     const { nodes, points, lastStep } = table.size;
-    using items = device.createBuffer("i32", slots.length);
+    using items = uploaded(device, "i32", slots);
     using steps = device.createBuffer("f64", 2 * slots.length);
-    device.write(items, slots);
     const { roots, quadrature, interpolation, coefficients } = table;
     const sizes = { nodes, points, roots, quadrature, interpolation, coefficients, lastStep };
     device.launch(
@@ -127,8 +126,7 @@ export class Boundaries implements Disposable {
   #open(number: number): OpenScheme {
     const device = this.#device;
     const table = schemeTable(number);
-    const tableBuffer = device.createBuffer("f64", table.values.length);
-    device.write(tableBuffer, table.values);
+    const tableBuffer = uploaded(device, "f64", table.values);
     const series = device.createBuffer("f64", this.#capacity * BOUNDARY_OUTPUTS);
     const lastSteps = new Float64Array(this.#capacity).fill(Number.NaN);
     return { table, tableBuffer, series, lastSteps, lastDistances: new Float64Array(this.#capacity) };

@@ -1,5 +1,5 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
-import type { Device } from "../device/index.ts";
+import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
@@ -11,11 +11,13 @@ import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
-import { checkPaths, checkSettings, seedOf } from "./settings.ts";
+import { seedOf } from "../random/index.ts";
+import { checkPaths, checkSettings } from "./settings.ts";
+import { Work } from "../turns.ts";
 import { copiesOf, countOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. */
-export interface MonteCarloSettings {
+export interface MonteCarloSettings extends CallOptions {
   readonly model: PathModel;
   readonly product: PathProduct;
   /**
@@ -68,9 +70,6 @@ export interface MonteCarloSettings {
   readonly streams?: ArrayLike<number>;
   /** The precision, "f64" by default; WebGPU has "f32". */
   readonly precision?: Precision;
-  readonly signal?: AbortSignal;
-  /** A callback that is told the share of the paths that are done, from 0 to 1; with `accuracy` of this round's. */
-  readonly progress?: (share: number) => void;
 }
 
 /** Estimates of all instances. */
@@ -126,8 +125,7 @@ export interface MonteCarloResult extends Estimates {
  * Cost: about 30 ns per step of one asset of Black and Scholes on a core. Source: P. Glasserman, Monte Carlo Methods in
  * Financial Engineering (2004). Verified: test/montecarlo.
  *
- * @param device any; borrowed.
- * @param settings model, product, dates, and how paths are taken.
+ * @param settings model, product, dates, how paths are taken, and the device; `onProgress` counts paths of instances.
  * @throws SpecError | ShapeError | PrecisionError | KernelError | NotPositiveDefiniteError | OutOfMemoryError; the
  *   signal's reason
  * @example
@@ -138,10 +136,14 @@ export interface MonteCarloResult extends Estimates {
  * const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.2 });
  * const product = asian({ payoff: "call", strike: [95, 100, 105] });
  * const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
- * const { value, standardError } = await monteCarlo(device, { model, product, dates, paths: 16_384 });
+ * const { value, standardError } = await monteCarlo({ device, model, product, dates, paths: 16_384 });
  * console.log([...value].map((x) => x.toFixed(1)).join(" "), standardError[0]! < 0.01); // 9.2 6.2 3.9 true
  */
-export async function monteCarlo(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
+export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
+  return withDevice(settings.device, settings, (device) => estimate(device, settings));
+}
+
+async function estimate(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);
   const { instances, batch } = plan;
   const result = emptyResult(plan, settings);
@@ -152,6 +154,8 @@ export async function monteCarlo(device: Device, settings: MonteCarloSettings): 
     checkPaths("paths", settings.paths ?? (accuracy === undefined ? 2 ** 16 : 2 ** 12)) / perBlock,
   );
   const size = instancesPerPart(device, batch, first);
+  const work = new Work(settings);
+  work.expect(first * perBlock * instances);
   for (let from = 0; from < instances; from += size) {
     const to = Math.min(from + size, instances);
     using simulation = await Simulation.create(device, batch, from, to);
@@ -159,14 +163,11 @@ export async function monteCarlo(device: Device, settings: MonteCarloSettings): 
     let blocks = 0;
     let wanted = first;
     while (wanted > blocks) {
-      const begun = blocks;
-      await simulation.run(moments, begun, wanted - begun, (done) => {
-        blocks += done;
-        settings.signal?.throwIfAborted();
-        settings.progress?.((from + (to - from) * (blocks / wanted)) / instances);
-      });
+      await simulation.run(moments, blocks, wanted - blocks, (done) => work.done(done * perBlock * (to - from)));
+      blocks = wanted;
       read(result, plan, moments, from, to);
       if (accuracy !== undefined) wanted = neededBlocks(result, accuracy, { from, to, blocks, perBlock, limit });
+      work.expect(Math.max(wanted - blocks, 0) * perBlock * (to - from));
     }
     for (let i = from; i < to; i++) {
       result.paths[i] = blocks * perBlock;

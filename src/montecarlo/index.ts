@@ -43,5 +43,9 @@ export {
 } from "./estimate.ts";
 export type { Variant } from "./variants.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
-export { longstaffSchwartz, type StoppingEstimates, type StoppingSettings } from "./stopping/longstaff-schwartz.ts";
+export {
+  longstaffSchwartz,
+  type LongstaffSchwartzResult,
+  type LongstaffSchwartzSettings,
+} from "./stopping/longstaff-schwartz.ts";
 export type { UpperBound, UpperSettings } from "./stopping/upper.ts";

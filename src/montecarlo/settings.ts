@@ -26,13 +26,6 @@ export function checkPaths(name: string, paths: number): number {
   return paths;
 }
 
-/** Returns a seed as a bigint. @throws SpecError */
-export function seedOf(seed: number | bigint): bigint {
-  const isGood = typeof seed === "bigint" ? seed >= 0n && seed < 1n << 64n : Number.isSafeInteger(seed) && seed >= 0;
-  if (!isGood) throw new SpecError(`seed: got ${seed}, expected a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴`);
-  return BigInt(seed);
-}
-
 /** Checks the settings of a simulation. @throws SpecError | ShapeError */
 export function checkSettings(settings: SimulationSettings): void {
   const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;

@@ -1,5 +1,5 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
-export type { Greeks, Method, PricingOptions, Progress } from "./options.ts";
+export type { Greeks, Method, PricingOptions, BookProgress } from "./options.ts";
 /** @internal */
 export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
 export { expectedCosts } from "./expected-costs.ts";

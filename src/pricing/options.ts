@@ -17,7 +17,7 @@ export type Greeks = "all" | "grid" | "none";
 export type Method = MethodName;
 
 /** The progress that `onProgress` is told after each batch. */
-export interface Progress {
+export interface BookProgress {
   /** The number of trades with a result, errors included. */
   readonly done: number;
   /** All trades; undefined if they come from a stream of unknown length. */
@@ -26,8 +26,8 @@ export interface Progress {
 
 /** Options of `priceBook` and `priceTrades`. An option that is not listed here is an error. */
 export interface PricingOptions {
-  /** The device to price on. It is borrowed: the caller disposes it. */
-  readonly device: Device;
+  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
+  readonly device?: Device | undefined;
   /**
    * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
    * says so.
@@ -62,9 +62,9 @@ export interface PricingOptions {
    * Ends the run: once it is aborted, `priceBook` and `priceTrades` throw its reason, between two launches. A call into
    * the driver of a GPU is waited for.
    */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** A callback, called after each batch, before its results are yielded. */
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: (progress: BookProgress) => void;
   /**
    * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
    */
@@ -99,11 +99,9 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
 };
 
 /** Checks options that no compiler has looked at: an unknown option would be ignored in silence. @throws SpecError */
-export function checkOptions(options: PricingOptions | undefined): void {
-  if (typeof options?.device?.launch !== "function")
-    throw new SpecError(
-      "device: missing, expected one from openDevice: priceBook(book, { device: await openDevice() })",
-    );
+export function checkOptions(options: PricingOptions): void {
+  if (options?.device !== undefined && typeof options.device.launch !== "function")
+    throw new SpecError("device: expected one from openDevice: priceBook(book, { device: await openDevice() })");
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(KNOWN, key));
   if (unknown !== undefined)
     throw new SpecError(`${unknown}: unknown option; expected one of ${Object.keys(KNOWN).join(", ")}`);

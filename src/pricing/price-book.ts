@@ -1,5 +1,6 @@
 import { type Book, type BookReport, Totals, type TradeResult } from "../book/index.ts";
-import type { PricingOptions } from "./options.ts";
+import { type Device, withDevice } from "../device/index.ts";
+import { checkOptions, type PricingOptions } from "./options.ts";
 import { priceTrades } from "./price-trades.ts";
 
 /**
@@ -22,7 +23,12 @@ import { priceTrades } from "./price-trades.ts";
  * const { results } = await priceBook(book, { device, accuracy: 1e-6 });
  * for (const { value } of results) console.log(value?.toFixed(4)); // 6.0904
  */
-export async function priceBook(book: Book, options: PricingOptions): Promise<BookReport> {
+export async function priceBook(book: Book, options: PricingOptions = {}): Promise<BookReport> {
+  checkOptions(options);
+  return withDevice(options.device, options, (device) => reportOf(book, { ...options, device }));
+}
+
+async function reportOf(book: Book, options: PricingOptions & { readonly device: Device }): Promise<BookReport> {
   const results: TradeResult[] = [];
   for await (const batch of priceTrades(book.trades, book, options)) results.push(...batch);
   const totals = new Totals();

@@ -1,5 +1,5 @@
 import type { BookContext, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
-import { type Device, offeredPrecision } from "../device/index.ts";
+import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
@@ -61,7 +61,7 @@ const LONG_RUN = 8;
  * @throws SpecError or PrecisionError for options that cannot be met; the signal's reason once it is aborted; whatever
  *   `trades` throws.
  * @example
- * import { openDevice, parseBook, priceTrades, type Progress } from "feynkac";
+ * import { openDevice, parseBook, priceTrades, type BookProgress } from "feynkac";
  *
  * const book = parseBook({
  *   asOf: "2026-11-20T16:00:00Z",
@@ -70,7 +70,7 @@ const LONG_RUN = 8;
  * });
  * using device = await openDevice({ backend: "cpu" });
  * const controller = new AbortController();
- * const onProgress = ({ done, total }: Progress) => {
+ * const onProgress = ({ done, total }: BookProgress) => {
  *   console.log(`${done} of ${total}`); // 1 of 1
  * };
  * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
@@ -80,12 +80,15 @@ const LONG_RUN = 8;
 export async function* priceTrades(
   trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
   context: BookContext,
-  options: PricingOptions,
+  options: PricingOptions = {},
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   checkOptions(options);
   const settings = settingsOf(options, context);
-  const precision = await precisionOf(options);
-  const { device } = options;
+  const { precision: wanted } = options;
+  const opening = wanted === undefined ? {} : { precision: wanted };
+  using own = options.device === undefined ? await openDevice(opening) : undefined;
+  const device = options.device ?? own!;
+  const precision = await precisionOf(device, options);
   const backend = new Backend(device, precision, options.openFallback);
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
@@ -206,6 +209,6 @@ export function settingsOf(
   };
 }
 
-function precisionOf({ device, precision }: PricingOptions): Promise<Precision> {
+function precisionOf(device: Device, { precision }: PricingOptions): Promise<Precision> {
   return offeredPrecision(device, precision ?? (device.precisions.includes("f64") ? "f64" : "f32"));
 }

@@ -26,7 +26,7 @@ export {
   type StepFunction,
   stepFunctionParams,
 } from "./tree/chain.ts";
-export type { TransitionMethod, TreePlan, TreeSettings } from "./tree/plan.ts";
+export type { QuantizationTreePlan, TransitionMethod, TreeSettings } from "./tree/plan.ts";
 export { TransitionCounter } from "./tree/counter.ts";
 export { QuantizationTree, type SparseRows } from "./tree/quantization-tree.ts";
 export type { Discounting, NodePayoff } from "./control/nodes.ts";

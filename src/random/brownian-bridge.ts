@@ -1,5 +1,5 @@
 /** Brownian motion from its end inwards, so that the first numbers of a Sobol' point decide most of a path. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../kernel/index.ts";
 
@@ -154,10 +154,8 @@ export class BrownianBridge implements Disposable {
     this.factors = settings.factors;
     this.#kernel = compiled as CompiledKernel<(typeof bridgePaths)["params"]>;
     this.#element = hostReal(settings.precision);
-    this.#places = device.createBuffer("i32", plan.places.length);
-    this.#weights = device.createBuffer(this.#element, plan.weights.length);
-    device.write(this.#places, plan.places);
-    device.write(this.#weights, plan.weights);
+    this.#places = uploaded(device, "i32", plan.places);
+    this.#weights = uploaded(device, this.#element, plan.weights);
   }
 
   /** @throws SpecError | PrecisionError */

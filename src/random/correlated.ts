@@ -1,5 +1,5 @@
 /** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
-import { type CompiledKernel, type Device, type DeviceBuffer, openDevice } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, openDevice, uploaded } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
@@ -66,9 +66,7 @@ export class CorrelatedNormals implements Disposable {
     const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
     const compiled = await device.compile(correlate, { precision: spec.precision, fma: "reproducible" });
-    const buffer = device.createBuffer(normals.element, factor.length);
-    device.write(buffer, factor);
-    return new CorrelatedNormals(normals, compiled, buffer);
+    return new CorrelatedNormals(normals, compiled, uploaded(device, normals.element, factor));
   }
 
   /**

@@ -18,9 +18,12 @@ export {
   uniform48,
   uniform53,
 } from "./uniforms.ts";
+/** @internal */
+export { seedOf, seedWords } from "./spec.ts";
 export { type GeneratorName, type RandomSettings, type RandomSpec, randomSpec } from "./spec.ts";
 export {
   type DoubleSettings,
+  type NumberSettings,
   RandomGenerator,
   randomNumbers,
   type Range,

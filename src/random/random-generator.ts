@@ -1,5 +1,13 @@
 /** Random numbers in bulk, on any device. */
-import { isGpu, offeredPrecision, type CompiledKernel, type Device, type DeviceBuffer } from "../device/index.ts";
+import {
+  type CallOptions,
+  isGpu,
+  offeredPrecision,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  withDevice,
+} from "../device/index.ts";
 import { DisposedError, PrecisionError, ShapeError, SpecError } from "../errors.ts";
 import { hostReal } from "../kernel/index.ts";
 import { type Source, sourceOf } from "./draws.ts";
@@ -264,10 +272,12 @@ function checkCount(count: number, streams: number): void {
     );
 }
 
+/** Settings of `randomNumbers`: those of a generator, the range and the device. */
+export type NumberSettings = RandomSettings & Range & Pick<CallOptions, "device">;
 /** Settings of `randomNumbers` that give words of 32 bits. */
-export type WordSettings = RandomSettings & Range & { readonly distribution: "bits" };
+export type WordSettings = NumberSettings & { readonly distribution: "bits" };
 /** Settings of `randomNumbers` that give reals, in any precision. */
-export type RealSettings = RandomSettings & Range & { readonly distribution?: "uniform" | "normal" };
+export type RealSettings = NumberSettings & { readonly distribution?: "uniform" | "normal" };
 /** Settings of `randomNumbers` that give f32. */
 export type SingleSettings = RealSettings & { readonly precision: "f32" };
 /** Settings of `randomNumbers` that give f64. */
@@ -276,8 +286,7 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
 /**
  * Makes random numbers on the host, in one call: compiles, fills a buffer and reads it.
  *
- * @param device where they are made.
- * @param settings of `randomSpec`, and the range.
+ * @param settings of `randomSpec`, the range and the device; without one the CPU makes them.
  * @returns [streams, count] or, if interleaved, [count, streams]: words as u32, else f64, or f32 for precision "f32".
  * @throws SpecError | PrecisionError | OutOfMemoryError
  * @example
@@ -286,21 +295,20 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * const spec = { generator: "xorwow", seed: 1234, distribution: "bits", streams: 3, order: "interleaved" } as const;
- * console.log((await randomNumbers(device, { ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
+ * console.log((await randomNumbers({ device, ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
  */
-export function randomNumbers(device: Device, settings: WordSettings): Promise<Uint32Array>;
-export function randomNumbers(device: Device, settings: SingleSettings): Promise<Float32Array>;
-export function randomNumbers(device: Device, settings: DoubleSettings): Promise<Float64Array>;
-export function randomNumbers(
-  device: Device,
-  settings: RandomSettings & Range,
-): Promise<Float64Array | Float32Array | Uint32Array>;
-export async function randomNumbers(
-  device: Device,
-  settings: RandomSettings & Range,
-): Promise<Float64Array | Float32Array | Uint32Array> {
-  using generator = await RandomGenerator.create(device, randomSpec(settings));
-  return await generator.generate(settings);
+export function randomNumbers(settings: WordSettings): Promise<Uint32Array>;
+export function randomNumbers(settings: SingleSettings): Promise<Float32Array>;
+export function randomNumbers(settings: DoubleSettings): Promise<Float64Array>;
+export function randomNumbers(settings: NumberSettings): Promise<Float64Array | Float32Array | Uint32Array>;
+export function randomNumbers({
+  device,
+  ...settings
+}: NumberSettings): Promise<Float64Array | Float32Array | Uint32Array> {
+  return withDevice(device, { backend: "cpu" }, async (on) => {
+    using generator = await RandomGenerator.create(on, randomSpec(settings));
+    return await generator.generate(settings);
+  });
 }
 
 /** The settings of `streamTable`: those of `randomSpec` that say where streams are. */

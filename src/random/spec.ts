@@ -108,6 +108,17 @@ function mrg32k3aState(seed: bigint): readonly number[] {
   return words.map((word, k) => 1 + (word % ((k < 3 ? M1 : M2) - 1)));
 }
 
+/** Returns a seed as a bigint. @throws SpecError @internal */
+export function seedOf(seed: number | bigint): bigint {
+  return whole("seed", seed, LARGEST_SEED, "give a seed");
+}
+
+/** The two words of a seed, as arguments of a kernel. @internal */
+export function seedWords(seed: number | bigint): { readonly seedLow: number; readonly seedHigh: number } {
+  const [seedLow, seedHigh] = wordsOf(BigInt(seed), 2);
+  return { seedLow, seedHigh };
+}
+
 const say = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
 
 function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {

@@ -1,4 +1,4 @@
-import { type Device, offeredPrecision, openDevice } from "../device/index.ts";
+import { type CallOptions, type Device, offeredPrecision, withDevice, type WorkOptions } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   checkParameters,
@@ -9,7 +9,6 @@ import {
   Pace,
   parametersOf,
   placed,
-  type SolveOptions,
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
@@ -23,7 +22,7 @@ import { Runs } from "./runs.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
 /** The devices on which to solve, and the pace. */
-export interface SparseOptions extends SolveOptions {
+export interface SparseOptions extends CallOptions {
   /**
    * The devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them,
    * the longest first, and the numbers are those of one device.
@@ -72,15 +71,10 @@ export async function solveOnSparseGrid<
   const P extends string = never,
   C extends string = CoefficientName<A>,
   F extends UserFunctions = Record<never, never>,
->(problem: SparseGridProblem<A, P, C, F>, on: Device | SparseOptions = {}): Promise<SparseSolution<A>> {
+>(problem: SparseGridProblem<A, P, C, F>, options: SparseOptions = {}): Promise<SparseSolution<A>> {
   const called = new Error("solve");
   try {
-    isObject(
-      "solveOnSparseGrid's second argument",
-      on,
-      "a device, or an object with device, devices, signal, onProgress",
-    );
-    const options: SparseOptions = "launch" in on ? { device: on } : on;
+    isObject("solveOnSparseGrid's second argument", options, "an object with device, devices, signal, onProgress");
     knownKeys("", options, ["device", "devices", "signal", "onProgress"]);
     const borrowed = devicesOf(options);
     const given = problem as unknown as AnySparseProblem;
@@ -88,8 +82,7 @@ export async function solveOnSparseGrid<
     const model = sparseModelOf(given);
     const wanted = given.precision ?? "f64";
     if (borrowed.length > 0) return await solveOn(borrowed, model, wanted, options, called);
-    using opened = await openDevice(given.precision === undefined ? {} : { precision: wanted });
-    return await solveOn([opened], model, wanted, options, called);
+    return await withDevice(undefined, given, (opened) => solveOn([opened], model, wanted, options, called));
   } catch (error) {
     throw placed(error, called);
   }
@@ -111,7 +104,7 @@ async function solveOn(
   devices: readonly Device[],
   model: SparseModel,
   wanted: Precision,
-  options: SolveOptions,
+  options: WorkOptions,
   called: Error,
 ): Promise<SparseSolution> {
   const [device] = devices;

@@ -162,7 +162,7 @@ describe("many options on one underlying", () => {
 
   test("Bühler's model is Black's formula: order two, four by extrapolation", async () => {
     const worstOf = async (more: object, n: number): Promise<number> => {
-      const { entries } = await solve({ ...problem(n), ...more }, device);
+      const { entries } = await solve({ ...problem(n), ...more }, { device });
       return Math.max(...entries.map((entry, i) => Math.abs(entry.at(1).value - black(grid[i]))));
     };
     const plain = await orderTable("Black on x, 18 options", [100, 200, 400], (n) => worstOf({}, n));
@@ -173,7 +173,7 @@ describe("many options on one underlying", () => {
   });
 
   test("delta is V_x over the spot less its dividends", async () => {
-    const { entries } = await solve({ ...problem(400), extrapolate: "both" }, device);
+    const { entries } = await solve({ ...problem(400), extrapolate: "both" }, { device });
     const bump = 1e-4;
     const moved = (to: number): AffineCoordinate => affineDividends({ spot: to, rate, dividendYield: 0.01, dividends });
     entries.forEach((entry, i) => {

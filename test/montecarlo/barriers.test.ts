@@ -22,7 +22,7 @@ test("one on the second asset is monitored with its volatility", async () => {
     barriers: [{ type: "up-and-out", level: 150, asset: 1 }],
     monitoring: "continuous",
   });
-  const found = await monteCarlo(device, { model, product, dates: [1], paths: 2 ** 16, seed: 5 });
+  const found = await monteCarlo({ device, model, product, dates: [1], paths: 2 ** 16, seed: 5 });
   expectWithin(found, reinerRubinstein(100, 100, 150, 0, 0.05, 0, 0.4, 1, true, true, true, false));
 });
 
@@ -35,7 +35,7 @@ test("a rebate at the breach is discounted from the middle of the step that it f
     rebateAt: "breach",
   });
   const model = blackScholes({ spot: 100, rate: 0.2, volatility: 0.3 });
-  const found = await monteCarlo(device, { model, product, dates: equalDates(4, 1), paths: 2 ** 17, seed: 5 });
+  const found = await monteCarlo({ device, model, product, dates: equalDates(4, 1), paths: 2 ** 17, seed: 5 });
   const exact = reinerRubinstein(100, 100, 120, 10, 0.2, 0, 0.3, 1, true, true, true, false);
   // Within a step the hits are not spread evenly: 0.2 % of the rebate.
   expectWithin(found, exact, 0.02);

@@ -1,5 +1,6 @@
 /** The same bits on any number of threads, on every device that rounds equally, and in batches of any size. */
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import type { Device } from "../../src/device/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import {
   asian,
@@ -70,8 +71,8 @@ const CASES: Readonly<Record<string, MonteCarloSettings>> = {
 };
 
 const few = { paths: 64, seed: 11 };
-const numbersOf = async (device: Parameters<typeof monteCarlo>[0], settings: MonteCarloSettings): Promise<number[]> => {
-  const { value, standardError, greeks } = await monteCarlo(device, { ...few, ...settings });
+const numbersOf = async (device: Device, settings: MonteCarloSettings): Promise<number[]> => {
+  const { value, standardError, greeks } = await monteCarlo({ device, ...few, ...settings });
   return [value, standardError, ...Object.values(greeks).map((greek) => greek.value)].flatMap((column) => [...column]);
 };
 
@@ -115,8 +116,8 @@ describe.each(devices)("$label", ({ device, label, missing }) => {
 
   test.skipIf(device === undefined)("early exercise, as the interpreter", async () => {
     if (device === undefined) throw new Error(missing);
-    const found = await longstaffSchwartz(device, { ...stopping, precision });
-    const expected = await longstaffSchwartz(reference, { ...stopping, precision });
+    const found = await longstaffSchwartz({ device, ...stopping, precision });
+    const expected = await longstaffSchwartz({ device: reference, ...stopping, precision });
     for (const pick of ["value", "standardError"] as const) {
       const [mine, theirs] = [found, expected].map((one) => [
         ...one[pick],
@@ -151,10 +152,10 @@ describe("one thread", () => {
       paths: 2 ** 14,
       seed: 5,
     };
-    const batch = await monteCarlo(device, { ...settings, product: asian({ payoff: "put", strike: strikes }) });
+    const batch = await monteCarlo({ device, ...settings, product: asian({ payoff: "put", strike: strikes }) });
     for (const i of [0, 17, 36]) {
       const product = asian({ payoff: "put", strike: strikes[i] });
-      const alone = await monteCarlo(device, { ...settings, product, streams: [i] });
+      const alone = await monteCarlo({ device, ...settings, product, streams: [i] });
       expect(batch.value[i]).toBe(alone.value[0]);
       expect(batch.standardError[i]).toBe(alone.standardError[0]);
     }
@@ -163,12 +164,12 @@ describe("one thread", () => {
   test("equal streams have common random numbers, other seeds and streams others", async () => {
     const settings = { model: spot, product: european({ payoff: "call", strike: 1e-9 }), dates: [1], paths: 64 };
     const same = blackScholes({ spot: [100, 100], volatility: 0.2 });
-    const [a, b] = (await monteCarlo(device, { ...settings, model: same, streams: [4, 4] })).value;
+    const [a, b] = (await monteCarlo({ device, ...settings, model: same, streams: [4, 4] })).value;
     expect(a).toBe(b);
-    const [c, d] = (await monteCarlo(device, { ...settings, model: same, streams: [4, 5] })).value;
+    const [c, d] = (await monteCarlo({ device, ...settings, model: same, streams: [4, 5] })).value;
     expect(c).toBe(a);
     expect(d).not.toBe(a);
-    const [e] = (await monteCarlo(device, { ...settings, model: same, streams: [4, 5], seed: 2 })).value;
+    const [e] = (await monteCarlo({ device, ...settings, model: same, streams: [4, 5], seed: 2 })).value;
     expect(e).not.toBe(a);
   });
 });

@@ -25,7 +25,7 @@ import { equalDates, expectWithin } from "./support.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
-const run = (settings: MonteCarloSettings) => monteCarlo(device, { paths: 2 ** 14, seed: 5, ...settings });
+const run = (settings: MonteCarloSettings) => monteCarlo({ device, paths: 2 ** 14, seed: 5, ...settings });
 
 const spot = blackScholes({ spot: 100, rate: 0.05, yield: 0.01, volatility: 0.25 });
 const call = european({ payoff: "call", strike: 105 });
@@ -156,7 +156,7 @@ describe("accuracy", () => {
 
   test("progress reaches 1, and a signal ends a run", async () => {
     const shares: number[] = [];
-    await run({ ...base, progress: (share) => shares.push(share) });
+    await run({ ...base, onProgress: ({ done, total }) => shares.push(done / total) });
     expect(shares.at(-1)).toBe(1);
     await expect(run({ ...base, signal: AbortSignal.abort(new Error("enough")) })).rejects.toThrow("enough");
   });

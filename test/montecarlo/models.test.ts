@@ -24,7 +24,7 @@ import { casesOf, equalDates, expectWithin } from "./support.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
-const price = (settings: MonteCarloSettings) => monteCarlo(device, { paths: 2 ** 15, seed: 7, ...settings });
+const price = (settings: MonteCarloSettings) => monteCarlo({ device, paths: 2 ** 15, seed: 7, ...settings });
 
 const black = (forward: number, strike: number, variance: number, discount: number): number => {
   const width = Math.sqrt(variance);

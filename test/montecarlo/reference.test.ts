@@ -21,7 +21,7 @@ const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
 
 const PATHS = 2 ** 14;
-const price = (settings: MonteCarloSettings) => monteCarlo(device, { paths: PATHS, seed: 20, ...settings });
+const price = (settings: MonteCarloSettings) => monteCarlo({ device, paths: PATHS, seed: 20, ...settings });
 
 const spotModel = ({ params: p }: Case) =>
   blackScholes({ spot: p.spot, rate: p.rate, yield: p.dividend_yield, volatility: p.volatility });

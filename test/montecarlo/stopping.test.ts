@@ -10,17 +10,18 @@ import {
   geometricBrownian,
   heston,
   longstaffSchwartz,
-  type StoppingEstimates,
-  type StoppingSettings,
+  type LongstaffSchwartzResult,
+  type LongstaffSchwartzSettings,
 } from "../../src/montecarlo/index.ts";
 import { casesOf, equalDates } from "./support.ts";
 
 const device = createCpuDevice({ threads: 2 });
 afterAll(() => device[Symbol.dispose]());
-const price = (settings: StoppingSettings) => longstaffSchwartz(device, { seed: 3, paths: 2 ** 15, ...settings });
+const price = (settings: LongstaffSchwartzSettings) =>
+  longstaffSchwartz({ device, seed: 3, paths: 2 ** 15, ...settings });
 
 /** Not above the price but for three standard errors, and not below by more than these and the bias of the rule. */
-function expectLower({ value, standardError }: StoppingEstimates, exact: number, bias: number): void {
+function expectLower({ value, standardError }: LongstaffSchwartzResult, exact: number, bias: number): void {
   expect(value[0] - exact).toBeLessThan(3 * standardError[0]);
   expect(exact - value[0]).toBeLessThan(3 * standardError[0] + bias);
 }

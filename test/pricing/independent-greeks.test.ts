@@ -248,7 +248,7 @@ function bySolution(one: LocalTrade): ValueAt {
       scheme: { kind: "tr-bdf2" },
       conditions: [...jumps, ...exercise],
     } as const;
-    const { entries } = await solve(problem, device);
+    const { entries } = await solve(problem, { device });
     return entries.map((entry, i) => entry.at(SPOT + moves[i].spot).value);
   };
 }

@@ -64,7 +64,7 @@ test.each([
   ],
   [
     "too few samples",
-    () => sampleQuantizer(device, { samples: new Float64Array(2), dimension: 1, size: 3 }),
+    () => sampleQuantizer({ device, samples: new Float64Array(2), dimension: 1, size: 3 }),
     SpecError,
     /size: got 3, expected 1 to 2/,
   ],

@@ -1,5 +1,6 @@
 /** Competitive learning by itself: its gain falls from batch to batch (Pagès 2015, section 3.3). */
 import { expect, test } from "vitest";
+import { Work } from "../../src/turns.ts";
 import { type Assignment, learn } from "../../src/quantization/normal/lloyd.ts";
 
 test("γₜ = 1/(1 + 8·t/T)", async () => {
@@ -14,7 +15,15 @@ test("γₜ = 1/(1 + 8·t/T)", async () => {
         displacements: Float64Array.of(batch * (targets[from / batch] - points[0])),
       }),
   } as unknown as Assignment;
-  const settings = { assignment, guess: Float64Array.of(0.5), batches: 4, batch, iterations: 0, samples: 0 };
+  const settings = {
+    assignment,
+    guess: Float64Array.of(0.5),
+    batches: 4,
+    batch,
+    iterations: 0,
+    samples: 0,
+    work: new Work({}),
+  };
   const [point] = await learn(settings);
   expect(point).toBeCloseTo((1 - 1 / 3) * (1 - 1 / 5) * (1 - 1 / 7), 12);
 });

@@ -183,7 +183,7 @@ describe("in more dimensions", () => {
 
 describe("of samples", () => {
   test("of normal numbers on the line: near the optimum", async () => {
-    const found = await sampleQuantizer(device, { samples: normals(50_000), dimension: 1, size: 4, iterations: 200 });
+    const found = await sampleQuantizer({ device, samples: normals(50_000), dimension: 1, size: 4, iterations: 200 });
     expect(distance(found.points.toSorted(), optimalNormalLine(4).points)).toBeLessThan(0.03);
     expect(Math.abs(found.distortion - optimalNormalLine(4).distortion)).toBeLessThan(4 * found.standardError);
   });
@@ -191,7 +191,7 @@ describe("of samples", () => {
   test("each point is the mean of its samples, in any unit", async () => {
     for (const unit of [1e-6, 1, 1e6]) {
       const samples = normals(2000).map((x) => unit * (x + 10));
-      const { points } = await sampleQuantizer(device, { samples, dimension: 2, size: 8, iterations: 300 });
+      const { points } = await sampleQuantizer({ device, samples, dimension: 2, size: 8, iterations: 300 });
       const sums = new Float64Array(16);
       const counts = new Float64Array(8);
       for (let k = 0; k < samples.length; k += 2) {
@@ -211,7 +211,7 @@ describe("of samples", () => {
   });
 
   test("samples that coincide", async () => {
-    const found = await sampleQuantizer(device, { samples: new Float64Array(10).fill(3), dimension: 1, size: 2 });
+    const found = await sampleQuantizer({ device, samples: new Float64Array(10).fill(3), dimension: 1, size: 2 });
     expect(found.distortion).toBe(0);
     expect(found.weights.reduce((sum, w) => sum + w, 0)).toBe(1);
   });

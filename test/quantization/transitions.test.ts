@@ -2,6 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Device } from "../../src/device/device.ts";
 import { fn } from "../../src/kernel/index.ts";
+import { seedWords } from "../../src/random/index.ts";
 import {
   autoregressiveChain,
   meanRevertingFactors,
@@ -57,7 +58,7 @@ test("the walk with the grid in workgroup memory counts as Algorithm I does", as
   for (const sharesTable of [true, false]) {
     using counters = one.createBuffer("u32", expected.length);
     const compiled = await one.compile(gridWalkKernel({ ...shape, sharesTable, groupSize: 64 }), { precision: "f64" });
-    const args = { ...numbers, counters, seed, firstPath: 0, endPath: 333, layers: sizes.length };
+    const args = { ...numbers, counters, ...seedWords(seed), firstPath: 0, endPath: 333, layers: sizes.length };
     one.launch(compiled, args, { groups: 6 });
     expect(await one.read(counters)).toEqual(expected);
   }

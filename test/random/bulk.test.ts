@@ -67,7 +67,7 @@ const title = (kind: Kind): string => Object.values(kind).join(" ");
 const computed = new Map<string, ReturnType<typeof randomNumbers>>();
 function expectedOf(settings: RandomSettings & typeof RANGE): ReturnType<typeof randomNumbers> {
   const key = JSON.stringify(settings);
-  const found = computed.get(key) ?? randomNumbers(reference, settings);
+  const found = computed.get(key) ?? randomNumbers({ ...settings, device: reference });
   computed.set(key, found);
   return found;
 }
@@ -82,7 +82,7 @@ describe.each(devices)("$label: the interpreter's numbers, bit for bit", (one) =
       if (!offers(device, kind)) return context.skip(`${device.name} has no ${kind.precision}`);
       for (const order of orders) {
         const settings = { generator, order, ...kind, ...RANGE };
-        const found = await randomNumbers(device, settings);
+        const found = await randomNumbers({ ...settings, device });
         const expected = await expectedOf(settings);
         if (kind.distribution === "normal" && device.backend === "webgpu") closeInF32(found, expected);
         else expect(found).toEqual(expected);
@@ -103,10 +103,11 @@ describe("numbers are the generator's, by stepping", () => {
 
   test.each(STEPPING)("%s: words, and streams as blocks", async (generator) => {
     const seed = 99;
-    const found = await randomNumbers(cpu, { generator, seed, distribution: "bits", count });
+    const found = await randomNumbers({ device: cpu, generator, seed, distribution: "bits", count });
     const words = take(stepped(generator, randomSpec({ generator, seed }).state), count + 1000);
     expect([...found]).toEqual(words.slice(0, count));
-    const blocks = await randomNumbers(cpu, {
+    const blocks = await randomNumbers({
+      device: cpu,
       generator,
       seed,
       distribution: "bits",
@@ -119,16 +120,16 @@ describe("numbers are the generator's, by stepping", () => {
 
   test("philox: words of counters, also beyond 32 bits, and streams as cuRAND's subsequences", async () => {
     const of = { generator: "philox", seed: (7n << 32n) | 5n, distribution: "bits" } as const;
-    expect([...(await randomNumbers(cpu, { ...of, count: 11 }))]).toEqual(take(philoxWords([5, 7]), 11));
-    const far = await randomNumbers(cpu, { ...of, offset: 4n * (2n ** 32n - 1n) + 1n, count: 11 });
+    expect([...(await randomNumbers({ device: cpu, ...of, count: 11 }))]).toEqual(take(philoxWords([5, 7]), 11));
+    const far = await randomNumbers({ device: cpu, ...of, offset: 4n * (2n ** 32n - 1n) + 1n, count: 11 });
     expect([...far]).toEqual(take(philoxWords([5, 7], 2n ** 32n - 1n), 12).slice(1));
-    const third = await randomNumbers(cpu, { ...of, firstStream: 3, count: 4 });
+    const third = await randomNumbers({ device: cpu, ...of, firstStream: 3, count: 4 });
     expect([...third]).toEqual(take(philoxWords([5, 7], 3n << 64n), 4));
   });
 
   test("uniforms of 53 bits of xorwow come from two words", async () => {
     const words = take(stepped("xorwow", randomSpec({ generator: "xorwow", seed: 1 }).state), 8);
-    const u = await randomNumbers(cpu, { generator: "xorwow", seed: 1, count: 4 });
+    const u = await randomNumbers({ device: cpu, generator: "xorwow", seed: 1, count: 4 });
     const expected = [0, 1, 2, 3].map((i) => {
       const [high, low] = [words[2 * i], words[2 * i + 1]];
       return ((high >>> 5) * 2 ** 26 + ((low >>> 6) | 1)) * 2 ** -53;
@@ -199,7 +200,7 @@ describe("the kernel of GPUs, in tiles", () => {
       },
       { groups: (2 * parts) / GROUP },
     );
-    expect(out).toEqual(await randomNumbers(reference, { ...spec, seed: 3, offset: first, count }));
+    expect(out).toEqual(await randomNumbers({ device: reference, ...spec, seed: 3, offset: first, count }));
   });
 });
 
@@ -207,9 +208,15 @@ describe("cuRAND's order", () => {
   test("number n is number ⌊n/4096⌋ of subsequence n mod 4096", async () => {
     const of = { generator: "xorwow", seed: 1234, distribution: "bits" } as const;
     const cpu: Device = devices[1].device!;
-    const host = await randomNumbers(cpu, { ...of, streams: 4096, order: "interleaved", count: 3 });
+    const host = await randomNumbers({ device: cpu, ...of, streams: 4096, order: "interleaved", count: 3 });
     for (const n of [0, 1, 4095, 4096, 8191, 8192, 9000]) {
-      const [one] = await randomNumbers(cpu, { ...of, firstStream: n % 4096, offset: Math.floor(n / 4096), count: 1 });
+      const [one] = await randomNumbers({
+        device: cpu,
+        ...of,
+        firstStream: n % 4096,
+        offset: Math.floor(n / 4096),
+        count: 1,
+      });
       expect(host[n]).toBe(one);
     }
   });

@@ -32,7 +32,8 @@ describe("correlated normals", () => {
       ],
     });
     const found = await normals.generate({ count: 100, offset: 3 });
-    const z = await randomNumbers(cpu, {
+    const z = await randomNumbers({
+      device: cpu,
       ...of,
       distribution: "normal",
       streams: 2,

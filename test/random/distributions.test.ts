@@ -64,7 +64,7 @@ describe("uniforms", () => {
     async (generator) => {
       const count = 400_000;
       for (const precision of ["f64", "f32"] as const) {
-        const u = await randomNumbers(device, { generator, seed: 11, precision, count });
+        const u = await randomNumbers({ device, generator, seed: 11, precision, count });
         const { mean, variance } = momentsOf(u);
         expect(Math.abs(mean - 0.5)).toBeLessThan(4 * Math.sqrt(1 / 12 / count));
         expect(Math.abs(variance - 1 / 12)).toBeLessThan(4 * Math.sqrt(1 / 180 / count));
@@ -102,7 +102,7 @@ const KINDS = [
 
 describe.each(KINDS)("normal numbers of %s by %s in %s", (generator, method, precision) => {
   const count = 200_000;
-  const numbers = randomNumbers(device, { generator, method, precision, seed: 3, distribution: "normal", count });
+  const numbers = randomNumbers({ device, generator, method, precision, seed: 3, distribution: "normal", count });
 
   test("moments, to four standard errors", async () => {
     const { mean, variance, skewness, kurtosis } = momentsOf(await numbers);
@@ -150,8 +150,8 @@ test("Box and Muller's pair on its circle", () => {
 
 test("normal numbers of f32 are the quantiles of their words", async () => {
   const settings = { generator: "philox", seed: 3, count: 100_000 } as const;
-  const words = await randomNumbers(device, { ...settings, distribution: "bits" });
-  const numbers = await randomNumbers(device, { ...settings, distribution: "normal", bits: 32, precision: "f32" });
+  const words = await randomNumbers({ device, ...settings, distribution: "bits" });
+  const numbers = await randomNumbers({ device, ...settings, distribution: "normal", bits: 32, precision: "f32" });
   const errors = Array.from(words, (word, i) => {
     const exact = inverseNormalCdf((Math.min(word, 2 ** 32 - 1 - word) + 0.5) * 2 ** -32);
     return Math.abs(Math.abs(numbers[i]) + exact) / Math.max(1, -exact);

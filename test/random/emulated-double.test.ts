@@ -28,8 +28,8 @@ describe.each(NAMES)("%s", (generator) => {
   test.each(dealt(KINDS, NAMES.indexOf(generator) + 2, 3))("%s of %i bits", async (distribution, bits) => {
     if (device === undefined) return expect(missing).not.toBe("");
     const of = { generator, distribution, bits, ...RANGE } as const;
-    const found = await randomNumbers(device, { ...of, precision: "f32x2" });
-    const expected = await randomNumbers(cpu, of);
+    const found = await randomNumbers({ device, ...of, precision: "f32x2" });
+    const expected = await randomNumbers({ ...of, device: cpu });
     const exact = distribution === "uniform" && (generator !== "mrg32k3a" || bits === 24);
     const isQuotient = generator === "mrg32k3a" && bits === 32;
     found.forEach((x, i) => {

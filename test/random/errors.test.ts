@@ -58,14 +58,14 @@ test.each([
   [{ count: 1, offset: -1 }, /offset: got -1/],
   [{ count: 1, offset: 2 ** 54 }, /offset: got 18014398509481984, expected a whole number from 0 to 2⁵³/],
 ] as const)("range %o", async (range, message) => {
-  await expect(randomNumbers(device, { generator: "xorwow", seed: 1, ...range })).rejects.toThrow(message);
+  await expect(randomNumbers({ device, generator: "xorwow", seed: 1, ...range })).rejects.toThrow(message);
   expect(device.liveBuffers).toBe(0);
 });
 
 test("beyond Sobol's last point, and up to it", async () => {
   const of = { generator: "sobol", seed: 1, offset: 2 ** 32 - 3 } as const;
-  await expect(randomNumbers(device, { ...of, count: 4 })).rejects.toThrow(/beyond the 2³² points/);
-  expect((await randomNumbers(device, { ...of, count: 3 })).length).toBe(3);
+  await expect(randomNumbers({ device, ...of, count: 4 })).rejects.toThrow(/beyond the 2³² points/);
+  expect((await randomNumbers({ device, ...of, count: 3 })).length).toBe(3);
 });
 
 test("buffers of another type or too short; a disposed generator; a precision that is not there", async () => {
@@ -92,5 +92,5 @@ test("tables and jumps", async () => {
 
 test("no numbers", async () => {
   for (const generator of ["philox", "sobol"] as const)
-    expect(await randomNumbers(device, { generator, seed: 1, count: 0 })).toEqual(new Float64Array());
+    expect(await randomNumbers({ device, generator, seed: 1, count: 0 })).toEqual(new Float64Array());
 });

@@ -27,7 +27,7 @@ test.skipIf(!hasCompiler).each([0, 1, 4711, 2 ** 31 - 1])("srand48(%i)", async (
       .trim()
       .split("\n");
     using device = createCpuDevice({ threads: 1 });
-    const u = await randomNumbers(device, { generator: "drand48", seed, count: COUNT });
+    const u = await randomNumbers({ device, generator: "drand48", seed, count: COUNT });
     expect(Array.from(u, (x) => x - 2 ** -49)).toEqual(lines.map(fromHexadecimal));
   } finally {
     rmSync(folder, { recursive: true });

@@ -50,7 +50,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const found = doubles.map((_, i) => toBigint(skipAhead("drand48", spec.state, skip + i + 1)));
     expect(found.map(String)).toEqual(states);
     // The bulk call adds half a unit of the 48th bit, which is exact.
-    const numbers = await randomNumbers(device, { generator: "drand48", seed, offset: skip, count });
+    const numbers = await randomNumbers({ device, generator: "drand48", seed, offset: skip, count });
     expect([...numbers].map((u) => u - 2 ** -49)).toEqual(doubles);
   },
   drand48_skip_ahead(
@@ -69,8 +69,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ) {
     expect(skipAhead("mrg32k3a", seed, BigInt(skip))).toEqual(state);
     const of = { generator: "mrg32k3a", seed, offset: BigInt(skip), count } as const;
-    expect([...(await randomNumbers(device, { ...of, distribution: "bits" }))]).toEqual(z);
-    close([...(await randomNumbers(device, { ...of, bits: 32 }))], u, tolerance);
+    expect([...(await randomNumbers({ device, ...of, distribution: "bits" }))]).toEqual(z);
+    close([...(await randomNumbers({ device, ...of, bits: 32 }))], u, tolerance);
   },
   async mrg32k3a_streams(
     { seed, stream }: { seed: number[]; stream: number },
@@ -79,8 +79,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ) {
     expect(skipAhead("mrg32k3a", seed, BigInt(stream) << 127n)).toEqual(expected.stream_state);
     const of = { generator: "mrg32k3a", seed, firstStream: stream, bits: 32, count: 5 } as const;
-    close([...(await randomNumbers(device, of))], expected.first5_substream0, tolerance);
-    close([...(await randomNumbers(device, { ...of, offset: 4n << 76n }))], expected.first5_substream4, tolerance);
+    close([...(await randomNumbers({ ...of, device }))], expected.first5_substream0, tolerance);
+    close([...(await randomNumbers({ device, ...of, offset: 4n << 76n }))], expected.first5_substream4, tolerance);
   },
   mrg32k3a_rngstreams_test_sum(_params, expected: { sum: number; sum_of_35_integers: number }, { abs }) {
     const { sum, integers } = rngStreamsTest();
@@ -91,7 +91,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     { seed, count }: { seed: number[]; count: number },
     { sum_z: sum, mean_u: mean }: { sum_z: string; mean_u: number },
   ) {
-    const z = await randomNumbers(device, { generator: "mrg32k3a", seed, distribution: "bits", count });
+    const z = await randomNumbers({ device, generator: "mrg32k3a", seed, distribution: "bits", count });
     const total = Array.from(z).reduce((a, b) => a + b, 0); // below 2⁵³, hence exact
     expect(String(total)).toBe(sum);
     expect(total / count / 4294967088).toBe(mean);
@@ -102,15 +102,15 @@ const CHECKS: Readonly<Record<string, Check>> = {
   ) {
     expect([...state, d]).toEqual(MARSAGLIA_XORWOW);
     const of = { generator: "xorwow", seed: MARSAGLIA_XORWOW, distribution: "bits", count } as const;
-    expect([...(await randomNumbers(device, of))]).toEqual(outputs);
+    expect([...(await randomNumbers({ ...of, device }))]).toEqual(outputs);
   },
   async xorwow_curand_host_order(
     { seed }: { seed: number },
     { outputs, uniform_float: uniforms }: { outputs: number[]; uniform_float: number[] },
   ) {
     const of = { generator: "xorwow", seed, streams: 10, order: "interleaved", count: 1 } as const;
-    expect([...(await randomNumbers(device, { ...of, distribution: "bits" }))]).toEqual(outputs);
-    const u = await randomNumbers(device, { ...of, bits: 32 });
+    expect([...(await randomNumbers({ device, ...of, distribution: "bits" }))]).toEqual(outputs);
+    const u = await randomNumbers({ device, ...of, bits: 32 });
     u.forEach((x, i) => expect(Math.abs(x - uniforms[i])).toBeLessThan(5.1e-10)); // printed to nine digits
   },
   async xorwow_curand(
@@ -121,7 +121,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     const { state } = randomSpec({ generator: "xorwow", seed });
     expect(skipAhead("xorwow", state, (BigInt(of.subsequence) << 67n) + BigInt(of.offset))).toEqual([...v, d]);
     const { subsequence: firstStream, offset, count } = of;
-    const found = await randomNumbers(device, {
+    const found = await randomNumbers({
+      device,
       generator: "xorwow",
       distribution: "bits",
       seed,
@@ -141,7 +142,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
     { integers }: { integers: number[][] },
   ) {
     const { dimension: streams, first_index: offset, count } = of;
-    const found = await randomNumbers(device, {
+    const found = await randomNumbers({
+      device,
       generator: "sobol",
       scramble: "none",
       distribution: "bits",
@@ -181,7 +183,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
     // π from as many points as a test may take, three generators: the error in units of the case's standard deviation.
     const count = 500_000;
     for (const generator of ["drand48", "mrg32k3a", "xorwow"] as const) {
-      const u = await randomNumbers(device, { generator, seed: 1, bits: 32, count: 2 * count });
+      const u = await randomNumbers({ device, generator, seed: 1, bits: 32, count: 2 * count });
       let inside = 0;
       for (let k = 0; k < u.length; k += 2) if (u[k] ** 2 + u[k + 1] ** 2 <= 1) inside++;
       expect(Math.abs((4 * inside) / count - mean)).toBeLessThan(3 * sd * Math.sqrt(points / count));

@@ -43,7 +43,7 @@ test.each([1, 2, 3])(
   async (seed) => {
     for (const scramble of ["none", "owen"] as const) {
       const [streams, count] = [50, 1024];
-      const u = await randomNumbers(device, { generator: "sobol", scramble, seed, streams, count });
+      const u = await randomNumbers({ device, generator: "sobol", scramble, seed, streams, count });
       for (let d = 0; d < streams; d++) {
         const slices = new Set(Array.from(u.subarray(d * count, (d + 1) * count), (x) => Math.floor(x * count)));
         expect(slices.size).toBe(count);
@@ -54,7 +54,7 @@ test.each([1, 2, 3])(
 
 test("scrambled points remain a (0, 10, 2)-net in the first two dimensions", async () => {
   const count = 1024;
-  const u = await randomNumbers(device, { generator: "sobol", seed: 12, streams: 2, count });
+  const u = await randomNumbers({ device, generator: "sobol", seed: 12, streams: 2, count });
   for (let bits = 0; bits <= 10; bits++) {
     const [across, along] = [2 ** bits, 2 ** (10 - bits)];
     const boxes = new Set(
@@ -92,7 +92,7 @@ describe("Owen's scrambling", () => {
     const errorOf = async (generator: "sobol" | "philox", count: number): Promise<number> => {
       let sum = 0;
       for (let seed = 0; seed < 64; seed++) {
-        const u = await randomNumbers(device, { generator, seed, streams: 4, count, order: "interleaved" });
+        const u = await randomNumbers({ device, generator, seed, streams: 4, count, order: "interleaved" });
         let mean = 0;
         for (let i = 0; i < count; i++) {
           let product = 1;

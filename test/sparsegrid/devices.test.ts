@@ -58,7 +58,7 @@ describe.each(METHODS)("%s", (method) => {
       const [here, there] = await Promise.all(
         [device, devices[0].device!].map(async (one) => {
           const given = label === "webgpu" ? small(method) : problem(method);
-          const { entries } = await solveOnSparseGrid({ ...given, precision } as never, one);
+          const { entries } = await solveOnSparseGrid({ ...given, precision } as never, { device: one });
           return entries[0].at(label === "webgpu" ? { A: 100 } : { A: 100, B: 100 });
         }),
       );
@@ -78,7 +78,7 @@ describe("several devices", () => {
     const given = { ...problem("bicgstab"), errorEstimate: true };
     const at = { A: 100, B: 100 };
     using alone = of(backend);
-    const expected = (await solveOnSparseGrid(given as never, alone)).entries[0].at(at);
+    const expected = (await solveOnSparseGrid(given as never, { device: alone })).entries[0].at(at);
     const three = [of(backend), of(backend), of(backend)];
     const launches = three.map((device) => vi.spyOn(device, "launch"));
     const progress: { done: number; total: number }[] = [];
@@ -125,7 +125,7 @@ test("a batch has the numbers of its entries alone", async () => {
         terminal: "max(S-100,0)",
         expiry: 1,
       },
-      devices[1].device,
+      { device: devices[1].device },
     );
     return entries.map((entry) => entry.at({ S: 100 }).value);
   };

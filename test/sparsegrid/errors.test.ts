@@ -14,7 +14,8 @@ const good = {
   level: 1,
   steps: 4,
 };
-const solved = async (change: object): Promise<unknown> => solveOnSparseGrid({ ...good, ...change } as never, device);
+const solved = async (change: object): Promise<unknown> =>
+  solveOnSparseGrid({ ...good, ...change } as never, { device });
 const { S, v } = good.axes;
 
 describe("solveOnSparseGrid", () => {

@@ -76,7 +76,7 @@ export function problemOf(assets: Assets, { axis = {}, ...settings }: Settings =
 
 /** The solution, at the spots. */
 export async function priced(assets: Assets, settings: Settings, device: Device) {
-  const { entries } = await solveOnSparseGrid(problemOf(assets, settings) as never, device);
+  const { entries } = await solveOnSparseGrid(problemOf(assets, settings) as never, { device });
   const entry = entries[0];
   const names = axesNamed(assets.spots.length);
   return { entry, point: entry.at(each(names, (_, k) => assets.spots[k])) };

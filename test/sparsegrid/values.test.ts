@@ -142,9 +142,9 @@ describe("against solve", () => {
     } as const;
     const { entries } = await solveOnSparseGrid(
       { ...shared, axes: { S: { from: 0, to: 400, points: ["K"], width: 20, initialLevel: 8 } }, level: 0 },
-      device,
+      { device },
     );
-    const full = await solve({ ...shared, axes: { S: { from: 0, to: 400, points: ["K"], nodes: 401 } } }, device);
+    const full = await solve({ ...shared, axes: { S: { from: 0, to: 400, points: ["K"], nodes: 401 } } }, { device });
     for (const [k, entry] of entries.entries())
       for (const S of [80, 100, 120]) {
         expect(Math.abs(entry.at({ S }).value - full.entries[k].at(S).value)).toBeLessThan(2e-3);
@@ -179,7 +179,7 @@ describe("against solve", () => {
           scheme,
           errorEstimate: true,
         },
-        device,
+        { device },
       );
       const full = await solve(
         {
@@ -189,7 +189,7 @@ describe("against solve", () => {
             v: { from: 0, to: 0.5, points: [{ at: 0.04, align: "none" }], width: 0.08, nodes: 81 },
           },
         },
-        device,
+        { device },
       );
       const here = entries[0].at({ S: 100, v: 0.04 });
       const there = full.entries[0].at({ S: 100, v: 0.04 });
@@ -217,8 +217,8 @@ describe("against solve", () => {
       [{ kind: "knock-out", below: 80, value: 1, from: 0.2, until: 0.6 }, 1e-3],
     ] as const) {
       const conditions = [condition];
-      const { entries } = await solveOnSparseGrid({ ...shared, axes: sparseAxes, conditions, level: 0 }, device);
-      const full = await solve({ ...shared, axes: fullAxes, conditions }, device);
+      const { entries } = await solveOnSparseGrid({ ...shared, axes: sparseAxes, conditions, level: 0 }, { device });
+      const full = await solve({ ...shared, axes: fullAxes, conditions }, { device });
       const exact = full.entries[0].at(100).value;
       expect(Math.abs(entries[0].at({ S: 100 }).value - exact)).toBeLessThan(tolerance);
     }
@@ -251,7 +251,7 @@ describe("against solve", () => {
         level: 3,
         steps: 160,
       },
-      device,
+      { device },
     );
     for (const [x, y] of [
       [0.5, 1],

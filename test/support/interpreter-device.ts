@@ -56,6 +56,7 @@ export class InterpreterDevice implements Device {
   readonly name = "reference interpreter";
   readonly precisions: readonly Precision[] = ["f64", "f32"];
   readonly parallelism = 1;
+  readonly threads = 1;
   readonly lost = new Promise<string>(() => {});
   readonly limits: DeviceLimits;
   liveBuffers = 0;

@@ -44,6 +44,7 @@ export class PlainDevice implements Device {
     maxPrivateBytes: 2 ** 20,
   };
   readonly parallelism = 1;
+  readonly threads = 1;
   readonly lost = new Promise<string>(() => undefined);
   liveBuffers = 0;
   launches = 0;

@@ -21,7 +21,7 @@ export async function pathDensity(trade: Trade, pricer: Pricer): Promise<Chart[]
   const reach = Math.min(Math.max(2.8 * sigma * Math.sqrt(expiry), 0.05), 2);
   const [low, high] = [underlying.spot * Math.exp(-reach), underlying.spot * Math.exp(reach)];
   const spec = { generator: "philox", seed: 1, distribution: "normal", precision: "f32" } as const;
-  const normals = await randomNumbers(pricer.device, { ...spec, streams: 2 * STEPS, count: PATHS });
+  const normals = await randomNumbers({ device: pricer.device, ...spec, streams: 2 * STEPS, count: PATHS });
   const spots = new Float64Array(PATHS).fill(underlying.spot);
   const variances = new Float64Array(PATHS).fill(volatility.kind === "heston" ? volatility.v0 : 0);
   const counts: number[][] = [];

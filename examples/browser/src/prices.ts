@@ -46,7 +46,7 @@ export async function prices(): Promise<Price[]> {
       expiry: 1,
       conditions: [{ kind: "exercise", payoff: ({ S, K }) => Math.abs(S - K) }],
     },
-    device,
+    { device },
   );
   const solved = entries.map((entry) => ({
     name: `American straddle, volatility ${entry.parameters["sigma"]}`,

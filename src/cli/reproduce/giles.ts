@@ -1,6 +1,6 @@
-import type { Device } from "../../device/index.ts";
+import type { Device, Progress } from "../../device/index.ts";
 import { OutOfMemoryError, SpecError } from "../../errors.ts";
-import { type AxesSolution, solve, type SolveProgress } from "../../fdm/index.ts";
+import { type AxesSolution, solve } from "../../fdm/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { CliError } from "../failure.ts";
 import { copyTime } from "./copy-time.ts";
@@ -19,7 +19,7 @@ export async function put(
   device: Device,
   { nodes, steps, precision }: { readonly nodes: number; readonly steps: number; readonly precision: Precision },
   signal: AbortSignal,
-  onProgress?: (progress: SolveProgress) => void,
+  onProgress?: (progress: Progress) => void,
 ): Promise<AxesSolution<"X" | "Y" | "Z">> {
   const axis = { from: "K/8", to: "8*K", coordinate: "log", density: "uniform", nodes } as const;
   return solve(

@@ -1,4 +1,5 @@
-import type { AxesEntrySolution, AxesSolution, SolveProgress } from "../../fdm/index.ts";
+import type { Progress } from "../../device/index.ts";
+import type { AxesEntrySolution, AxesSolution } from "../../fdm/index.ts";
 import { CliError } from "../failure.ts";
 
 /** Time steps that `solve` takes at most. */
@@ -24,7 +25,7 @@ export interface StepTime<A extends string> {
  * @throws CliError if even the most steps are a launch or two
  */
 export async function timeStep<A extends string>(
-  run: (steps: number, onProgress: (progress: SolveProgress) => void) => Promise<AxesSolution<A>>,
+  run: (steps: number, onProgress: (progress: Progress) => void) => Promise<AxesSolution<A>>,
   first: number,
 ): Promise<StepTime<A>> {
   for (let steps = first; steps <= MAX_STEPS; steps *= MORE) {

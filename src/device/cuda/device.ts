@@ -71,6 +71,7 @@ export class CudaDevice implements Device {
   readonly precisions = ["f64", "f32"] as const;
   readonly limits: DeviceLimits;
   readonly parallelism: number;
+  readonly threads = 1;
   readonly lost: Promise<string>;
   readonly parts?: DeviceParts | undefined;
   readonly info: CudaDeviceInfo;

@@ -38,6 +38,7 @@ export class WebGpuDevice implements Device {
   precisions: readonly Precision[] = ["f32"];
   readonly limits: DeviceLimits;
   readonly parallelism: number;
+  readonly threads = 1;
   /** True where the adapter is emulated on the CPU. */
   readonly software: boolean;
   /** Items of a subgroup; undefined where the adapter has several sizes. */

@@ -86,8 +86,8 @@ export function instancesPerLaunch(
 }
 
 /** The number of workgroups that fill a device. */
-const workgroupsOf = ({ backend, parallelism }: Device, { groupSize }: AxesVariant): number =>
-  Math.max(1, Math.floor(parallelism / (backend === "cpu" ? 16 : groupSize)));
+const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: AxesVariant): number =>
+  backend === "cpu" ? threads : Math.max(1, Math.floor(parallelism / groupSize));
 
 /** Nodes from which on it pays that a launch is a phase only: what a launch costs is then little beside its work. */
 const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;

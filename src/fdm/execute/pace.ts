@@ -1,26 +1,5 @@
 import type { Device } from "../../device/index.ts";
-import { Turns } from "../../turns.ts";
-
-/**
- * The progress of `solve`, in stages of time steps of all entries. The coarser solutions for error estimates and
- * extrapolation are included.
- */
-export interface SolveProgress {
-  /** The number of stages that are done. */
-  readonly done: number;
-  /** The number of stages in total. */
-  readonly total: number;
-}
-
-/** The progress as it grows. */
-type Counted = { -readonly [K in keyof SolveProgress]: SolveProgress[K] };
-
-export interface PaceOptions {
-  /** Ends the solution between two launches: `solve` throws its reason. */
-  readonly signal?: AbortSignal | undefined;
-  /** Called while the solution goes on, and when it is complete. */
-  readonly onProgress?: ((progress: SolveProgress) => void) | undefined;
-}
+import { Work } from "../../turns.ts";
 
 /**
  * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
@@ -42,27 +21,15 @@ export interface Parts {
   readonly instances: number;
 }
 
-/** Keeps the host responsive while a solution goes on, and its parts short. */
-export class Pace {
-  readonly #options: PaceOptions;
-  readonly #turns: Turns;
-  readonly #counted: Counted;
+/** Keeps the host responsive while a solution goes on, and its parts short; counts stages of all entries. */
+export class Pace extends Work {
   /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
   #aim = HERE;
 
-  /** `counted`: of several devices that work together, whose progress is one. */
-  constructor({ backend, parallelism }: Device, options: PaceOptions, counted: Counted = { done: 0, total: 0 }) {
-    this.#options = options;
-    this.#counted = counted;
-    this.#turns = new Turns(options.signal);
-    this.#pace = FIRST_PACE[backend] / (backend === "cpu" ? parallelism / 16 : 1);
-    options.signal?.throwIfAborted();
-  }
-
-  /** Adds work that is to be done. */
-  expect(stages: number): void {
-    this.#counted.total += stages;
+  constructor({ backend, threads }: Device, ...of: ConstructorParameters<typeof Work>) {
+    super(...of);
+    this.#pace = FIRST_PACE[backend] / threads;
   }
 
   /**
@@ -100,17 +67,5 @@ export class Pace {
     // It may have been slow once, for code that was not optimised yet: half of what is new.
     this.#pace = Math.max(0.5 * (this.#pace + (complete * 1e6) / work), 1e-4);
     this.#aim = 2 * returned > complete ? HERE : ELSEWHERE;
-  }
-
-  /** Counts stages that are complete; lets the event loop turn if it is time. @throws the signal's reason */
-  async done(stages: number): Promise<void> {
-    this.#counted.done += stages;
-    this.#options.onProgress?.({ ...this.#counted });
-    await this.turn();
-  }
-
-  /** Lets the event loop turn if it is time. @throws the signal's reason */
-  async turn(): Promise<void> {
-    if (this.#turns.due) await this.#turns.take();
   }
 }

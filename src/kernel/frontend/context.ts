@@ -372,7 +372,6 @@ function conversionRemedy(a: number, b: number): string {
   return "convert with gpu.i32(…) or gpu.u32(…), or write x | 0 or x >>> 0";
 }
 
-export const realType = (): TypeVariable => typeVariable("real");
 export const i32Type = (): TypeVariable => typeVariable("i32");
 export const u32Type = (): TypeVariable => typeVariable("u32");
 export const boolType = (): TypeVariable => typeVariable("bool");

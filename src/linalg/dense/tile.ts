@@ -115,7 +115,5 @@ export function checkTile(given: Tile): void {
 const BLOCKS = [128, 64, 32] as const;
 
 /** The largest block of which there is one for each thread. `lanes`: items that run together. */
-export function chooseBlock({ parallelism }: Device, shape: Tiled): number {
-  const threads = parallelism / 16;
-  return BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;
-}
+export const chooseBlock = ({ threads }: Device, shape: Tiled): number =>
+  BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;

@@ -1,4 +1,4 @@
-import { type Device, openDevice } from "../../device/index.ts";
+import { type CallOptions, uploaded, withDevice } from "../../device/index.ts";
 import { ShapeError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { givenList } from "../given.ts";
@@ -9,15 +9,13 @@ import { type KrylovOptions, krylovSpec } from "./spec.ts";
 import type { KrylovResult } from "./status.ts";
 
 /** Options of `solveSparse`: those of `krylovSpec`, and where and from what it starts. */
-export interface SolveSparseOptions extends KrylovOptions {
+export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "device"> {
   /** The preconditioner, none by default. It takes a matrix in csr, coo, ell or dia. */
   readonly preconditioner?: PreconditionerOptions;
   /** The first guess; zero by default. */
   readonly x?: ArrayLike<number>;
   /** The precision, "f64" by default. */
   readonly precision?: Precision;
-  /** The device, which is borrowed; without one a CPU is opened for the solution. */
-  readonly device?: Device;
 }
 
 /** The result of `solveSparse`. */
@@ -59,16 +57,14 @@ export async function solveSparse(
         `solveSparse: ${name}: got ${list.length} elements, expected ${matrix.rows}, one for each row`,
       );
   }
-  using opened = device === undefined ? await openDevice({ backend: "cpu" }) : undefined;
-  const on = device ?? opened!;
-  using a = await SparseOperator.create(on, matrix, { precision });
-  using m = preconditioner === undefined ? undefined : await preconditionerOf(a, preconditioner);
-  using solver = await KrylovSolver.create(a, spec, m);
-  const element = hostReal(a.precision);
-  using rhs = on.createBuffer(element, matrix.rows);
-  using solution = on.createBuffer(element, matrix.rows);
-  on.write(rhs, Float64Array.from(b));
-  if (x !== undefined) on.write(solution, Float64Array.from(x));
-  const result = await solver.solve({ b: rhs, x: solution });
-  return { ...result, x: await on.read(solution) };
+  return withDevice(device, { backend: "cpu" }, async (on) => {
+    using a = await SparseOperator.create(on, matrix, { precision });
+    using m = preconditioner === undefined ? undefined : await preconditionerOf(a, preconditioner);
+    using solver = await KrylovSolver.create(a, spec, m);
+    const element = hostReal(a.precision);
+    using rhs = uploaded(on, element, Float64Array.from(b));
+    using solution = uploaded(on, element, x === undefined ? new Float64Array(matrix.rows) : Float64Array.from(x));
+    const result = await solver.solve({ b: rhs, x: solution });
+    return { ...result, x: await on.read(solution) };
+  });
 }

@@ -1,7 +1,7 @@
 /** A batch of instances of one shape on a device: launches of blocks of paths, and their moments on the host. */
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
-import { bridgePlan, sobolTable } from "../../random/index.ts";
+import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
 import { type Variants, weightTable } from "../greeks.ts";
 import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
@@ -162,9 +162,9 @@ export class Simulation implements Disposable {
 
   /**
    * Adds samples of blocks `first` to `first + count` to moments of these instances.
-   * @param told after each launch, with the number of its blocks.
+   * @param told after each launch, with the number of its blocks; it is waited for.
    */
-  async run(moments: Moments, first: number, count: number, told: (blocks: number) => void): Promise<void> {
+  async run(moments: Moments, first: number, count: number, told: (blocks: number) => Promise<void>): Promise<void> {
     const { shape, precision, dates, seed } = this.#batch;
     const series = this.#instances * shape.scramblings;
     const width = measuresOf(shape) * momentsOf(shape);
@@ -207,7 +207,7 @@ export class Simulation implements Disposable {
       const values = await this.#device.read(merged, 0, width * mergedCount);
       for (let g = 0; g < groups; g++)
         moments.merge(values, g * series, mergedCount, BLOCK * Math.min(together, blocks - g * together));
-      told(blocks);
+      await told(blocks);
     }
   }
 
@@ -229,12 +229,6 @@ interface Made {
   readonly weights: DeviceBuffer;
   readonly none: DeviceBuffer;
 }
-
-/** The two words of a seed. */
-export const seedWords = (seed: bigint) => ({
-  seedLow: Number(seed & 0xffffffffn),
-  seedHigh: Number((seed >> 32n) & 0xffffffffn),
-});
 
 /** The table of instances `from` to `to`, made on the device. The caller disposes it. */
 export async function preparedTable(

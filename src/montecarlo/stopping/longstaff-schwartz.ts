@@ -1,5 +1,12 @@
 /** Bermudan and American options by regression: the public call. */
-import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
+import {
+  type CallOptions,
+  compileExact,
+  type Device,
+  type DeviceBuffer,
+  uploaded,
+  withDevice,
+} from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
@@ -9,10 +16,12 @@ import type { PathModel } from "../model.ts";
 import { type ControlMean, controlMeanOf, Moments } from "../moments.ts";
 import { type Column, columnAt } from "../parameters.ts";
 import { BLOCK, type Sampling } from "../paths/shape.ts";
-import { type Batch, preparedTable, seedWords, Simulation } from "../paths/simulation.ts";
+import { type Batch, preparedTable, Simulation } from "../paths/simulation.ts";
 import { MERGED, measuresOf, mergeKernel, momentsOf } from "../paths/walk.ts";
 import type { PathProduct } from "../product.ts";
-import { checkPaths, checkSettings, seedOf } from "../settings.ts";
+import { seedOf, seedWords } from "../../random/index.ts";
+import { checkPaths, checkSettings } from "../settings.ts";
+import { Work } from "../../turns.ts";
 import { copiesOf, countOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {
@@ -29,7 +38,7 @@ import type { StoppingShape } from "./rule.ts";
 import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } from "./upper.ts";
 
 /** The settings of `longstaffSchwartz`. */
-export interface StoppingSettings {
+export interface LongstaffSchwartzSettings extends CallOptions {
   readonly model: PathModel;
   /** The product, whose payoff is what exercise pays at each date. */
   readonly product: PathProduct;
@@ -69,11 +78,10 @@ export interface StoppingSettings {
   readonly seed?: number | bigint;
   readonly streams?: ArrayLike<number>;
   readonly precision?: Precision;
-  readonly signal?: AbortSignal;
 }
 
 /** The result of `longstaffSchwartz`. */
-export interface StoppingEstimates extends Estimates {
+export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is of independent paths, so that it lies below the price but for its standard error. */
   readonly isLowerBound: boolean;
   /** The estimates on the paths of the regression: biased upwards by foresight, and downwards by the rule. */
@@ -111,8 +119,7 @@ const RECORD_BYTES = 2 ** 28;
  * Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
  * test/montecarlo/stopping.test.ts.
  *
- * @param device any; borrowed.
- * @param settings model, product, dates, basis, and how many paths.
+ * @param settings model, product, dates, basis, how many paths, and the device; `onProgress` counts paths of instances.
  * @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError; the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
@@ -122,11 +129,15 @@ const RECORD_BYTES = 2 ** 28;
  * const model = blackScholes({ spot: 36, rate: 0.06, volatility: 0.2 });
  * const product = european({ payoff: "put", strike: 40 });
  * const dates = Array.from({ length: 50 }, (_, k) => (k + 1) / 50);
- * const { value } = await longstaffSchwartz(device, { model, product, dates });
+ * const { value } = await longstaffSchwartz({ device, model, product, dates });
  * console.log(value[0]!.toFixed(1)); // 4.5
  */
-export async function longstaffSchwartz(device: Device, settings: StoppingSettings): Promise<StoppingEstimates> {
-  const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox", signal } = settings;
+export function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
+  return withDevice(settings.device, settings, (device) => estimate(device, settings));
+}
+
+async function estimate(device: Device, settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
+  const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox" } = settings;
   checkSettings(settings);
   if (typeof settings.control?.mean === "function")
     throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");
@@ -181,6 +192,8 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
     );
   const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
+  const work = new Work(settings);
+  work.expect(instances * (regressionPaths + blocks * perBlock));
   for (let from = 0; from < instances; from += size) {
     const to = Math.min(from + size, instances);
     const count = to - from;
@@ -191,11 +204,12 @@ export async function longstaffSchwartz(device: Device, settings: StoppingSettin
     using scales = device.createBuffer(element, 2 * dates.length * basis.variables * count);
     using none = device.createBuffer(element, 1);
     const sizes = { device, shape, precision, seed, dates: dates.length, instances: count };
-    const calculation: RuleOnDevice = { ...sizes, table, streams: ofEach, betas, scales, none, signal };
+    const calculation: RuleOnDevice = { ...sizes, table, streams: ofEach, betas, scales, none, work };
     const fitted = await regress(calculation, regressionPaths);
     condition.set(fitted.condition, from);
+    await work.done(regressionPaths * count);
     store([regression], fitted.moments, { series: 1, from, count });
-    const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, from);
+    const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, perBlock, from);
     if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, from, count });
     else store(measures, moments, { series: scramblings, from, count, meanOf });
     if (settings.upper !== undefined && settings.upper !== false) {
@@ -239,7 +253,7 @@ function store(to: readonly Estimates[], moments: Moments, { series, from, count
 
 /** Stores paths, and goes back through the dates: coefficients and scales are left on the device. */
 async function regress(calculation: RuleOnDevice, paths: number) {
-  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
+  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, work } = calculation;
   const { basis } = shape;
   const element = hostReal(precision);
   const blocks = paths / BLOCK;
@@ -263,12 +277,13 @@ async function regress(calculation: RuleOnDevice, paths: number) {
   device.launch(scale, { paths, instances, record: stored, scales }, { items: dates * instances });
   const tiny = precision === "f32" ? 1e-5 : 1e-11;
   for (let date = dates - 1; date >= 0; date--) {
-    signal?.throwIfAborted();
     const place = { date, isLast: date === dates - 1, isFirst: date === 0, blocks, instances };
     device.launch(sweep, { ...place, record: stored, betas, scales, cash, sums }, { items: blocks * instances });
     if (date === 0) break;
     device.launch(add, { blocks, groups, instances, sums, added }, { items: sumCount * groups * instances });
     device.launch(solve, { date: date - 1, groups, instances, tiny, added, betas, conditions }, { items: instances });
+    await device.finish();
+    await work.turn();
   }
   const moments = new Moments(1, instances, 2);
   const cashMoments = await compileExact(device, cashKernel, precision);
@@ -302,14 +317,15 @@ async function mergeInto(
 
 /** Estimates what the rule earns on paths of its own. */
 async function follow(
-  { device, betas, scales, instances, signal }: RuleOnDevice,
+  { device, betas, scales, instances, work }: RuleOnDevice,
   batch: Batch,
   blocks: number,
+  perBlock: number,
   from: number,
 ): Promise<Moments> {
   const { shape } = batch;
   const moments = new Moments(measuresOf(shape), instances * shape.scramblings, momentsOf(shape));
   using simulation = await Simulation.create(device, batch, from, from + instances, { betas, scales });
-  await simulation.run(moments, 0, blocks, () => signal?.throwIfAborted());
+  await simulation.run(moments, 0, blocks, (done) => work.done(done * perBlock * instances));
   return moments;
 }

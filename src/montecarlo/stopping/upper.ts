@@ -4,9 +4,11 @@ import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
 import { rowsOf } from "../paths/shape.ts";
-import { seedWords, stepsPerLaunch } from "../paths/simulation.ts";
+import { stepsPerLaunch } from "../paths/simulation.ts";
+import { seedWords } from "../../random/index.ts";
 import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
+import type { Work } from "../../turns.ts";
 
 /** The settings of the upper bound: its paths. */
 export interface UpperSettings {
@@ -32,7 +34,7 @@ export interface RuleOnDevice {
   readonly betas: DeviceBuffer;
   readonly scales: DeviceBuffer;
   readonly none: DeviceBuffer;
-  readonly signal: AbortSignal | undefined;
+  readonly work: Work;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function upperBound(
   for (const [name, value] of Object.entries({ outer: paths, inner }))
     if (!Number.isInteger(value) || value < 2 || value > 2 ** 20)
       throw new SpecError(`upper.${name}: got ${value}, expected a whole number from 2 to 2²⁰`);
-  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, signal } = calculation;
+  const { device, shape, precision, seed, dates, instances, table, streams, betas, scales, none, work } = calculation;
   const { state } = rowsOf(shape);
   const numbers = state + shape.product.running + OUTER_NUMBERS;
   const element = hostReal(precision);
@@ -70,7 +72,7 @@ export async function upperBound(
   device.launch(outerPaths, { ...rule, none, outer }, { items: row });
   const perLaunch = Math.max(256, Math.floor(stepsPerLaunch(device) / (inner * dates * shape.substeps)));
   for (let firstItem = 0; firstItem < (dates - 1) * row; firstItem += perLaunch) {
-    signal?.throwIfAborted();
+    await work.turn();
     const items = Math.min(perLaunch, (dates - 1) * row - firstItem);
     device.launch(innerPaths, { ...rule, firstItem, inner, outer, continued }, { items });
     await device.finish();

@@ -1,6 +1,7 @@
 import { type Book, MS_PER_YEAR, type Trade, type TradeResult } from "../../book/index.ts";
+import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../errors.ts";
-import type { Greeks, Progress } from "../options.ts";
+import type { Greeks, BookProgress } from "../options.ts";
 import { priceTrades } from "../price-trades.ts";
 import { matchTrades } from "./match.ts";
 import { revaluation } from "./revaluation.ts";
@@ -52,7 +53,15 @@ const CHUNK = 4096;
  * const { results } = await explainBook(book("2026-11-20", 100), book("2026-11-23", 101), { device });
  * for (const { change, terms } of results) console.log(change?.toFixed(3), terms?.delta?.toFixed(3)); // -0.368 -0.363
  */
-export async function explainBook(before: Book, after: Book, options: ExplainOptions): Promise<ExplainReport> {
+export function explainBook(before: Book, after: Book, options: ExplainOptions = {}): Promise<ExplainReport> {
+  return withDevice(options.device, options, (device) => reportOf(before, after, { ...options, device }));
+}
+
+async function reportOf(
+  before: Book,
+  after: Book,
+  options: ExplainOptions & { readonly device: Device },
+): Promise<ExplainReport> {
   const { method = "taylor" } = options;
   const years = yearsBetween(before, after);
   const matches = matchTrades(before, after, years);
@@ -83,7 +92,7 @@ export async function explainBook(before: Book, after: Book, options: ExplainOpt
 
 /** Trades done, from the part of a chunk's prices that are. */
 function progressFrom(first: number, count: number, total: number, { onProgress }: ExplainOptions) {
-  return ({ done, total: prices = 0 }: Progress): void =>
+  return ({ done, total: prices = 0 }: BookProgress): void =>
     onProgress?.({ done: first + Math.floor((count * done) / prices), total });
 }
 
@@ -118,7 +127,7 @@ async function explainRows(
   const starts = rows.flatMap((row) => row.before ?? []);
   const others = rows.flatMap((row) => [...(row.after === undefined ? [] : [row.after]), ...row.views]);
   const total = starts.length + others.length;
-  const onProgress = (earlier: number) => (progress: Progress) =>
+  const onProgress = (earlier: number) => (progress: BookProgress) =>
     options.onProgress?.({ done: earlier + progress.done, total });
   const startValues = await valuesOf(starts, book, { ...options, onProgress: onProgress(0), greeks: first });
   const otherValues = await valuesOf(others, book, { ...options, onProgress: onProgress(starts.length), greeks: rest });

@@ -1,7 +1,16 @@
 /** Swing options in Gaussian factors, by convolutions on a grid of the factors. */
-import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
+import {
+  type CallOptions,
+  compileExact,
+  type Device,
+  type DeviceBuffer,
+  isGpu,
+  uploaded,
+  withDevice,
+} from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
+import { Work } from "../../turns.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
 import { type Nodes, type Pass, passesOf } from "./steps.ts";
@@ -17,7 +26,7 @@ export interface GaussianSwing {
 }
 
 /** The settings of `gaussianSwings` besides the swings. */
-export interface GaussianSwingSettings {
+export interface GaussianSwingSettings extends CallOptions {
   /** The chain of one or two factors, with lower triangular transitions. */
   readonly chain: AutoregressiveChain;
   /** The weights σ of the factors in the logarithm of the spot. */
@@ -28,7 +37,6 @@ export interface GaussianSwingSettings {
   readonly spacing: number;
   /** The precision, "f64" by default. */
   readonly precision?: Precision;
-  readonly signal?: AbortSignal | undefined;
 }
 
 /** Standard deviations on each side of the grid, beyond the shift of the measure under which the spot is the unit. */
@@ -49,8 +57,7 @@ const MAX_VALUES = 2 ** 23;
  * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
  * test/pricing/convolution, against published cases and closed forms.
  *
- * @param device where it is computed.
- * @param settings the chain of the factors, the spot and the grid.
+ * @param settings the chain of the factors, the spot, the grid and the device; `onProgress` counts dates.
  * @param swings gains and bounds: 0 ≤ least ≤ most ≤ number of dates.
  * @throws ShapeError | SpecError | NotPositiveDefiniteError
  * @example
@@ -61,16 +68,24 @@ const MAX_VALUES = 2 ** 23;
  * const times = Array.from({ length: 12 }, (_, k) => k / 12);
  * const chain = meanRevertingFactors({ times, meanReversion: [4] });
  * const swing = { slopes: times.map(() => 20), fixed: times.map(() => 20), least: 3, most: 6 };
- * const settings = { chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
- * const [value] = await gaussianSwings(device, settings, [swing]);
+ * const settings = { device, chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
+ * const [value] = await gaussianSwings(settings, [swing]);
  * console.log(value!.toFixed(3)); // 15.515
  */
 export async function gaussianSwings(
-  device: Device,
   settings: GaussianSwingSettings,
   swings: readonly GaussianSwing[],
 ): Promise<Float64Array> {
   check(settings, swings);
+  return withDevice(settings.device, settings, (device) => values(device, settings, swings));
+}
+
+async function values(
+  device: Device,
+  settings: GaussianSwingSettings,
+  swings: readonly GaussianSwing[],
+): Promise<Float64Array> {
+  const work = new Work(settings);
   const grid = gridOf(settings);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {
@@ -80,7 +95,7 @@ export async function gaussianSwings(
     while (to < swings.length && (to === from || fits(to))) most = Math.max(most, swings[to++].most);
     const rollback = await Rollback.create(device, settings, grid, swings.slice(from, to));
     try {
-      values.set(await rollback.run(settings), from);
+      values.set(await rollback.run(settings, work), from);
     } finally {
       rollback[Symbol.dispose]();
     }
@@ -174,17 +189,18 @@ class Rollback implements Disposable {
   }
 
   /** Whole backward pass; values of the swings. */
-  async run({ chain, startsAtOnce, signal }: GaussianSwingSettings): Promise<readonly number[]> {
+  async run({ chain, startsAtOnce }: GaussianSwingSettings, work: Work): Promise<readonly number[]> {
     const { nodes } = this.#grid;
     const last = chain.times.length - 1;
+    work.expect(last);
     let left = 0;
     for (let k = last; k > 0; k--) {
-      signal?.throwIfAborted();
       const before = k - (startsAtOnce ? 0 : 1);
       this.#decide(k, left++, before);
       const active = this.#activeOf(before, left);
       for (const pass of passesOf(this.#grid, nodes, k - 1)) this.#gather(pass, active);
       if (k % STEPS_PER_WAIT === 0) await this.#device.finish();
+      await work.done(1);
     }
     const first = await this.#device.read(this.#buffers.here, 0, this.#width);
     return this.#swings.map(({ slopes, fixed, least, most }, swing) => {

@@ -11,7 +11,7 @@ const VERSION = 1;
 export interface QuantizerKey {
   readonly dimension: number;
   readonly size: number;
-  readonly seed?: number;
+  readonly seed?: bigint;
   readonly samples?: number;
   readonly precision?: string;
 }

@@ -1,11 +1,13 @@
 /** First guesses for quantizers of N(0, I): random ones, and ones made of a smaller quantizer. */
-import { normal32, philox4x32 } from "../../random/index.ts";
+import { normal32, philox4x32, seedWords } from "../../random/index.ts";
 
 /** `count` standard normal numbers of a stream: Philox with the key `seed`, its counter the place and the stream. */
-export function hostNormals(seed: number, stream: number, count: number): Float64Array {
+export function hostNormals(seed: number | bigint, stream: number, count: number): Float64Array {
   const numbers = new Float64Array(count);
+  const { seedLow: x, seedHigh: y } = seedWords(seed);
+  const key = { x, y };
   for (let k = 0; k < count; k += 4) {
-    const { x, y, z, w } = philox4x32({ counter: { x: k >>> 2, y: 0, z: 0, w: stream }, key: { x: seed, y: 0 } });
+    const { x, y, z, w } = philox4x32({ counter: { x: k >>> 2, y: 0, z: 0, w: stream }, key });
     [x, y, z, w].slice(0, count - k).forEach((word, i) => (numbers[k + i] = normal32(word)));
   }
   return numbers;
@@ -16,7 +18,7 @@ export function hostNormals(seed: number, stream: number, count: number): Float6
  * Source: P. L. Zador (1982); S. Graf and H. Luschgy, Foundations of Quantization for Probability Distributions (2000),
  * theorem 7.5.
  */
-export function randomGuess(size: number, dimension: number, seed: number, stream: number): Float64Array {
+export function randomGuess(size: number, dimension: number, seed: number | bigint, stream: number): Float64Array {
   const spread = Math.sqrt(1 + 2 / dimension);
   return hostNormals(seed, stream, size * dimension).map((x) => spread * x);
 }

@@ -5,6 +5,8 @@
  */
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write } from "../../kernel/index.ts";
+import { seedWords } from "../../random/index.ts";
+import type { Work } from "../../turns.ts";
 import { nearestByBruteForce } from "../search/brute-force.ts";
 import { normalBlock } from "../tree/walk.ts";
 
@@ -34,7 +36,8 @@ export function assignKernel(dimension: number) {
     name: "assign",
     params: {
       isNormal: bool,
-      seed: u32,
+      seedLow: u32,
+      seedHigh: u32,
       firstSample: u32,
       samples: read(real),
       size: i32,
@@ -48,7 +51,7 @@ export function assignKernel(dimension: number) {
     },
     env: { nearest: nearestByBruteForce(dimension), normalBlock, addWide, D: dimension, BLOCKS: blocks, MORE },
     body(
-      { isNormal, seed, firstSample, samples, size, inverse, points, none, counts, sums },
+      { isNormal, seedLow, seedHigh, firstSample, samples, size, inverse, points, none, counts, sums },
       gpu,
       { nearest, normalBlock, addWide, D, BLOCKS, MORE },
     ) {
@@ -57,7 +60,14 @@ export function assignKernel(dimension: number) {
       if (isNormal) {
         const path = gpu.u32((firstSample + gpu.u32(i)) >>> 0);
         for (let b = 0; b < BLOCKS; b++)
-          normalBlock({ block: gpu.u32(b), path, layer: gpu.u32(0), seed, normals: query, at: 4 * b });
+          normalBlock({
+            block: gpu.u32(b),
+            path,
+            layer: gpu.u32(0),
+            seed: { x: seedLow, y: seedHigh },
+            normals: query,
+            at: 4 * b,
+          });
       } else for (let a = 0; a < D; a++) query[a] = samples[i * D + a];
       const search = { points, size, first: 0, table: none, tableAt: 0, geometry: points, geometryAt: 0 };
       const cell = nearest({ search, query });
@@ -89,7 +99,7 @@ export interface CellSums {
 
 /** The kind of samples: normal numbers made on the device, or [count, d] from the host. */
 export type Samples =
-  | { readonly kind: "normal"; readonly seed: number }
+  | { readonly kind: "normal"; readonly seed: bigint }
   | { readonly kind: "given"; readonly values: Float64Array };
 
 /** Assigns samples to points, on one device, for any number of points. */
@@ -132,7 +142,7 @@ export class Assignment implements Disposable {
     const isNormal = this.#samples.kind === "normal";
     const args = {
       isNormal,
-      seed: this.#samples.kind === "normal" ? this.#samples.seed : 0,
+      ...seedWords(this.#samples.kind === "normal" ? this.#samples.seed : 0n),
       firstSample: first,
       samples: this.#buffer,
       size,
@@ -188,6 +198,8 @@ export interface LloydSettings {
   /** Lloyd's iterations, and samples of each: always the same ones. */
   readonly iterations: number;
   readonly samples: number;
+  /** Counts iterations. */
+  readonly work: Work;
 }
 
 /**
@@ -196,7 +208,8 @@ export interface LloydSettings {
  * Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
  */
 export async function learn(settings: LloydSettings): Promise<Float64Array> {
-  const { assignment, guess, batches, batch, iterations, samples } = settings;
+  const { assignment, guess, batches, batch, iterations, samples, work } = settings;
+  work.expect(batches + iterations);
   const { dimension } = assignment;
   const size = guess.length / dimension;
   let points: Float64Array = Float64Array.from(guess);
@@ -209,11 +222,13 @@ export async function learn(settings: LloydSettings): Promise<Float64Array> {
   for (let t = 0; t < batches; t++) {
     const gain = 1 / (1 + (8 * t) / batches);
     move(await assignment.sums(points, samples + t * batch, batch), (gain * size) / batch);
+    await work.done(1);
   }
   for (let t = 0; t < iterations; t++) {
     const found = await assignment.sums(points, 0, samples);
     points = revived(points, found, dimension);
     move(found, Infinity);
+    await work.done(1);
   }
   return points;
 }

@@ -1,6 +1,8 @@
 /** Quantizers of N(0, I) in one to ten dimensions: the best way for each. */
-import { type Device, openDevice } from "../../device/index.ts";
+import { type CallOptions, withDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
+import { seedOf } from "../../random/index.ts";
+import { Work } from "../../turns.ts";
 import { checkWhole, type Quantizer } from "../quantizer.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
@@ -12,17 +14,15 @@ import { planeOptimum } from "./plane.ts";
 import { measured } from "./samples.ts";
 
 /** The settings of `normalQuantizer`. */
-export interface NormalSettings {
+export interface NormalSettings extends CallOptions {
   /** The number of points, N. */
   readonly size: number;
   /** The dimension d, 1 to 10; 1 by default. */
   readonly dimension?: number;
   /** The seed of the samples and of the first guess, from three dimensions on; 1 by default. */
-  readonly seed?: number;
+  readonly seed?: number | bigint;
   /** The number of samples of a Lloyd iteration, from three dimensions on; 500·N by default, at least 2¹⁶. */
   readonly samples?: number;
-  /** The device on which samples are assigned, from three dimensions on; by default the CPU. */
-  readonly device?: Device;
   /** The precision of the samples, from three dimensions on; "f64" by default. */
   readonly precision?: Precision;
   /** Reads and fills the cache on disk; true by default. */
@@ -50,7 +50,8 @@ const ITERATIONS = 100;
  * Source: G. Pagès and J. Printems (2003), Pagès (2015). Verified: test/quantization, against reference values, exact
  * optima for small N, stationarity, and Zador's limit.
  *
- * @param settings N, d, and how to search.
+ * @param settings N, d, how to search, and the device, which is the CPU if none is given; `onProgress` counts
+ *   iterations.
  * @throws SpecError | PrecisionError
  * @example
  * import { normalQuantizer } from "feynkac/quantization";
@@ -59,11 +60,11 @@ const ITERATIONS = 100;
  * console.log(distortion.toFixed(6)); // 0.328990
  */
 export async function normalQuantizer(settings: NormalSettings): Promise<Quantizer> {
-  const { size, dimension = 1, seed = 1, precision = "f64", cache = true } = settings;
+  const { size, dimension = 1, precision = "f64", cache = true } = settings;
   checkWhole("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   if (dimension === 1) return optimalNormalLine(size);
   checkWhole("normalQuantizer: size", size, 1, MAX_SIZE);
-  checkWhole("normalQuantizer: seed", seed, 0, 2 ** 32 - 1);
+  const seed = seedOf(settings.seed ?? 1);
   const samples = settings.samples ?? Math.max(2 ** 16, 500 * size);
   checkWhole("normalQuantizer: samples", samples, size, 2 ** 30);
   if (dimension === 2 && PLANE_SIZES.includes(size)) return shippedPlane(size);
@@ -86,20 +87,17 @@ async function planeFromShipped(size: number): Promise<Quantizer> {
   return planeOptimum(splitGuess(from.points, from.weights, 2, size), 100);
 }
 
-async function sampled(settings: NormalSettings, d: number, seed: number, samples: number): Promise<Quantizer> {
+function sampled(settings: NormalSettings, d: number, seed: bigint, samples: number): Promise<Quantizer> {
   const { size } = settings;
-  const own = settings.device === undefined ? await openDevice({ backend: "cpu" }) : undefined;
-  try {
-    const device = settings.device ?? own!;
+  return withDevice(settings.device, { backend: "cpu" }, async (device) => {
     using assignment = await Assignment.create(device, d, { kind: "normal", seed }, settings.precision ?? "f64");
     const guess = randomGuess(size, d, seed, 0xffffffff);
     const batch = Math.min(samples, Math.max(1024, 20 * size));
-    const learnt = { assignment, guess, batches: BATCHES, batch, iterations: ITERATIONS, samples };
+    const work = new Work(settings);
+    const learnt = { assignment, guess, batches: BATCHES, batch, iterations: ITERATIONS, samples, work };
     const points = await learn(learnt);
     // Weights and distortion from samples that the points have not seen.
     const unseen = samples + BATCHES * batch;
     return measured(points, d, await assignment.sums(points, unseen, samples), samples);
-  } finally {
-    own?.[Symbol.dispose]();
-  }
+  });
 }

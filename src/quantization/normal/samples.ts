@@ -1,13 +1,14 @@
 /** Quantizers of what is known by samples only. */
-import type { Device } from "../../device/index.ts";
+import { type CallOptions, withDevice } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
+import { Work } from "../../turns.ts";
 import { checkPoints, checkWhole, type Quantizer } from "../quantizer.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { Assignment, type CellSums, learn } from "./lloyd.ts";
 
 /** The settings of `sampleQuantizer`. */
-export interface SampleSettings {
+export interface SampleSettings extends CallOptions {
   /** The samples, [count, dimension], row by row: independent draws, or any list of points with equal weights. */
   readonly samples: Float64Array;
   readonly dimension: number;
@@ -26,8 +27,8 @@ export interface SampleSettings {
  * The distortion is that of the samples; that of the law is larger, since the points were fitted to the samples. Cost:
  * iterations × M × N distances on the device.
  *
- * @param device where samples are assigned.
- * @param settings the samples, and the number of points.
+ * @param settings the samples, the number of points, and the device, which is the CPU if none is given; `onProgress`
+ *   counts iterations.
  * @throws SpecError | ShapeError | PrecisionError
  * @example
  * import { openDevice } from "feynkac/device";
@@ -35,17 +36,16 @@ export interface SampleSettings {
  *
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * const samples = Float64Array.of(0, 1, 10, 11);
- * const { points, weights } = await sampleQuantizer(device, { samples, dimension: 1, size: 2 });
+ * const { points, weights } = await sampleQuantizer({ device, samples, dimension: 1, size: 2 });
  * console.log(points.join(" "), weights.join(" ")); // 0.5 10.5 0.5 0.5
  */
-export async function sampleQuantizer(device: Device, settings: SampleSettings): Promise<Quantizer> {
+export async function sampleQuantizer(settings: SampleSettings): Promise<Quantizer> {
   const { samples, dimension, size, iterations = 50, precision = "f64" } = settings;
   checkWhole("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   const count = checkPoints("sampleQuantizer: samples", samples, dimension);
   checkWhole("sampleQuantizer: iterations", iterations, 0, 1_000_000);
   if (!Number.isInteger(size) || size < 1 || size > count)
     throw new SpecError(`sampleQuantizer: size: got ${size}, expected 1 to ${count}, as many as there are samples`);
-  using assignment = await Assignment.create(device, dimension, { kind: "given", values: samples }, precision);
   const order = Array.from({ length: count }, (_, i) => i).sort(
     (i, j) => samples[i * dimension] - samples[j * dimension] || i - j,
   );
@@ -53,8 +53,12 @@ export async function sampleQuantizer(device: Device, settings: SampleSettings):
     const rank = Math.floor(((Math.floor(k / dimension) + 0.5) * count) / size);
     return samples[order[rank] * dimension + (k % dimension)];
   });
-  const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count });
-  return measured(points, dimension, await assignment.sums(points, 0, count), count);
+  return withDevice(settings.device, { backend: "cpu" }, async (device) => {
+    using assignment = await Assignment.create(device, dimension, { kind: "given", values: samples }, precision);
+    const work = new Work(settings);
+    const points = await learn({ assignment, guess, batches: 0, batch: 0, iterations, samples: count, work });
+    return measured(points, dimension, await assignment.sums(points, 0, count), count);
+  });
 }
 
 /** A quantizer with the weights and the distortion of samples that have been assigned. */

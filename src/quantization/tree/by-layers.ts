@@ -36,7 +36,8 @@ export function layersKernel(shape: LayersShape) {
     name: "transitions-layers",
     groupSize: LAYER_GROUP,
     params: {
-      seed: u32,
+      seedLow: u32,
+      seedHigh: u32,
       /** Pairs of layers, and paths of a part; the last part has fewer. */
       pairs: i32,
       paths: i32,
@@ -60,7 +61,7 @@ export function layersKernel(shape: LayersShape) {
       SHARES_TABLE: sharesTable,
     },
     *body(
-      { seed, pairs, paths, length, parameters, points, table, geometry, counters },
+      { seedLow, seedHigh, pairs, paths, length, parameters, points, table, geometry, counters },
       gpu,
       { normalBlock, step, nearest, D, N, TABLE, BLOCKS, ITEMS, SHARES, SHARES_TABLE },
     ) {
@@ -86,7 +87,7 @@ export function layersKernel(shape: LayersShape) {
             block: gpu.u32(b),
             path: gpu.u32(path),
             layer: gpu.u32(pair + 1),
-            seed,
+            seed: { x: seedLow, y: seedHigh },
             normals,
             at: 4 * b,
           });

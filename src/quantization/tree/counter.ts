@@ -2,7 +2,9 @@
 import { compileExact, type Device, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { hostReal, i32, kernel, u32, write } from "../../kernel/index.ts";
 import { LAYER_GROUP, layersKernel } from "./by-layers.ts";
-import { type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
+import { seedWords } from "../../random/index.ts";
+import type { Work } from "../../turns.ts";
+import { type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { walkKernel } from "./walk.ts";
 import { gridWalkKernel } from "./walk-grid.ts";
 
@@ -64,13 +66,13 @@ type Launch = () => void;
  */
 export class TransitionCounter implements Disposable {
   readonly device: Device;
-  readonly plan: TreePlan;
+  readonly plan: QuantizationTreePlan;
   /** The counters of all pairs of layers, one after another. */
   readonly counters: DeviceBuffer<"u32">;
   readonly #buffers: readonly DeviceBuffer[];
   readonly #launches: readonly Launch[];
 
-  private constructor(device: Device, plan: TreePlan, made: Made) {
+  private constructor(device: Device, plan: QuantizationTreePlan, made: Made) {
     this.device = device;
     this.plan = plan;
     this.counters = made.counters;
@@ -80,18 +82,28 @@ export class TransitionCounter implements Disposable {
 
   /** @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError */
   static async create(device: Device, settings: TreeSettings): Promise<TransitionCounter> {
-    const plan = await treePlan(device, { ...settings, transitions: settings.transitions ?? "paths" });
+    const plan = await quantizationTreePlan(device, { ...settings, transitions: settings.transitions ?? "paths" });
     return TransitionCounter.of(device, plan);
   }
 
   /** @internal */
-  static async of(device: Device, plan: TreePlan): Promise<TransitionCounter> {
+  static async of(device: Device, plan: QuantizationTreePlan): Promise<TransitionCounter> {
     return new TransitionCounter(device, plan, await make(device, plan));
   }
 
   /** Records a count: counters to zero, then all paths. */
   run(): void {
     for (const launch of this.#launches) launch();
+  }
+
+  /** Counts as `run` does, and waits for each launch, which is a unit of `work`. @throws the signal's reason */
+  async runAll(work: Work): Promise<void> {
+    work.expect(this.#launches.length);
+    for (const launch of this.#launches) {
+      launch();
+      await this.device.finish();
+      await work.done(1);
+    }
   }
 
   /** Waits, and returns all counters. */
@@ -110,7 +122,7 @@ interface Made {
   readonly launches: readonly Launch[];
 }
 
-async function make(device: Device, plan: TreePlan): Promise<Made> {
+async function make(device: Device, plan: QuantizationTreePlan): Promise<Made> {
   const words = isGpu(device) ? CLEARED : 1;
   const clear = await compileExact(device, clearKernel(words), "f32");
   const compiling = plan.method === "layers" ? compileLayers : sharesGrid(device, plan) ? compileGridWalk : compileWalk;
@@ -137,7 +149,7 @@ type Buffers = Readonly<
 >;
 type Counting = (buffers: Buffers) => readonly Launch[];
 
-async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
+async function compileWalk(device: Device, plan: QuantizationTreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes } = plan;
   const by = plan.method === "serial" ? "serial" : "paths";
   // Paths that are left over are a second launch, one path an item.
@@ -146,7 +158,7 @@ async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
   const one = await compileExact(device, walkKernel({ ...shape, abreast: 1 }), precision);
   const many = abreast === 1 ? one : await compileExact(device, walkKernel({ ...shape, abreast }), precision);
   return (buffers) => {
-    const args = { ...buffers, seed, layers: sizes.length };
+    const args = { ...buffers, ...seedWords(seed), layers: sizes.length };
     if (by === "serial") return [() => device.launch(one, { ...args, firstPath: 0, rounds: paths }, { items: 1 })];
     const whole = paths - (paths % abreast);
     const starts = Array.from({ length: Math.ceil(whole / LAUNCH) }, (_, k) => k * LAUNCH);
@@ -160,17 +172,17 @@ async function compileWalk(device: Device, plan: TreePlan): Promise<Counting> {
 }
 
 /** Elements of a real in units of four bytes. */
-const wordsOf = ({ precision }: TreePlan): number => (precision === "f32" ? 1 : 2);
+const wordsOf = ({ precision }: QuantizationTreePlan): number => (precision === "f32" ? 1 : 2);
 
 /** The number of words of workgroup memory that are left beside the grid. */
-const roomOf = ({ limits }: Device, plan: TreePlan): number =>
+const roomOf = ({ limits }: Device, plan: QuantizationTreePlan): number =>
   Math.floor(limits.maxWorkgroupBytes / 4) - plan.sizes[1] * plan.dimension * wordsOf(plan) - 8;
 
 /** Tells whether Algorithm II walks with the grid in workgroup memory: on a GPU, if all layers have the same. */
-const sharesGrid = (device: Device, plan: TreePlan): boolean =>
+const sharesGrid = (device: Device, plan: QuantizationTreePlan): boolean =>
   plan.method === "paths" && plan.quantizer !== undefined && isGpu(device) && roomOf(device, plan) > 0;
 
-async function compileGridWalk(device: Device, plan: TreePlan): Promise<Counting> {
+async function compileGridWalk(device: Device, plan: QuantizationTreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
   const kernel = gridWalkKernel({
     dimension,
@@ -186,12 +198,12 @@ async function compileGridWalk(device: Device, plan: TreePlan): Promise<Counting
   return ({ layout: _unused, ...buffers }) =>
     starts.map((firstPath) => () => {
       const endPath = Math.min(firstPath + LAUNCH, paths);
-      const args = { ...buffers, seed, layers: sizes.length, firstPath, endPath };
+      const args = { ...buffers, ...seedWords(seed), layers: sizes.length, firstPath, endPath };
       device.launch(compiled, args, { groups: Math.ceil((endPath - firstPath) / WALK_GROUP) });
     });
 }
 
-async function compileLayers(device: Device, plan: TreePlan): Promise<Counting> {
+async function compileLayers(device: Device, plan: QuantizationTreePlan): Promise<Counting> {
   const { dimension, step, searcher, precision, paths, seed, sizes, table } = plan;
   const size = sizes[1];
   const pairs = sizes.length - 1;
@@ -205,7 +217,7 @@ async function compileLayers(device: Device, plan: TreePlan): Promise<Counting> 
   const length = Math.ceil(paths / parts);
   const used = Math.ceil(paths / length);
   return ({ parameters, points, table: lists, geometry, counters }) => {
-    const args = { seed, pairs, paths, length, parameters, points, table: lists, geometry, counters };
+    const args = { ...seedWords(seed), pairs, paths, length, parameters, points, table: lists, geometry, counters };
     return [() => device.launch(compiled, args, { groups: pairs * used })];
   };
 }

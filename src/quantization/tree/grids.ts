@@ -2,6 +2,7 @@
 import { compileExact, type Device, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
+import { seedWords } from "../../random/index.ts";
 import { sampleQuantizer } from "../normal/samples.ts";
 import type { SteppedChain } from "./chain.ts";
 import { advanceKernel } from "./walk.ts";
@@ -9,9 +10,10 @@ import { advanceKernel } from "./walk.ts";
 export interface GridSettings {
   readonly chain: SteppedChain;
   readonly size: number;
-  readonly seed: number;
+  readonly seed: bigint;
   readonly precision: Precision;
   readonly paths: number;
+  readonly signal: AbortSignal | undefined;
 }
 
 /** The number of samples per point, as far as there are paths. */
@@ -20,7 +22,7 @@ const ITERATIONS = 30;
 
 /** The points of layers 1, 2, …: as many as `size`, or as there are different states. */
 export async function gridsOfPaths(device: Device, settings: GridSettings): Promise<readonly Float64Array[]> {
-  const { chain, size, seed, precision } = settings;
+  const { chain, size, seed, precision, signal } = settings;
   const { dimension: d, step, initial, times } = chain;
   const count = Math.max(size, Math.min(settings.paths, PER_POINT * size));
   const compiled = await compileExact(device, advanceKernel(d, step), precision);
@@ -31,7 +33,7 @@ export async function gridsOfPaths(device: Device, settings: GridSettings): Prom
   using parameters = uploaded(device, element, numbers);
   const grids: Float64Array[] = [];
   for (let layer = 1; layer < times.length; layer++) {
-    device.launch(compiled, { seed, layer, parameters, states }, { items: count });
+    device.launch(compiled, { ...seedWords(seed), layer, parameters, states }, { items: count });
     const samples = Float64Array.from(await device.read(states));
     const wrong = samples.findIndex((x) => !Number.isFinite(x));
     if (wrong >= 0)
@@ -39,13 +41,8 @@ export async function gridsOfPaths(device: Device, settings: GridSettings): Prom
         `QuantizationTree: step: got ${samples[wrong]} in state[${wrong % d}] of path ${Math.floor(wrong / d)} at ` +
           `layer ${layer}, expected a finite number; check the step function and its parameters`,
       );
-    const { points } = await sampleQuantizer(device, {
-      samples,
-      dimension: d,
-      size,
-      iterations: ITERATIONS,
-      precision,
-    });
+    const sampled = { device, samples, dimension: d, size, iterations: ITERATIONS, precision, signal };
+    const { points } = await sampleQuantizer(sampled);
     grids.push(points);
   }
   return grids;

@@ -1,7 +1,8 @@
 /** The plan of a tree before anything is simulated: grids of all layers, tables to search them, places of counters. */
-import type { Device } from "../../device/index.ts";
+import type { Device, WorkOptions } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
+import { seedOf } from "../../random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
 import { checkWhole, type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
@@ -19,7 +20,7 @@ import { LAYOUT } from "./walk.ts";
 export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
 
 /** The settings of a tree. */
-export interface TreeSettings {
+export interface TreeSettings extends WorkOptions {
   readonly chain: MarkovChain;
   /** The number of points of each layer but the first, which has one: N. */
   readonly size?: number;
@@ -33,8 +34,8 @@ export interface TreeSettings {
   readonly transitions?: TransitionMethod;
   /** The number of paths, 100,000 by default. */
   readonly paths?: number;
-  /** The seed of the paths, and of samples; a whole number below 2³². 1 by default. */
-  readonly seed?: number;
+  /** The seed of the paths, and of samples: a whole number below 2⁶⁴; 1 by default. */
+  readonly seed?: number | bigint;
   /** The method that finds nearest points. */
   readonly search?: SearchMethod;
   /** The precision of paths, probabilities and values; "f64" by default. */
@@ -42,7 +43,7 @@ export interface TreeSettings {
 }
 
 /** The completed settings of a tree: grids, tables, and places of counters. */
-export interface TreePlan {
+export interface QuantizationTreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;
   /** The number of points of each layer. */
@@ -54,7 +55,7 @@ export interface TreePlan {
   /** The probabilities of the points, as far as they are known without paths. */
   readonly quantizer: Quantizer | undefined;
   readonly paths: number;
-  readonly seed: number;
+  readonly seed: bigint;
   readonly precision: Precision;
   readonly searcher: Searcher;
   readonly step: StepFunction;
@@ -73,10 +74,10 @@ const MAX_PATHS = 2 ** 30;
 const MAX_COUNTERS = 2 ** 31 - 1;
 
 /** Makes the plan of a tree. @throws SpecError | ShapeError */
-export async function treePlan(device: Device, settings: TreeSettings): Promise<TreePlan> {
-  const { chain, paths = 100_000, seed = 1, precision = "f64" } = settings;
+export async function quantizationTreePlan(device: Device, settings: TreeSettings): Promise<QuantizationTreePlan> {
+  const { chain, paths = 100_000, precision = "f64", signal } = settings;
+  const seed = seedOf(settings.seed ?? 1);
   checkWhole("QuantizationTree: paths", paths, 1, MAX_PATHS);
-  checkWhole("QuantizationTree: seed", seed, 0, 2 ** 32 - 1);
   const method = methodOf(settings);
   const searcher = searcherOf(settings.search, chain.dimension);
   const common = { method, paths, seed, precision, searcher, dimension: chain.dimension };
@@ -90,7 +91,7 @@ export async function treePlan(device: Device, settings: TreeSettings): Promise<
       "QuantizationTree: a stepped chain takes a size, and its grids from paths; a quantizer is for autoregressive ones",
     );
   checkWhole("QuantizationTree: size", size, 1, 100_000);
-  const grids = await gridsOfPaths(device, { chain, size, seed, precision, paths });
+  const grids = await gridsOfPaths(device, { chain, size, seed, precision, paths, signal });
   const { step, parameters } = chain;
   return {
     ...common,
@@ -122,12 +123,12 @@ function methodOf({ chain, transitions }: TreeSettings): TransitionMethod {
 
 async function quantizerOf(
   device: Device,
-  { chain, size, quantizer, seed = 1, precision = "f64" }: TreeSettings,
+  { chain, size, quantizer, seed = 1, precision = "f64", signal }: TreeSettings,
 ): Promise<Quantizer> {
   const { dimension } = chain;
   if (quantizer === undefined) {
     if (size === undefined) throw new SpecError("QuantizationTree: got no size; give the points of a layer, size: 100");
-    return normalQuantizer({ size, dimension, device, seed, precision });
+    return normalQuantizer({ size, dimension, device, seed, precision, signal });
   }
   if (quantizer.dimension !== dimension)
     throw new ShapeError(

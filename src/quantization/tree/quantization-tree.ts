@@ -2,12 +2,13 @@
 import { compileExact, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { SpecError } from "../../errors.ts";
+import { Work } from "../../turns.ts";
 import { product } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, ruleNumbers } from "./exact.ts";
 import { TransitionCounter } from "./counter.ts";
-import { type TransitionMethod, type TreePlan, treePlan, type TreeSettings } from "./plan.ts";
+import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
 import { LAYOUT } from "./walk.ts";
 
@@ -67,7 +68,12 @@ export class QuantizationTree implements Disposable {
   #weights: Float64Array | undefined;
   #memory: number | undefined;
 
-  private constructor(device: Device, settings: TreeSettings, plan: TreePlan, { root, rows }: Probabilities) {
+  private constructor(
+    device: Device,
+    settings: TreeSettings,
+    plan: QuantizationTreePlan,
+    { root, rows }: Probabilities,
+  ) {
     this.device = device;
     this.settings = settings;
     this.method = plan.method;
@@ -85,8 +91,8 @@ export class QuantizationTree implements Disposable {
    * chain)
    */
   static async create(device: Device, settings: TreeSettings): Promise<QuantizationTree> {
-    const plan = await treePlan(device, settings);
-    const found = plan.method === "exact" ? await exact(device, plan) : await counted(device, plan);
+    const plan = await quantizationTreePlan(device, settings);
+    const found = plan.method === "exact" ? await exact(device, plan) : await counted(device, plan, new Work(settings));
     return new QuantizationTree(device, settings, plan, found);
   }
 
@@ -215,10 +221,10 @@ interface Probabilities {
 }
 
 /** The number of points of all layers but the first and the last. */
-const rowsOf = ({ offsets, sizes }: TreePlan): number => offsets[sizes.length - 1] - 1;
+const rowsOf = ({ offsets, sizes }: QuantizationTreePlan): number => offsets[sizes.length - 1] - 1;
 
 /** The places of the counters of the transitions from each point: see `RowMaker`. */
-export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
+export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): RowPlaces {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];
   for (let k = 1; k + 1 < sizes.length; k++)
@@ -229,11 +235,11 @@ export function rowPlaces({ sizes, offsets, layout }: TreePlan): RowPlaces {
   return { starts, widths };
 }
 
-async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
+async function counted(device: Device, plan: QuantizationTreePlan, work: Work): Promise<Probabilities> {
   const { precision, sizes, paths, quantizer } = plan;
   const rows = rowsOf(plan);
   using counter = await TransitionCounter.of(device, plan);
-  counter.run();
+  await counter.runAll(work);
   const { counters } = counter;
   // The law of layer 1 is known exactly if the chain is Gaussian.
   const root = quantizer?.weights ?? Float64Array.from(await device.read(counters, 0, sizes[1]), (n) => n / paths);
@@ -250,7 +256,7 @@ async function counted(device: Device, plan: TreePlan): Promise<Probabilities> {
  * The probabilities in one dimension: the columns that are within reach of each cell, and their probabilities by
  * quadrature.
  */
-async function exact(device: Device, plan: TreePlan): Promise<Probabilities> {
+async function exact(device: Device, plan: QuantizationTreePlan): Promise<Probabilities> {
   const { precision, quantizer } = plan;
   const { points, size, weights } = quantizer!;
   const ends = Float64Array.of(-REACH, ...points.slice(1).map((x, i) => 0.5 * (x + points[i])), REACH);

@@ -36,7 +36,8 @@ export function gridWalkKernel(shape: GridWalkShape) {
     name: "transitions-grid",
     groupSize,
     params: {
-      seed: u32,
+      seedLow: u32,
+      seedHigh: u32,
       firstPath: i32,
       /** The path after the last one. */
       endPath: i32,
@@ -61,7 +62,7 @@ export function gridWalkKernel(shape: GridWalkShape) {
       SHARES_TABLE: sharesTable,
     },
     *body(
-      { seed, firstPath, endPath, layers, initial, parameters, points, table, geometry, counters },
+      { seedLow, seedHigh, firstPath, endPath, layers, initial, parameters, points, table, geometry, counters },
       gpu,
       { normalBlock, step, nearest, D, N, TABLE, BLOCKS, GROUP, ITEMS, SHARES_TABLE },
     ) {
@@ -93,7 +94,14 @@ export function gridWalkKernel(shape: GridWalkShape) {
           const group = (before / GROUP) | 0;
           for (let b = 0; b < BLOCKS; b++) {
             const block = gpu.u32(group * BLOCKS + b);
-            normalBlock({ block, path: gpu.u32(path), layer: gpu.u32(0), seed, normals, at: 4 * b });
+            normalBlock({
+              block,
+              path: gpu.u32(path),
+              layer: gpu.u32(0),
+              seed: { x: seedLow, y: seedHigh },
+              normals,
+              at: 4 * b,
+            });
           }
           for (let s = 0; s < GROUP; s++) {
             const layer = before + s + 1;

@@ -7,7 +7,7 @@
  * on the order of paths, nor on who walks them.
  */
 import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { normal32, philox4x32 } from "../../random/index.ts";
+import { normal32, philox4x32, PhiloxKey } from "../../random/index.ts";
 import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
 
@@ -24,11 +24,11 @@ export const blocksOf = (dimension: number): { readonly blocks: number; readonly
 /** Writes the four normal numbers of a block of Philox, from `at` on. */
 export const normalBlock = fn({
   name: "normalBlock",
-  params: { block: u32, path: u32, layer: u32, seed: u32, normals: write(real), at: i32 },
+  params: { block: u32, path: u32, layer: u32, seed: PhiloxKey, normals: write(real), at: i32 },
   env: { philox4x32, normal32 },
   body({ block, path, layer, seed, normals, at }, gpu, { philox4x32, normal32 }) {
     const zero = gpu.u32(0);
-    const { x, y, z, w } = philox4x32({ counter: { x: block, y: path, z: layer, w: zero }, key: { x: seed, y: zero } });
+    const { x, y, z, w } = philox4x32({ counter: { x: block, y: path, z: layer, w: zero }, key: seed });
     normals[at] = normal32(x);
     normals[at + 1] = normal32(y);
     normals[at + 2] = normal32(z);
@@ -58,7 +58,8 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
   return kernel({
     name: `transitions-${by}`,
     params: {
-      seed: u32,
+      seedLow: u32,
+      seedHigh: u32,
       firstPath: i32,
       /** The number of rounds of `abreast` paths of each item. */
       rounds: i32,
@@ -82,7 +83,7 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
       ABREAST: abreast,
     },
     body(
-      { seed, firstPath, rounds, layers, initial, parameters, layout, points, table, geometry, counters },
+      { seedLow, seedHigh, firstPath, rounds, layers, initial, parameters, layout, points, table, geometry, counters },
       gpu,
       { normalBlock, step, nearest, D, BLOCKS, GROUP, SERIAL, ABREAST },
     ) {
@@ -102,7 +103,14 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
             for (let b = 0; b < BLOCKS; b++) {
               const block = gpu.u32(group * BLOCKS + b);
               const at = 4 * (p * BLOCKS + b);
-              normalBlock({ block, path: gpu.u32(first + p), layer: gpu.u32(0), seed, normals, at });
+              normalBlock({
+                block,
+                path: gpu.u32(first + p),
+                layer: gpu.u32(0),
+                seed: { x: seedLow, y: seedHigh },
+                normals,
+                at,
+              });
             }
           const used = Math.min(GROUP, layers - 1 - group * GROUP);
           for (let s = 0; s < used; s++) {
@@ -144,9 +152,9 @@ export function advanceKernel(dimension: number, step: StepFunction) {
   const { blocks, layers: perGroup } = blocksOf(dimension);
   return kernel({
     name: "advance",
-    params: { seed: u32, layer: i32, parameters: read(real), states: write(real) },
+    params: { seedLow: u32, seedHigh: u32, layer: i32, parameters: read(real), states: write(real) },
     env: { normalBlock, step, D: dimension, BLOCKS: blocks, GROUP: perGroup },
-    body({ seed, layer, parameters, states }, gpu, { normalBlock, step, D, BLOCKS, GROUP }) {
+    body({ seedLow, seedHigh, layer, parameters, states }, gpu, { normalBlock, step, D, BLOCKS, GROUP }) {
       const path = gpu.globalId();
       const state = gpu.privateReal(D);
       const normals = gpu.privateReal(4 * BLOCKS);
@@ -154,7 +162,14 @@ export function advanceKernel(dimension: number, step: StepFunction) {
       const group = ((layer - 1) / GROUP) | 0;
       for (let b = 0; b < BLOCKS; b++) {
         const block = gpu.u32(group * BLOCKS + b);
-        normalBlock({ block, path: gpu.u32(path), layer: gpu.u32(0), seed, normals, at: 4 * b });
+        normalBlock({
+          block,
+          path: gpu.u32(path),
+          layer: gpu.u32(0),
+          seed: { x: seedLow, y: seedHigh },
+          normals,
+          at: 4 * b,
+        });
       }
       for (let a = 0; a < D; a++) {
         own[a] = normals[(layer - 1 - group * GROUP) * D + a];

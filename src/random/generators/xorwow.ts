@@ -9,7 +9,7 @@
  */
 import { fn, i32, read, record, u32, type ValueOf } from "../../kernel/index.ts";
 import type { Jumps, TableFunctions } from "./generator.ts";
-import { fromWords, wordsOf } from "./words.ts";
+import { wordsOf } from "./words.ts";
 
 /** The state of XORWOW, in Marsaglia's names; in cuRAND's, x, y, z, w, v are v[0] … v[4]. */
 export const XorwowState = record({ x: u32, y: u32, z: u32, w: u32, v: u32, d: u32 });
@@ -164,6 +164,3 @@ export function curandXorwowState(seed: bigint): readonly number[] {
   const [x, y, z, w, v, d] = MARSAGLIA_XORWOW;
   return [x + t0, y ^ t0, z + t1, w ^ t1, v + t0, d + t1 + t0].map((word) => word >>> 0);
 }
-
-/** Tells whether five words are the state that XORWOW cannot leave. */
-export const isDead = (state: readonly number[]): boolean => fromWords(state.slice(0, 5)) === 0n;

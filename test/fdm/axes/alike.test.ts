@@ -23,7 +23,7 @@ test.each([
 ])("formulas that differ in literals, variance %d, expiry %d, rate %d", async (variance, expiry, r) => {
   const { entries } = await solve(
     { axes, equation: { XX: `${variance}/2`, YY: 0.5, V: -r }, terminal: "X^2", expiry, steps: 40 },
-    device,
+    { device },
   );
   // The exponential of the rate has an error of second order in time; polynomials of degree two have none in space.
   expect(entries[0].at({ X: 0.5, Y: 0 }).value).toBeCloseTo(expected(variance, expiry, r), 3);
@@ -39,19 +39,22 @@ test.each([0.3, 0.6])("one function, by its parameter, sigma %d", async (sigma) 
       expiry: 1,
       steps: 20,
     },
-    device,
+    { device },
   );
   expect(entries[0].at({ X: 0.5, Y: 0 }).value).toBeCloseTo(expected(sigma ** 2, 1, 0), 6);
 });
 
 test("a function of the same text at another place, or of other names", async () => {
   const square = ({ X }: { X: number }): number => X * X;
-  const here = await solve({ axes, equation: { XX: 0.5 }, terminal: square, expiry: 1, steps: 10 }, device);
+  const here = await solve({ axes, equation: { XX: 0.5 }, terminal: square, expiry: 1, steps: 10 }, { device });
   const turned = { Y: axes.Y, X: axes.X };
-  const there = await solve({ axes: turned, equation: { XX: 0.5 }, terminal: square, expiry: 1, steps: 10 }, device);
+  const there = await solve(
+    { axes: turned, equation: { XX: 0.5 }, terminal: square, expiry: 1, steps: 10 },
+    { device },
+  );
   for (const { entries } of [here, there]) expect(entries[0].at({ X: 0.5, Y: 0 }).value).toBeCloseTo(1.25, 6);
   const bad = { axes, equation: { XX: 0.5 }, terminal: "X +", expiry: 1 };
   // A failure is not remembered, and says where it is each time.
-  for (let k = 0; k < 2; k++) await expect(solve(bad, device)).rejects.toThrow(/terminal/);
-  await expect(solve({ ...bad, terminal: "X", equation: { XX: "X +" } }, device)).rejects.toThrow(/equation\.XX/);
+  for (let k = 0; k < 2; k++) await expect(solve(bad, { device })).rejects.toThrow(/terminal/);
+  await expect(solve({ ...bad, terminal: "X", equation: { XX: "X +" } }, { device })).rejects.toThrow(/equation\.XX/);
 });

@@ -59,7 +59,7 @@ describe.each(Object.entries(cases))("%s", (_, conditions) => {
     ["third", third, { Y: 0.1, Z: 0.3 }],
     ["middle", middle, { Y: 0.1, Z: 0.3 }],
   ] as const)("on the %s axis is what it is on one", async (_, problem, others) => {
-    const alone = (await solve({ ...one, conditions }, device)).entries[0];
+    const alone = (await solve({ ...one, conditions }, { device })).entries[0];
     const { entries } = await solveAxes({ ...problem, conditions }, device);
     for (const S of [85, 97, 110]) {
       const [got, expected] = [entries[0].at({ S, ...others }), alone.at(S)];
@@ -72,7 +72,7 @@ describe.each(Object.entries(cases))("%s", (_, conditions) => {
 
 test("exercise at all times, by the same method as on one axis", async () => {
   const conditions = [{ kind: "exercise", payoff: "1.5*max(K - S, 0)", method: "operator-splitting" }] as const;
-  const alone = (await solve({ ...one, steps: 400, conditions }, device)).entries[0];
+  const alone = (await solve({ ...one, steps: 400, conditions }, { device })).entries[0];
   const { entries } = await solveAxes({ ...two, steps: 400, conditions }, device);
   for (const S of [80, 90, 100, 115]) expect(entries[0].at({ S, Y: 0.2 }).value).toBeCloseTo(alone.at(S).value, 3);
 });
@@ -81,7 +81,7 @@ test("the exercise region of a put is where S is below the boundary", async () =
   const conditions = [{ kind: "exercise", payoff: "max(K - S, 0)" }] as const;
   const put = { terminal: "max(K - S, 0)", conditions };
   const { entries } = await solveAxes({ ...two, ...put }, device);
-  const alone = (await solve({ ...one, ...put }, device)).entries[0];
+  const alone = (await solve({ ...one, ...put }, { device })).entries[0];
   const boundary = alone.exerciseBoundary!.levels[0];
   const { S, Y } = entries[0].nodes as Record<"S" | "Y", Float64Array>;
   const region = entries[0].exerciseRegion!;

@@ -6,7 +6,7 @@ import type { Problem } from "./problems.ts";
 
 /** The solution of a problem whose axes' names only it knows. */
 export async function solveAxes(problem: Problem, device: Device): Promise<AxesSolution> {
-  return (await solve(problem, device)) as unknown as AxesSolution;
+  return (await solve(problem, { device })) as unknown as AxesSolution;
 }
 
 const put = "max(K - S, 0)";

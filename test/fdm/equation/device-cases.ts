@@ -68,7 +68,7 @@ export const problems: Readonly<Record<string, AnyProblem>> = {
 
 /** Everything a solution has, in one array. */
 async function numbersOf(problem: AnyProblem, device: Device, precision: Precision): Promise<number[]> {
-  const { entries } = await solve({ ...problem, precision }, device);
+  const { entries } = await solve({ ...problem, precision }, { device });
   return entries.flatMap(({ values, exerciseBoundary }) => [
     ...values,
     ...(exerciseBoundary?.levels ?? []).map((level) => (Number.isNaN(level) ? -1 : level)),

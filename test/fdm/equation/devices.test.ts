@@ -59,7 +59,7 @@ describe("f32", () => {
         steps: n,
         errorEstimate: true,
       } as const;
-      const { entries } = await solve({ ...problem, precision: "f32" }, reference);
+      const { entries } = await solve({ ...problem, precision: "f32" }, { device: reference });
       const rows = [80, 95, 100, 104.3, 130].map((S) => {
         const { value, errorEstimate = NaN } = entries[0].at(S);
         expect(Math.abs(value - closedPut(S))).toBeLessThan(errorEstimate);
@@ -74,9 +74,9 @@ describe("emulated double on WebGPU", () => {
   const webgpu = devices.find(({ label }) => label === "webgpu");
   // Its kernel takes a software adapter 10 s; test/pricing/emulated-double prices formulas in every run.
   test.skipIf(webgpu?.device === undefined || !everything)("asked for as f64", { timeout: 240_000 }, async () => {
-    const { entries, precision } = await solve(put, webgpu?.device);
+    const { entries, precision } = await solve(put, { device: webgpu?.device });
     expect(precision).toBe("f32x2");
-    const expected = await solve(put, reference);
+    const expected = await solve(put, { device: reference });
     entries.forEach(({ values }, l) =>
       values.forEach((value, i) =>
         expect(Math.abs(value - expected.entries[l].values[i])).toBeLessThan(tolerance.f32x2),
@@ -101,12 +101,12 @@ describe("batches", () => {
     const strikes = Array.from({ length: count }, (_, l) => 50 + l);
     const lives = strikes.map((_, l) => 0.1 + l / 100);
     const problem: AnyProblem = { ...put, parameters: { K: strikes, r: 0.05, sigma: 0.2, T: lives }, expiry: "T" };
-    const { entries } = await solve(problem, counted);
+    const { entries } = await solve(problem, { device: counted });
     expect([compilations, launches]).toEqual([1, 1]);
     const [alone] = (
       await solve<string, string, string>(
         { ...problem, parameters: { K: strikes[123], r: 0.05, sigma: 0.2, T: lives[123] } },
-        device,
+        { device },
       )
     ).entries;
     expect([...entries[123].values]).toEqual([...alone.values]);
@@ -121,9 +121,11 @@ describe("batches", () => {
       conditions: [{ kind: "jump", at: ["date", 0.5], to: "S - 2" }],
     });
     const dates = [0.1, 0.9, 0.5, 0.1, 0.3];
-    const { entries } = await solve(problem(dates), reference);
+    const { entries } = await solve(problem(dates), { device: reference });
     for (const [l, date] of dates.entries())
-      expect([...entries[l].values]).toEqual([...(await solve(problem(date), reference)).entries[0].values]);
+      expect([...entries[l].values]).toEqual([
+        ...(await solve(problem(date), { device: reference })).entries[0].values,
+      ]);
   });
 
   test("without a device one is opened", async () => {

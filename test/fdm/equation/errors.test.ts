@@ -10,7 +10,7 @@ afterAll(() => device[Symbol.dispose]());
 
 const base: AnyProblem = { ...blackScholes, axes: axis(40), terminal: "max(K - S, 0)", steps: 4 };
 const refused = async (more: object): Promise<Error> =>
-  solve({ ...base, ...more }, device).then(
+  solve({ ...base, ...more }, { device }).then(
     () => new Error("solved"),
     (error: Error) => error,
   );
@@ -226,7 +226,7 @@ test("one bad entry does not end a batch", async () => {
     conditions: [{ kind: "exercise", payoff: "max(S - K, 0)" }],
     errorEstimate: true,
   };
-  const { entries } = await solve(problem, device);
+  const { entries } = await solve(problem, { device });
   expect(entries.map(({ error }) => error?.message ?? "")).toEqual([
     "",
     expect.stringMatching(/^parameters\.K\[1\]: got NaN/),
@@ -249,7 +249,7 @@ describe("numbers that are not finite are never silent", () => {
       expiry: 1,
       steps: 4,
     };
-    const { entries } = await solve(problem, device);
+    const { entries } = await solve(problem, { device });
     expect(entries.map(({ error }) => error !== undefined)).toEqual([false, true, false]);
     expect(entries[1].error!.message).toMatch(
       /^equation\.SS: NaN at S = \d+, t = 0\.\d+, K = 100, x = -1; expected a finite number/,
@@ -355,7 +355,7 @@ describe("diffusion", () => {
   });
   test("negative in one entry: the others are solved", async () => {
     const problem = diffusing("sigma*S^2", { parameters: { K: 100, r: 0.05, sigma: [0.02, -0.02, 0.03] } });
-    const { entries } = await solve(problem, device);
+    const { entries } = await solve(problem, { device });
     expect(entries.map(({ error }) => error?.message.slice(0, 20))).toEqual([
       undefined,
       "equation.SS: -3200 a",

@@ -58,7 +58,7 @@ const inFunctions = (k: number): AnyProblem => ({
 });
 
 const valuesOf = async (problem: AnyProblem, device: Device, precision?: "f64" | "f32"): Promise<number[]> => {
-  const { entries } = await solve({ ...problem, ...(precision === undefined ? {} : { precision }) }, device);
+  const { entries } = await solve({ ...problem, ...(precision === undefined ? {} : { precision }) }, { device });
   return entries.flatMap(({ values }) => [...values]);
 };
 
@@ -141,9 +141,9 @@ test("an endless loop is shown in the function's own text, whoever brought the k
     },
   };
   const { device, counts } = countingDevice(cpu);
-  const first = await solve(ends, device);
+  const first = await solve(ends, { device });
   expect(first.entries[0].error).toBeUndefined();
-  const { entries } = await solve(endless, device);
+  const { entries } = await solve(endless, { device });
   expect(counts.kernels.size).toBe(1);
   expect(entries[0].error!.message).toMatch(/^terminal.*this loop does not end[^]*while \(x > 300\)[^]*\n +\^\n/);
 });

@@ -114,7 +114,7 @@ test("volatility and rate in time: order two, against Black and Scholes with the
 test("a problem of formulas may travel as JSON", async () => {
   const problem: AnyProblem = { ...manufactured, boundaries: ends["Dirichlet"], steps: 10 };
   const travelled = JSON.parse(JSON.stringify(problem)) as AnyProblem;
-  const [here, there] = [await solve(problem, device), await solve(travelled, device)];
+  const [here, there] = [await solve(problem, { device }), await solve(travelled, { device })];
   expect([...there.entries[0].values]).toEqual([...here.entries[0].values]);
 });
 

@@ -145,7 +145,7 @@ describe("loops of the user's that do not end", () => {
   test.each(cases)(
     "%s: the function, the line; the other entries are solved",
     async (_, more, path) => {
-      const { entries } = await solve({ ...base, ...more }, device);
+      const { entries } = await solve({ ...base, ...more }, { device });
       expect(entries.map(({ error }) => error !== undefined)).toEqual([false, true, false]);
       const { error } = entries[1];
       expect(error).toBeInstanceOf(SpecError);
@@ -158,7 +158,7 @@ describe("loops of the user's that do not end", () => {
   );
 
   test("one that says itself that it never ends is refused", async () => {
-    const endless = async (terminal: () => number): Promise<unknown> => solve({ ...base, terminal }, device);
+    const endless = async (terminal: () => number): Promise<unknown> => solve({ ...base, terminal }, { device });
     const message = /^terminal.*: this loop never ends[^]*remedy: give it a condition/;
     await expect(
       endless(() => {

@@ -35,7 +35,7 @@ describe.each(devices)("$label", ({ device, missing }) => {
     const precision = device!.precisions[0];
     const { entries } = await solve(
       { ...put, terminal: "max(S - K, 0)", precision, sensitivities: ["sigma", "r", "K"] },
-      device as Device,
+      { device: device as Device },
     );
     expect(entries).toHaveLength(1);
     const { theta, sensitivities } = entries[0].at(S);
@@ -62,7 +62,7 @@ describe.each(devices)("$label", ({ device, missing }) => {
         precision: device!.precisions[0],
         sensitivities: ["rho", "a"],
       },
-      device as Device,
+      { device: device as Device },
     );
     expect(entries.map((entry) => entry.parameters["rho"])).toEqual([0.3, 0.6]);
     for (const [k, rho] of [0.3, 0.6].entries()) {
@@ -86,7 +86,7 @@ test("three axes: a rate discounts", async () => {
       steps: 80,
       sensitivities: ["r"],
     },
-    cpu,
+    { device: cpu },
   );
   const { value, theta, sensitivities } = entries[0].at({ X: 0.5, Y: 0, Z: -0.2 });
   expect(theta).toBeCloseTo(0.1 * value, 6);
@@ -97,7 +97,7 @@ test("where a right is exercised, value and derivatives are those of the payoff,
   const payoff = "max(K*exp(0.02*t) - S, 0)";
   const { entries } = await solve(
     { ...put, conditions: [{ kind: "exercise", payoff, method: "brennan-schwartz" }], sensitivities: ["sigma", "K"] },
-    cpu,
+    { device: cpu },
   );
   const { value, theta, sensitivities } = entries[0].at(60);
   expect(value).toBeCloseTo(40, 9);
@@ -123,7 +123,7 @@ test("a parameter at the end of its range has a difference from one side, and a 
       },
       sensitivities: ["a"],
     },
-    cpu,
+    { device: cpu },
   );
   expect(entries[0].at(0).sensitivities["a"]).toBeCloseTo(1, 6);
   expect(entries[0].warnings).toEqual([expect.stringMatching(/^sensitivities\.a: not from both sides, since /)]);
@@ -131,7 +131,7 @@ test("a parameter at the end of its range has a difference from one side, and a 
 
 test("a name that is no parameter is refused, by the compiler too", async () => {
   // @ts-expect-error "vega" is none of K, r and sigma
-  await expect(solve({ ...put, sensitivities: ["vega"] }, cpu)).rejects.toThrow(
+  await expect(solve({ ...put, sensitivities: ["vega"] }, { device: cpu })).rejects.toThrow(
     'sensitivities[0]: got "vega", expected one of K, r, sigma',
   );
 });

@@ -43,7 +43,7 @@ export const axis = (n: number, more: object = {}): AnyProblem["axes"] => ({
 });
 
 export async function solveOne(problem: AnyProblem, device: Device): Promise<EntrySolution> {
-  const { entries } = await solve(problem, device);
+  const { entries } = await solve(problem, { device });
   return entries[0];
 }
 

@@ -260,7 +260,7 @@ describe("who solves an equation", () => {
     expect(chosen({ ...gpu({}), backend: "webgpu", parallelism: 64 }, 257)).toBe("item 257");
   });
   test("`solve` itself goes by it", async () => {
-    const { entries } = await solve(put, cpu);
+    const { entries } = await solve(put, { device: cpu });
     const items = await solved(put, cpu, "f64", "item");
     entries.forEach(({ values }, l) => expect([...values]).toEqual([...items[l].values]));
   });

@@ -48,7 +48,7 @@ const onOneAxis = (device: Device) =>
         S: { low: { kind: "dirichlet", value: ({ K, r, t }, _gpu, { discounted }) => discounted(K, r, 1 - t) } },
       },
     },
-    device,
+    { device },
   );
 
 describe.each(devices)("$label", ({ device, missing }) => {
@@ -62,7 +62,7 @@ describe.each(devices)("$label", ({ device, missing }) => {
 test("formulas call them, and give what functions do", async () => {
   const equation = { SS: "half(sigmaOf(S, t)*S)", S: "r*S", V: "-r" };
   const low = { kind: "dirichlet", value: "discounted(K, r, 1 - t)" } as const;
-  const [entry] = (await solve({ ...problem, equation, boundaries: { S: { low } } }, cpu)).entries;
+  const [entry] = (await solve({ ...problem, equation, boundaries: { S: { low } } }, { device: cpu })).entries;
   expect(entry.at(100).value).toBe((await onOneAxis(cpu)).entries[0].at(100).value);
   const f = formula("2*half(x) + square3(x, 1, y)", ["x", "y"], "f", {
     ...functions,
@@ -83,7 +83,7 @@ test("two and three axes, and sparse grids: a put on one of the prices", async (
       terminal: "max(K - S, 0)",
       expiry: 1,
     },
-    cpu,
+    { device: cpu },
   );
   expect(Math.abs(two.entries[0].at({ S: 100, v: 0.5 }).value - put(100))).toBeLessThan(0.02);
   const three = await solve(
@@ -96,7 +96,7 @@ test("two and three axes, and sparse grids: a put on one of the prices", async (
       expiry: 1,
       steps: 20,
     },
-    cpu,
+    { device: cpu },
   );
   expect(Math.abs(three.entries[0].at({ S: 100, v: 0.5, w: 0.5 }).value - put(100))).toBeLessThan(0.2);
   const sparse = await solveOnSparseGrid(
@@ -109,7 +109,7 @@ test("two and three axes, and sparse grids: a put on one of the prices", async (
       expiry: 1,
       level: 5,
     },
-    cpu,
+    { device: cpu },
   );
   expect(Math.abs(sparse.entries[0].at({ S: 100, v: 0.5 }).value - put(100))).toBeLessThan(0.1);
 });
@@ -118,7 +118,7 @@ test("a function of another text by the same name is another function", async ()
   const valueWith = async (sigmaOf: (S: number) => number) => {
     const { entries } = await solve(
       { ...problem, functions: { sigmaOf }, equation: { SS: "0.5*sigmaOf(S)^2*S^2", S: "r*S", V: "-r" } },
-      cpu,
+      { device: cpu },
     );
     return entries[0].at(100).value;
   };
@@ -129,7 +129,7 @@ test("a function of another text by the same name is another function", async ()
 describe("what cannot be called is refused with its place and what to do", () => {
   const sigmaOf = (S: number) => (S < 0 ? 1 : 0.2);
   const refused = async (more: object): Promise<Error> =>
-    solve({ ...problem, functions: {}, equation: { V: "-r" }, ...more }, cpu).then(
+    solve({ ...problem, functions: {}, equation: { V: "-r" }, ...more }, { device: cpu }).then(
       ({ entries }) => entries[0].error!,
       (error: Error) => error,
     );

@@ -81,10 +81,10 @@ async function solveGroup(
 ): Promise<void> {
   const [{ factors, spacing, request: first }] = group;
   const startsAtOnce = hasRightToday(first.terms);
-  const spec = { chain: factors.chain(), sigma: factors.sigma, startsAtOnce, precision, signal };
+  const spec = { device, chain: factors.chain(), sigma: factors.sigma, startsAtOnce, precision, signal };
   const swings = group.map(swingOf);
-  const coarse = await gaussianSwings(device, { ...spec, spacing: RATIO * spacing }, swings);
-  const fine = await gaussianSwings(device, { ...spec, spacing }, swings);
+  const coarse = await gaussianSwings({ ...spec, spacing: RATIO * spacing }, swings);
+  const fine = await gaussianSwings({ ...spec, spacing }, swings);
   group.forEach(({ request }, i) => {
     const correction = (fine[i] - coarse[i]) / (RATIO ** ORDER - 1);
     const [[spot]] = request.spots;

@@ -187,7 +187,8 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
   const numbers = normals + uniforms + (settings.product.uniforms ?? 0);
   const isSobol = settings.dates.length * settings.substeps * numbers <= MAX_DIMENSIONS;
   const [{ shifts, request: first }] = group;
-  const result = await monteCarlo(device, {
+  const result = await monteCarlo({
+    device,
     control: "none",
     ...settings,
     ...(isSobol ? POINTS : {}),
@@ -231,7 +232,8 @@ function estimateOf(
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
 async function stop(device: Device, group: readonly Job[], common: RequestSettings): Promise<void> {
   const copies = copiesOf(group);
-  const result = await longstaffSchwartz(device, {
+  const result = await longstaffSchwartz({
+    device,
     ...settingsOf(group, common),
     ...POINTS,
     basis: basisOf(group[0].path),
