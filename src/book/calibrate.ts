@@ -1,14 +1,10 @@
 /** Volatilities from the quotes of a market, and how well they fit. */
-import type { Device } from "../device/index.ts";
 import {
   type ArbitrageCheck,
-  fitHeston,
   fitQuotes,
   type FittedQuotes,
   type OptionQuote,
   type SurfaceFit,
-  type UnderlyingQuotes,
-  withSurface,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
 import { afterDividend, discountFactor, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
@@ -139,8 +135,6 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
 export interface VolatilityFit {
   readonly fitted: FittedQuotes;
   readonly report: UnderlyingCalibration;
-  /** The report once a device has fitted a surface; undefined where none is to. */
-  readonly finish: ((surface: SurfaceFit) => UnderlyingCalibration) | undefined;
 }
 
 /**
@@ -168,18 +162,7 @@ export function calibrateVolatility(
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
-  const report = (of: FittedQuotes): UnderlyingCalibration =>
-    reportOf({ quotes, fit, fitted: of, problems, asOf, place, start });
-  const isPending = fit === "heston" && fitted.usable.expiries.length > 0;
-  const finish = (surface: SurfaceFit): UnderlyingCalibration =>
-    report(
-      withSurface(
-        fitted,
-        prepared.map(({ quote }) => quote),
-        surface,
-      ),
-    );
-  return { fitted, report: report(fitted), finish: isPending ? finish : undefined };
+  return { fitted, report: reportOf({ quotes, fit, fitted, problems, asOf, place, start }) };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
@@ -240,7 +223,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
   const isUsable = surface !== undefined || (fit === "none" && rows.some(({ implied }) => implied !== null));
   return {
     status: surface?.status ?? (isUsable ? "converged" : "infeasible"),
-    model: surface?.model ?? (typeof fit === "string" ? fit : "sabr"),
+    model: surface?.model ?? (typeof fit === "string" ? fit : Object.keys(fit)[0]),
     parameters: surface?.parameters ?? {},
     standardErrors: surface?.standardErrors ?? null,
     rmse: surface === undefined ? null : fitted.rmse,
@@ -252,30 +235,4 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
     seconds: (performance.now() - start) / 1000,
   };
-}
-
-/** An underlying whose surface a device is to fit. */
-export interface PendingFit {
-  readonly quotes: UnderlyingQuotes;
-  readonly finish: (surface: SurfaceFit) => UnderlyingCalibration;
-}
-
-/**
- * A market's calibration with what a device fits, Heston's model.
- * @param openDevice gives the device, which is disposed afterwards; it is asked for where there is something to fit.
- */
-export async function finishCalibration(
-  { underlyings, rates }: MarketCalibration,
-  pending: ReadonlyMap<string, PendingFit>,
-  openDevice: () => Promise<Device>,
-): Promise<MarketCalibration> {
-  if (pending.size === 0) return { underlyings, rates };
-  using device = await openDevice();
-  const finished = { ...underlyings };
-  for (const [name, { quotes, finish }] of pending) {
-    const start = performance.now();
-    const report = finish(await fitHeston(device, quotes));
-    finished[name] = { ...report, seconds: (performance.now() - start) / 1000 };
-  }
-  return { underlyings: finished, rates };
 }

@@ -15,7 +15,6 @@ export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
-export { finishCalibration } from "./calibrate.ts";
 export type { CurveCalibration } from "./calibrate-rates.ts";
 export type { CheckReport, MarketCalibration, QuoteReport, UnderlyingCalibration } from "./calibrate.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";

@@ -10,13 +10,7 @@ import {
   type Underlying,
   type Volatility,
 } from "../market/index.ts";
-import {
-  type Carry,
-  calibrateVolatility,
-  type PendingFit,
-  type MarketCalibration,
-  type UnderlyingCalibration,
-} from "./calibrate.ts";
+import { type Carry, calibrateVolatility, type MarketCalibration, type UnderlyingCalibration } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
@@ -35,8 +29,6 @@ export interface UnderlyingEntry {
   readonly volatilityProblem: string | undefined;
   /** The fit of its volatility, where it was given as quotes. */
   readonly calibration?: UnderlyingCalibration;
-  /** The fit that a device is to make, if any. */
-  readonly pending?: PendingFit | undefined;
 }
 
 export interface ResolvedMarket extends Market {
@@ -44,8 +36,6 @@ export interface ResolvedMarket extends Market {
   readonly between: CorrelationTable;
   /** The fits of what was given as quotes. */
   readonly calibration: MarketCalibration;
-  /** The fits that a device makes, by underlying (`finishCalibration`). */
-  readonly pending: ReadonlyMap<string, PendingFit>;
 }
 
 /**
@@ -61,12 +51,10 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
-  const pending = new Map<string, PendingFit>();
   for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
-    if (entry.pending !== undefined) pending.set(name, entry.pending);
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
@@ -76,7 +64,6 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
-    pending,
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
@@ -129,7 +116,7 @@ function resolveUnderlying(
     dividends,
     volatility,
   };
-  const calibration = found === undefined ? {} : { calibration: found.report, pending: found.pending };
+  const calibration = found === undefined ? {} : { calibration: found.report };
   return { underlying, problem: undefined, volatilityProblem, ...calibration };
 }
 
@@ -145,8 +132,6 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
 }
 
 const NOTHING_TO_FIT = "none of them has an implied volatility to fit";
-const BY_COMMAND =
-  'Heston\'s model is fitted by `feynkac calibrate book.json -o fitted.json`; price fitted.json, or write "heston"';
 
 /** The volatility of quotes with its report, or why there is none to price with. */
 function fittedVolatility(
@@ -158,15 +143,11 @@ function fittedVolatility(
   readonly volatility: Volatility | undefined;
   readonly problem: string | undefined;
   readonly report: UnderlyingCalibration;
-  readonly pending?: PendingFit;
 } {
-  const { fitted, report, finish } = calibrateVolatility(spec, carry, asOf, place);
-  const problem = finish !== undefined ? BY_COMMAND : spec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT;
+  const { fitted, report } = calibrateVolatility(spec, carry, asOf, place);
   const own = fitted.surface?.volatility;
-  if (own === undefined) {
-    const pending = finish === undefined ? {} : { pending: { quotes: fitted.usable, finish } };
-    return { volatility: undefined, problem, report, ...pending };
-  }
+  if (own === undefined)
+    return { volatility: undefined, problem: spec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT, report };
   if (own.kind === "heston") return { volatility: { kind: "heston", ...own.heston }, problem: undefined, report };
   const { times, spots, volatility } = own.surface;
   return {

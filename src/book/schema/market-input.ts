@@ -113,6 +113,7 @@ type FitInput =
   | "local"
   | "heston"
   | "none"
+  | { readonly heston: { readonly feller: boolean } }
   | { readonly sabr: { readonly beta: number } };
 
 /** The parameters of Heston's model, as written. */

@@ -1,12 +1,5 @@
 import { readFileSync } from "node:fs";
-import {
-  finishCalibration,
-  type MarketCalibration,
-  parseJson,
-  readHeader,
-  readWholeText,
-  decodeText,
-} from "../../book/index.ts";
+import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
 import { sheetFile } from "../../charts/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
@@ -28,11 +21,7 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));
-  const { calibration: begun, pending } = readHeader(book).market;
-  const calibration = await finishCalibration(begun, pending, async () => {
-    const { openDevice } = await import("../../device/index.ts");
-    return openDevice({ backend: "cpu" });
-  });
+  const { calibration } = readHeader(book).market;
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
