@@ -191,7 +191,12 @@ export interface Scenarios {
   readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
+  /** What quotes of volatilities keep while the spot moves; `"sticky-local-volatility"` where it is not there. */
+  readonly quotes?: QuotesKept;
 }
+
+/** What quotes of volatilities keep while the spot moves: strikes, moneyness K/F, or the local volatility. */
+export type QuotesKept = "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
 
 /** A relative move of all spots, or of some underlyings by their names. */
 export type SpotMove = number | Readonly<Record<string, number>>;

@@ -3,7 +3,9 @@ import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
+import { fitEssvi } from "./essvi-fit.ts";
 import { fitLocal } from "./local-fit.ts";
+import { repaired } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
@@ -27,6 +29,7 @@ export interface OptionQuote {
 export type SurfaceModel =
   | "svi"
   | "ssvi"
+  | "essvi"
   | "andreasen-huge"
   | "local"
   | "heston"
@@ -107,6 +110,8 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
       return fitSvi(quotes);
     case "ssvi":
       return fitSsvi(quotes);
+    case "essvi":
+      return fitEssvi(quotes);
     case "andreasen-huge":
       return fitAndreasenHuge(quotes);
     case "local":
@@ -118,13 +123,23 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
   }
 }
 
+/** The smile of one underlying's quotes, and how it is fitted. */
+export interface QuotesToFit {
+  readonly spot: number;
+  readonly quotes: readonly OptionQuote[];
+  readonly fit: QuoteFit;
+  /** True where a surface with arbitrage is to be replaced by the nearest one without (`repaired`). */
+  readonly repair?: boolean | undefined;
+}
+
 /** Implied volatilities of quotes, and the surface fitted to those that have one. */
-export function fitQuotes(spot: number, quotes: readonly OptionQuote[], fit: QuoteFit): FittedQuotes {
+export function fitQuotes({ spot, quotes, fit, repair = false }: QuotesToFit): FittedQuotes {
   const implied = quotes.map(impliedOf);
   const usable = { spot, expiries: byExpiry(quotes, implied) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
   if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
-  const surface = surfaceOf(usable, fit);
+  const own = surfaceOf(usable, fit);
+  const surface = repair ? repaired(usable, own) : own;
   const fitted = quotes.map(({ strike, forward, time }, i) => ({
     ...implied[i],
     fitted: surface.impliedVolatility(Math.log(strike / forward), time),

@@ -19,6 +19,8 @@ export { fitSvi } from "./svi-surface.ts";
 export { fitSsvi } from "./ssvi-fit.ts";
 export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
 export { fitAndreasenHuge } from "./andreasen-huge.ts";
+export { fitEssvi } from "./essvi-fit.ts";
+export { repaired } from "./repair.ts";
 export { fitLocal } from "./local-fit.ts";
 export {
   type Discount,

@@ -82,8 +82,11 @@ function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): P
     return [currency, isAlone ? curve : { [model]: { ...parameters, curve } }] as const;
   });
   const fitted = Object.entries(written.underlyings ?? {}).map(([name, underlying]) => {
-    const volatility = underlyings[name]?.volatility ?? undefined;
-    return [name, volatility === undefined ? underlying : { ...underlying, volatility }] as const;
+    const { volatility, parity } = underlyings[name] ?? {};
+    if (volatility === undefined || volatility === null) return [name, underlying] as const;
+    const dividends =
+      parity === undefined ? {} : { dividends: { ...(underlying.dividends as Plain), yield: parity.yield } };
+    return [name, { ...underlying, ...dividends, volatility }] as const;
   });
   return { ...rest, market: { ...market, rates: Object.fromEntries(curves), underlyings: Object.fromEntries(fitted) } };
 }
