@@ -35,8 +35,11 @@ const STARTS = [
 /** Total variances at the money below this are none. */
 const TINY = 1e-10;
 
-/** The share of the largest step that is taken at most: rounding leaves no slice beyond its bounds. */
-const LARGEST_SHARE = 1 - 1e-12;
+/** The least share of the largest step of the first slice, and the largest share: no rounding beyond the bounds. */
+const SHARES = [1e-4, 1 - 1e-12] as const;
+
+/** The least part of a step that each wing has, which keeps ρ between −0.999 and 0.999. */
+const LEAST_PART = 5e-4;
 
 /**
  * The eSSVI surface without arbitrage that is near to the quotes in implied volatility.
@@ -88,8 +91,8 @@ function fitSlice(
   const theta = implied[nearest] ** 2 * time;
   const least = before?.theta ?? 0;
   const spec = {
-    lower: [before === undefined ? TINY : 0, 0, 0],
-    upper: [Number.POSITIVE_INFINITY, LARGEST_SHARE, 1],
+    lower: before === undefined ? [TINY, SHARES[0], LEAST_PART] : [0, 0, LEAST_PART],
+    upper: [Number.POSITIVE_INFINITY, SHARES[1], 1 - LEAST_PART],
     tolerance: 1e-13,
     maxEvaluations: 200,
   };
@@ -117,11 +120,11 @@ function slopesAt([increase, share, part]: Float64Array, before: WingSlopes | un
 
   /** The largest m with s + m·λ ≤ 4 and (ψ + m/2)(s + m·λ) ≤ 4θ. */
   function room(slope: number, lambda: number): number {
-    const linear = lambda > 0 ? (4 - slope) / lambda : Number.POSITIVE_INFINITY;
+    const linear = (4 - slope) / lambda;
     // (λ/2)·m² + b·m − c ≤ 0, in the form that does not cancel.
     const b = 0.5 * slope + psi * lambda;
     const c = 4 * theta - psi * slope;
     const root = b + Math.sqrt(b * b + 2 * lambda * Math.max(c, 0));
-    return Math.min(linear, root > 0 ? (2 * Math.max(c, 0)) / root : Number.POSITIVE_INFINITY);
+    return Math.min(linear, (2 * Math.max(c, 0)) / root);
   }
 }

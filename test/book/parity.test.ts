@@ -63,9 +63,9 @@ test("stale quotes are left out of the fit, and said to be", () => {
   const dated = (date: string): unknown => market([...quotes, { ...wild, date }], { maxAge: 2 });
   const { rmse, warnings } = readHeader(dated("2026-11-17")).market.calibration.underlyings.A;
   expect(rmse).toBeLessThan(1e-6);
-  expect(warnings).toEqual([
+  expect(warnings).toContain(
     "market.underlyings.A.volatility.quotes[18]: the quote is 3.0 days old, more than 2, and is not fitted",
-  ]);
+  );
   expect(readHeader(dated("2026-11-18")).market.calibration.underlyings.A.rmse).toBeGreaterThan(0.01);
   expect(() => readHeader(dated("2026-11-21"))).toThrow(/quotes\[18\]\.date: expected a date that is not after asOf/);
 });
