@@ -1,7 +1,7 @@
 import type { Device } from "../device/index.ts";
 import type { Convertible, ConvertibleMarket } from "./contract.ts";
 import { kinksNow, type Point, readPoint } from "./read.ts";
-import { type Instance, type Profile, rollBack } from "./rollback.ts";
+import { prepare, type Prepared, type Profile, rollBack } from "./rollback.ts";
 
 /** A convertible at some spots, and the error to aim at, in the currency. */
 export interface ConvertibleRow {
@@ -21,12 +21,12 @@ export interface ConvertiblePoint extends Point {
 }
 
 /** The mesh intervals and the time steps of a life on the coarsest level; each level halves both. */
-const INTERVALS = 40;
+const INTERVALS = 20;
 const STEPS = 4;
 
 /** Levels that are always solved, and the most. */
 const FIRST_LEVELS = 3;
-const MAX_LEVELS = 6;
+const MAX_LEVELS = 7;
 
 /** Rounding, relative to the value. */
 const ROUNDING = 1e-11;
@@ -57,12 +57,8 @@ export async function solveConvertibles(
     const open = states.filter((state) => !state.isDone(level));
     if (open.length === 0) break;
     signal?.throwIfAborted();
-    const resolution = { intervals: INTERVALS, steps: STEPS, level };
-    const profiles = await rollBack(
-      device,
-      open.map(({ instance }) => instance),
-      resolution,
-    );
+    const instances = open.map(({ instance }) => instance);
+    const profiles = await rollBack(device, instances, { intervals: INTERVALS, level });
     open.forEach((state, i) => state.take(profiles[i]));
   }
   return states.map((state) => state.points());
@@ -70,7 +66,7 @@ export async function solveConvertibles(
 
 class State {
   readonly row: ConvertibleRow;
-  readonly instance: Instance;
+  readonly instance: Prepared;
   readonly #kinks: readonly number[];
   /** Points of each level: those about each spot. */
   readonly #levels: Point[][][] = [];
@@ -78,7 +74,7 @@ class State {
 
   constructor(row: ConvertibleRow) {
     this.row = row;
-    this.instance = row;
+    this.instance = prepare(row, STEPS);
     this.#kinks = kinksNow(row.contract);
   }
 

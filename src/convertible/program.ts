@@ -11,20 +11,25 @@ import {
 } from "./contract.ts";
 import { NEVER } from "./kernel/terms.ts";
 
-/** A time step, from `end` back to `start`; `isFirst`: after an event, so that nothing before it counts. */
-export interface TimeStep {
-  readonly start: number;
+/** Time steps of one length between two events, backwards from `end`, as on level 0. */
+export interface Run {
   readonly end: number;
-  readonly isFirst: boolean;
-  /** True where something happens at `start`. */
+  readonly count: number;
+  readonly length: number;
+  /** The ratio of its steps' length to that of the step before; 0 where nothing before it counts. */
+  readonly growth: number;
+  /** True where something happens at its start. */
   readonly hasEvent: boolean;
   /** The interval between events that it lies in. */
   readonly from: number;
   readonly to: number;
 }
 
-/** The first steps after an event, in parts of the others: its kinks are smoothed in the shortest. */
-const FIRST_STEPS = [0.25, 0.25, 0.5];
+/** The first steps after an event, which smooth its kinks, are half as long as the others. */
+const FIRST_STEPS = [{ part: 0.5, count: 2 }];
+
+/** The growth of a time step beyond which BDF2 would not be stable (1 + √2), with a margin: it begins again there. */
+const MAX_GROWTH = 2.1;
 
 /** The dates on which something happens or begins, from maturity to now, both included. */
 export function eventTimes({ maturity, coupons, conversions, calls, puts }: Convertible, market: ConvertibleMarket) {
@@ -40,27 +45,50 @@ export function eventTimes({ maturity, coupons, conversions, calls, puts }: Conv
   return inside.filter((time, i) => i === 0 || inside[i - 1] - time > SAME_TIME);
 }
 
-/** The time steps, from maturity to now: `perLife` or more, each halved `level` times. */
-export function timeSteps(contract: Convertible, market: ConvertibleMarket, perLife: number, level: number) {
+/** The dates at which the coefficients of the equation jump. */
+function knotsOf({ rates, volatility, credit }: ConvertibleMarket): readonly number[] {
+  const ofVolatility = typeof volatility === "function" ? [] : volatility.times;
+  return [...rates.times, ...ofVolatility, ...(credit.kind === "spread" ? credit.spread : credit.hazard).times];
+}
+
+/** The time steps of level 0, from maturity to now, `perLife` or more; coefficients are constant in each run. */
+export function timeRuns(contract: Convertible, market: ConvertibleMarket, perLife: number): Run[] {
   const times = eventTimes(contract, market);
-  const steps: TimeStep[] = [];
+  const knots = knotsOf(market).toSorted((a, b) => b - a);
+  const runs: Run[] = [];
   for (let i = 1; i < times.length; i++) {
     const [to, from] = [times[i - 1], times[i]];
-    const count = Math.max(1, Math.round((perLife * (to - from)) / contract.maturity));
-    const length = (to - from) / count;
-    const parts = [...FIRST_STEPS, ...new Array<number>(count - 1).fill(1)];
-    const halves = 2 ** level;
+    const inside = knots.filter((time, k) => time < to - MIN_PIECE && time > from + MIN_PIECE && time !== knots[k - 1]);
     let end = to;
-    for (const [k, part] of parts.entries())
-      for (let half = 0; half < halves; half++) {
-        const isLast = k === parts.length - 1 && half === halves - 1;
-        const start = isLast ? from : end - (part * length) / halves;
-        steps.push({ start, end, isFirst: k === 0 && half === 0, hasEvent: isLast, from, to });
-        end = start;
+    let before = Number.NaN;
+    for (const start of [...inside, from]) {
+      const count = Math.max(1, Math.round((perLife * (end - start)) / contract.maturity));
+      const length = (end - start) / count;
+      const first = end === to ? FIRST_STEPS : [];
+      const parts = [...first, { part: 1, count: first.length > 0 ? count - 1 : count }].filter((one) => one.count > 0);
+      for (const [k, { part, count: equal }] of parts.entries()) {
+        const growth = (part * length) / before;
+        const hasEvent = start === from && k === parts.length - 1;
+        runs.push({
+          end,
+          count: equal,
+          length: part * length,
+          growth: growth <= MAX_GROWTH ? growth : 0,
+          hasEvent,
+          from,
+          to,
+        });
+        before = part * length;
+        end -= equal * before;
       }
+      end = start;
+    }
   }
-  return steps;
+  return runs;
 }
+
+/** The least distance of a knot from an event for time steps of its own, in years. */
+const MIN_PIECE = 1e-6;
 
 const square = (value: number): number => value * value;
 
@@ -113,36 +141,36 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   const cash = (dividend?.cash ?? 0) / notional;
   const earlier = t <= SAME_TIME ? NO_RIGHTS : continuousTerms(contract, before, t, t);
   if (t < maturity - SAME_TIME) return [keep, cash, coupon / notional, ...datedTerms(contract, t), ...earlier];
-  const [call, trigger, put] = earlier;
-  return [1, 0, 1 + coupon / notional, ...NO_RIGHTS, call, trigger, put, ratioAtMaturity(contract)];
+  // Maturity is a put at what is paid then, beside conversion; what may be done just before it follows.
+  return [1, 0, 0, NEVER, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
 }
 
-/** The program of `rollbackKernel`, and of each step when it begins and ends. */
-export function programOf(contract: Convertible, market: ConvertibleMarket, steps: readonly TimeStep[]): number[] {
+/** The program of `rollbackKernel`. */
+export function programOf(contract: Convertible, market: ConvertibleMarket, runs: readonly Run[]): Float64Array {
+  const { notional, coupons } = contract;
   const { credit, rates, dividends, volatility } = market;
   const isHazard = credit.kind === "hazard";
   // Default leaves the better of recovery and conversion to holders who may convert.
   const ratioAtDefault = isHazard ? Math.max(0, ...contract.conversions.map(({ ratio }) => ratio)) : 0;
   const words = [
-    steps.length,
+    runs.reduce((sum, { count }) => sum + count, 0),
     contract.calledCash,
     isHazard ? credit.jump : 0,
     isHazard ? credit.recovery : 0,
     ratioAtDefault * (isHazard ? 1 - credit.jump : 0),
-    0,
   ];
   const isLocal = typeof volatility === "function";
-  words.push(...eventWords(contract, market, steps[0].end, steps[0].from));
-  let before = 0;
-  for (const [k, { start, end, isFirst, hasEvent, from, to }] of steps.entries()) {
-    const dt = end - start;
+  words.push(...eventWords(contract, market, runs[0].end, runs[0].from));
+  for (const [k, { end, count, length, growth, hasEvent, from, to }] of runs.entries()) {
+    const start = hasEvent ? from : end - count * length;
     const rate = mean(rates, start, end);
     const creditRate = mean(isHazard ? credit.hazard : credit.spread, start, end);
-    words.push(dt, isFirst ? 0 : dt / before, isLocal ? 1 : mean(volatility, start, end, square));
-    words.push(rate - dividends.yield, rate, creditRate);
-    words.push(...continuousTerms(contract, from, to, start), hasEvent ? 1 : 0);
-    if (hasEvent) words.push(...eventWords(contract, market, start, steps[k + 1]?.from ?? 0));
-    before = dt;
+    words.push(count, length, growth, isLocal ? 1 : mean(volatility, start, end, square));
+    words.push(rate - dividends.yield, rate, creditRate, ...continuousTerms(contract, from, to, end));
+    const coupon = coupons.find(({ time }) => time >= to - SAME_TIME);
+    words.push(coupon === undefined ? 0 : coupon.amount / (coupon.time - coupon.accruesFrom) / notional);
+    words.push(hasEvent ? 1 : 0);
+    if (hasEvent) words.push(...eventWords(contract, market, from, runs[k + 1]?.from ?? 0));
   }
-  return words;
+  return Float64Array.from(words);
 }

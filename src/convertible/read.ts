@@ -43,8 +43,8 @@ export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: 
   const width = Math.max(count, 3);
   const first = Math.min(Math.max(nearest - (width >> 1), low), high - width + 1);
   const [weights, slopes, curvatures] = fornbergWeights(spot, nodes.subarray(first, first + width), 2);
-  const sum = (of: readonly number[], values: Float64Array): number =>
-    of.reduce((total, weight, j) => total + weight * values[first + j], 0);
+  const sum = (of: readonly number[], at: (node: number) => number): number =>
+    of.reduce((total, weight, j) => total + weight * at(first + j), 0);
   return {
     value: sum(weights, value) * notional,
     cash: sum(weights, cash) * notional,

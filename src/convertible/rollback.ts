@@ -2,7 +2,7 @@ import type { Device } from "../device/index.ts";
 import type { Convertible, ConvertibleMarket } from "./contract.ts";
 import { rollbackKernel } from "./kernel/rollback.ts";
 import { meshOf } from "./mesh.ts";
-import { programOf, type TimeStep, timeSteps } from "./program.ts";
+import { programOf, type Run, timeRuns } from "./program.ts";
 
 /** A convertible to be solved on a mesh. */
 export interface Instance {
@@ -14,40 +14,49 @@ export interface Instance {
   readonly meshOf?: ConvertibleMarket;
 }
 
-/** V and B at the nodes, in units of the notional; a node's spot is too. */
+/** The solution on a mesh, in units of the notional; a node's spot is too. */
 export interface Profile {
   readonly nodes: Float64Array;
-  readonly value: Float64Array;
-  readonly cash: Float64Array;
+  /** V and B at a node. */
+  value(node: number): number;
+  cash(node: number): number;
   /** Time steps whose policy iteration has not ended. */
   readonly failures: number;
 }
 
-/** Intervals of the mesh and time steps of level 0. */
+/** Intervals of the mesh of level 0, and a level, each of which halves intervals and time steps. */
 export interface Resolution {
   readonly intervals: number;
-  readonly steps: number;
   readonly level: number;
 }
 
-const CAPACITIES = [64, 128, 256, 512, 1024, 2048, 4096];
+const CAPACITIES = [32, 64, 128, 256, 512, 1024, 2048, 4096];
 
-interface Prepared {
-  readonly index: number;
-  readonly nodes: Float64Array;
-  readonly steps: readonly TimeStep[];
+/** An instance with what it is solved by on every level. */
+export interface Prepared {
   readonly instance: Instance;
+  readonly runs: readonly Run[];
+  readonly steps: number;
+  readonly program: Float64Array;
   readonly shape: { readonly split: boolean; readonly localVolatility: boolean; readonly localHazard: boolean };
 }
 
-function prepare(instance: Instance, index: number, { intervals, steps, level }: Resolution): Prepared {
-  const { contract, market, spots } = instance;
+/** An instance on a level. */
+interface Meshed extends Prepared {
+  readonly index: number;
+  readonly nodes: Float64Array;
+}
+
+/** Prepares an instance for time steps of which level 0 has `perLife`, or more. */
+export function prepare(instance: Instance, perLife: number): Prepared {
+  const { contract, market } = instance;
   const { credit, volatility } = market;
+  const runs = timeRuns(contract, market, perLife);
   return {
-    index,
     instance,
-    nodes: meshOf(contract, instance.meshOf ?? market, spots, intervals, level),
-    steps: timeSteps(contract, market, steps, level),
+    runs,
+    steps: runs.reduce((sum, { count }) => sum + count, 0),
+    program: programOf(contract, market, runs),
     shape: {
       split: credit.kind === "spread" && credit.spread.values.some((value) => value !== 0),
       localVolatility: typeof volatility === "function",
@@ -59,22 +68,22 @@ function prepare(instance: Instance, index: number, { intervals, steps, level }:
 /** Solves instances on one level, those of one kind in one launch. */
 export async function rollBack(
   device: Device,
-  instances: readonly Instance[],
-  resolution: Resolution,
+  instances: readonly Prepared[],
+  { intervals, level }: Resolution,
 ): Promise<Profile[]> {
-  const groups = new Map<string, Prepared[]>();
-  for (const [index, instance] of instances.entries()) {
-    const prepared = prepare(instance, index, resolution);
+  const groups = new Map<string, Meshed[]>();
+  for (const [index, prepared] of instances.entries()) {
+    const { contract, market, spots, meshOf: other = market } = prepared.instance;
     const key = Object.values(prepared.shape).join();
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [prepared]);
-    else group.push(prepared);
+    const group = groups.get(key) ?? [];
+    groups.set(key, group);
+    group.push({ ...prepared, index, nodes: meshOf(contract, other, spots, intervals, level) });
   }
   const profiles = new Array<Profile>(instances.length);
   for (const group of groups.values()) {
-    group.sort((a, b) => a.steps.length - b.steps.length);
+    group.sort((a, b) => a.steps - b.steps);
     for (let first = 0; first < group.length; first += AT_ONCE)
-      await launch(device, group.slice(first, first + AT_ONCE), profiles);
+      await launch(device, group.slice(first, first + AT_ONCE), 2 ** level, profiles);
   }
   return profiles;
 }
@@ -82,21 +91,22 @@ export async function rollBack(
 /** Instances of a launch. */
 const AT_ONCE = 1024;
 
-async function launch(device: Device, group: readonly Prepared[], profiles: Profile[]): Promise<void> {
+async function launch(device: Device, group: readonly Meshed[], parts: number, profiles: Profile[]): Promise<void> {
   const [{ shape, nodes: first }] = group;
   const nodes = first.length;
   const capacity = CAPACITIES.find((size) => size >= nodes) ?? nodes;
   const compiled = await device.compile(rollbackKernel({ ...shape, capacity }), { precision: "f64", vectors: 1 });
   const pitch = ((group.length + 63) & ~63) + 8;
-  const programs = group.map(({ instance, steps }) => programOf(instance.contract, instance.market, steps));
-  const words = Math.max(...programs.map(({ length }) => length));
-  const steps = Math.max(...group.map((one) => one.steps.length));
+  const words = Math.max(...group.map((one) => one.program.length));
+  const steps = parts * Math.max(...group.map((one) => one.steps));
   const program = new Float64Array(words * pitch);
-  programs.forEach((own, l) => own.forEach((word, i) => (program[i * pitch + l] = word)));
+  group.forEach((one, l) => {
+    for (let i = 0; i < one.program.length; i++) program[i * pitch + l] = one.program[i];
+  });
   const mesh = new Float64Array((shape.localHazard ? 2 : 1) * nodes * pitch);
   group.forEach((one, l) => putMesh(one, mesh.subarray(l), pitch));
   const local = new Float64Array(shape.localVolatility ? steps * nodes * pitch : 1);
-  if (shape.localVolatility) group.forEach((one, l) => putVolatility(one, local.subarray(l), pitch));
+  if (shape.localVolatility) group.forEach((one, l) => putVolatility(one, local.subarray(l), pitch, parts));
   using meshBuffer = device.createBuffer("f64", mesh.length);
   using programBuffer = device.createBuffer("f64", program.length);
   using localBuffer = device.createBuffer("f64", local.length);
@@ -111,6 +121,7 @@ async function launch(device: Device, group: readonly Prepared[], profiles: Prof
       pitch,
       nodes,
       steps,
+      parts,
       mesh: meshBuffer,
       program: programBuffer,
       local: localBuffer,
@@ -119,32 +130,40 @@ async function launch(device: Device, group: readonly Prepared[], profiles: Prof
     { items: group.length, microsecondsEach: 0.02 * nodes * steps },
   );
   const solved = await device.read(out);
-  group.forEach((one, l) => {
-    const column = (from: number): Float64Array =>
-      Float64Array.from({ length: nodes }, (_, i) => solved[(from + i) * pitch + l]);
-    const failures = solved[2 * nodes * pitch + l];
-    profiles[one.index] = { nodes: one.nodes, value: column(0), cash: column(nodes), failures };
+  group.forEach(({ index, nodes: own }, l) => {
+    profiles[index] = {
+      nodes: own,
+      value: (node) => solved[node * pitch + l],
+      cash: (node) => solved[(nodes + node) * pitch + l],
+      failures: solved[2 * nodes * pitch + l],
+    };
   });
 }
 
-function putMesh({ nodes, instance, shape }: Prepared, into: Float64Array, pitch: number): void {
+function putMesh({ nodes, instance, shape }: Meshed, into: Float64Array, pitch: number): void {
   const { credit } = instance.market;
   const { notional } = instance.contract;
-  nodes.forEach((s, i) => {
-    into[i * pitch] = s;
+  for (let i = 0; i < nodes.length; i++) {
+    into[i * pitch] = nodes[i];
     if (shape.localHazard && credit.kind === "hazard")
-      into[(nodes.length + i) * pitch] = Math.min(((s * notional) / credit.reference) ** credit.exponent, MAX_FACTOR);
-  });
+      into[(nodes.length + i) * pitch] = Math.min(
+        ((nodes[i] * notional) / credit.reference) ** credit.exponent,
+        MAX_FACTOR,
+      );
+  }
 }
 
 /** The most that a hazard rate may be of that at the reference spot: default is certain then. */
 const MAX_FACTOR = 1e4;
 
-function putVolatility({ nodes, steps, instance }: Prepared, into: Float64Array, pitch: number): void {
+function putVolatility({ nodes, runs, instance }: Meshed, into: Float64Array, pitch: number, parts: number): void {
   const { volatility } = instance.market;
   const { notional } = instance.contract;
   if (typeof volatility !== "function") return;
-  for (const [k, { start, end }] of steps.entries())
-    for (let i = 0; i < nodes.length; i++)
-      into[(k * nodes.length + i) * pitch] = volatility(nodes[i] * notional, 0.5 * (start + end)) ** 2;
+  let k = 0;
+  for (const { end, count, length } of runs)
+    for (let step = 0; step < count * parts; step++, k++)
+      for (let i = 0; i < nodes.length; i++)
+        into[(k * nodes.length + i) * pitch] =
+          volatility(nodes[i] * notional, end - ((step + 0.5) * length) / parts) ** 2;
 }

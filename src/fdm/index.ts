@@ -62,7 +62,7 @@ export { hasLargeDividends } from "./mesh/dividend-domain.ts";
 /** @internal */
 export { AdaptiveRows, type RowSpec } from "./adaptive/adaptive-rows.ts";
 /** @internal */
-export { Bumps } from "./adaptive/bumps.ts";
+export { Bumps, type BumpsOnMeshes } from "./adaptive/bumps.ts";
 /** @internal */
 export { roundingError } from "./adaptive/error-estimate.ts";
 /** @internal */

@@ -1,6 +1,7 @@
 /** Models: coefficients and closed forms. */
 export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from "./black-scholes.ts";
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
+export { logNormalOption } from "./log-normal.ts";
 export { hostNormalCdf } from "./normal.ts";
 export { CIR_OPTION, cirKernel, noncentralChiSquare } from "./cir-options.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";

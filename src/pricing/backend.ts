@@ -58,7 +58,7 @@ export class Engine implements Disposable {
 }
 
 /** An engine with who uses it. */
-interface Place {
+interface EngineUse {
   readonly engine: Engine;
   jobs: number;
   /** Another has taken over: disposed when its last job ends. */
@@ -67,17 +67,17 @@ interface Place {
   proven: boolean;
 }
 
-const placeFor = (engine: Engine, proven: boolean): Place => ({ engine, jobs: 0, replaced: false, proven });
+const useOf = (engine: Engine, proven: boolean): EngineUse => ({ engine, jobs: 0, replaced: false, proven });
 
 /** The device that a run works on: the borrowed one, or an own one after that was lost. */
 export class Backend {
-  #place: Place;
+  #use: EngineUse;
   #replacing: Promise<void> | undefined;
   #fallback: Device | undefined;
   readonly #openFallback: () => Promise<Device>;
 
   constructor(device: Device, precision: Precision, openFallback: (() => Promise<Device>) | undefined) {
-    this.#place = placeFor(new Engine(device, precision), true);
+    this.#use = useOf(new Engine(device, precision), true);
     this.#openFallback = openFallback ?? openCpu;
   }
 
@@ -88,41 +88,41 @@ export class Backend {
   async run<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {
       await this.#replacing;
-      const place = this.#place;
+      const use = this.#use;
       try {
-        const result = await this.#runAt(place, job);
-        place.proven = true;
+        const result = await this.#runAt(use, job);
+        use.proven = true;
         return result;
       } catch (error) {
-        if (!(error instanceof DeviceLostError) || place.engine.device === this.#fallback) throw error;
-        if (place === this.#place && this.#replacing === undefined)
-          this.#replacing = this.#replace(place, error).finally(() => (this.#replacing = undefined));
+        if (!(error instanceof DeviceLostError) || use.engine.device === this.#fallback) throw error;
+        if (use === this.#use && this.#replacing === undefined)
+          this.#replacing = this.#replace(use, error).finally(() => (this.#replacing = undefined));
       }
     }
   }
 
   dispose(): void {
-    this.#place.engine[Symbol.dispose]();
+    this.#use.engine[Symbol.dispose]();
     this.#fallback?.[Symbol.dispose]();
   }
 
-  async #runAt<T>(place: Place, job: (engine: Engine) => Promise<T>): Promise<T> {
-    place.jobs++;
+  async #runAt<T>(use: EngineUse, job: (engine: Engine) => Promise<T>): Promise<T> {
+    use.jobs++;
     try {
-      return await job(place.engine);
+      return await job(use.engine);
     } finally {
-      place.jobs--;
-      disposeIfDone(place);
+      use.jobs--;
+      disposeIfDone(use);
     }
   }
 
   /** Buffers and kernels of a lost device are gone with it. */
-  async #replace(place: Place, lost: DeviceLostError): Promise<void> {
-    const { engine, proven } = place;
+  async #replace(use: EngineUse, lost: DeviceLostError): Promise<void> {
+    const { engine, proven } = use;
     const next = proven ? new Engine(engine.device, engine.precision) : await this.#fallBack(engine, lost);
-    this.#place = placeFor(next, false);
-    place.replaced = true;
-    disposeIfDone(place);
+    this.#use = useOf(next, false);
+    use.replaced = true;
+    disposeIfDone(use);
   }
 
   async #fallBack({ device, precision }: Engine, lost: DeviceLostError): Promise<Engine> {
@@ -134,7 +134,7 @@ export class Backend {
   }
 }
 
-function disposeIfDone({ engine, jobs, replaced }: Place): void {
+function disposeIfDone({ engine, jobs, replaced }: EngineUse): void {
   if (replaced && jobs === 0) engine[Symbol.dispose]();
 }
 

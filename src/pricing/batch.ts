@@ -9,7 +9,7 @@ import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
 import { priceConvertibles } from "./convertibles/index.ts";
 import { methodFor, nextMethodFor } from "./methods/choose.ts";
-import type { Batch, Plan, PricingMethod } from "./methods/method.ts";
+import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
@@ -94,7 +94,7 @@ async function priceBy(
   accuracy = batch.settings.accuracy,
 ): Promise<void> {
   const own = accuracy === batch.settings.accuracy ? batch : { ...batch, settings: { ...batch.settings, accuracy } };
-  const plans: Plan[] = [];
+  const plans: MethodPlan[] = [];
   try {
     for (const [method, accepted] of chosen) {
       for (const trade of accepted) results.asked[trade] = askedOf(batch, trade, method);

@@ -15,7 +15,7 @@ const HOST_COST = 1e-5;
  */
 const SCENARIO_COST = 4e-6;
 
-type Asked = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
+type CostOptions = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
 
 /** The expected cost of a trade and the method that prices it; no method where it cannot be priced. */
 export interface ExpectedCost {
@@ -38,7 +38,11 @@ const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
  * Estimates what each trade costs, and by which method it is priced.
  * @throws SpecError options that cannot be met
  */
-export function expectedCosts(trades: readonly ParsedTrade[], context: BookContext, options: Asked): ExpectedCost[] {
+export function expectedCosts(
+  trades: readonly ParsedTrade[],
+  context: BookContext,
+  options: CostOptions,
+): ExpectedCost[] {
   const settings = settingsOf(options, context);
   const cases = new ScenarioCases(context.scenarios);
   const columns = new TradeColumns(trades, cases);

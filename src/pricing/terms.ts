@@ -46,6 +46,11 @@ export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly As
 export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
   assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 
+/** Tells whether an option may be exercised today. Swings have today among their dates. */
+export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
+  payoff.kind !== "swing" &&
+  (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
+
 /** The correlations of one asset. */
 const ALONE = [[1]];
 

@@ -182,16 +182,19 @@ export const bugs: readonly Bug[] = [
   ...beside("pricing/methods/montecarlo", "pricing/montecarlo/known-values", [
     ["product.ts", "return (late * left) / (left + count);", "return left / (left + count);"],
     ["product.ts", "if (count === 0) return late;", "if (count === 0) return 1;"],
-    ["montecarlo.ts", "names.length === 1 ? assets[0].gamma", "names.length === 1 ? 2 * assets[0].gamma"],
-    ["simulate.ts", "value: Math.max(value[i], now),", "value: value[i],"],
-    ["sensitivities.ts", "copies.measure(RHO_OF(pair), -1 / by,", "copies.measure(RHO_OF(pair), 1 / by,"],
+    ["simulate.ts", "values: [Math.max(value[i], now)],", "values: [value[i]],"],
   ]),
-  ...beside("pricing/methods/several", "pricing/factors/known-values", [
-    ["parts.ts", "less: rebate }", "less: 0 }"],
-    ["sensitivities.ts", "* power(underlying.spot, 1 - volatility.beta)", ""],
-    ["sensitivities.ts", "theta: terms.rates.values[0] * value", "theta: -terms.rates.values[0] * value"],
-    ["sensitivities.ts", "rho: -terms.expiry * value }", "rho: terms.expiry * value }"],
-    ["sensitivities.ts", "return 2 * Math.sqrt(varianceOf(volatility))", "return Math.sqrt(varianceOf(volatility))"],
+  ...beside("pricing", "pricing/factors/known-values", [
+    ["equations/parts.ts", "less: rebate }", "less: 0 }"],
+    ["plan/greeks.ts", "each.length === 1 ? Number.NaN", "each.length === 1 ? 0"],
+    ["equations/measures.ts", "* power(underlying.spot, 1 - volatility.beta)", ""],
+    ["equations/measures.ts", "[THETA, terms.rates.values[0] * value]", "[THETA, -terms.rates.values[0] * value]"],
+    ["equations/measures.ts", "[RHO, -terms.expiry * value]", "[RHO, terms.expiry * value]"],
+    [
+      "equations/measures.ts",
+      "return 2 * Math.sqrt(varianceOf(volatility))",
+      "return Math.sqrt(varianceOf(volatility))",
+    ],
   ]),
   ...beside("products", "products/payoff", [
     ["payoff.ts", "(0.5 * inside * inside) / (b - a)", "(inside * inside) / (b - a)"],

@@ -4,7 +4,7 @@ import { afterAll, afterEach, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { type BookInput, priceBook, readBook, type TradeResult } from "../../src/index.ts";
-import { engine } from "../../src/pricing/methods/sparse-grid/engine.ts";
+import { solver } from "../../src/pricing/methods/sparse-grid/solver.ts";
 
 const asset = { spot: 100, currency: "EUR", volatility: 0.2 };
 const two = { underlyings: ["A", "B"], strike: 100, expiry: 1 };
@@ -31,7 +31,7 @@ const claims: Readonly<Record<string | symbol, unknown>> = { backend: "cuda", pa
 const gpu = new Proxy(cpu, {
   get: (of, name) => claims[name] ?? (Reflect.get(of, name, of) as unknown),
 }) as unknown as Device;
-const { solve } = engine;
+const { solve } = solver;
 afterEach(() => vi.restoreAllMocks());
 afterAll(() => {
   expect(cpu.liveBuffers).toBe(0);
@@ -41,7 +41,7 @@ afterAll(() => {
 /** Prices with as many solutions at a time as are asked for; the k-th of them waits for `wait(k)` milliseconds. */
 async function priced(device: Device, wait: (k: number) => number, failing = -1) {
   let [begun, running, most] = [0, 0, 0];
-  vi.spyOn(engine, "solve").mockImplementation(async (problem, options) => {
+  vi.spyOn(solver, "solve").mockImplementation(async (problem, options) => {
     const k = begun++;
     most = Math.max(most, ++running);
     try {

@@ -1,8 +1,8 @@
 import { i32, real, record, write } from "../../kernel/index.ts";
 
-/** Words of the head, of a time step and of an event in an instance's program, which `program.ts` writes. */
-export const HEAD_WORDS = 6;
-export const STEP_WORDS = 11;
+/** Words of the head, of a run of time steps and of an event in an instance's program, which `program.ts` writes. */
+export const HEAD_WORDS = 5;
+export const RUN_WORDS = 13;
 export const EVENT_WORDS = 11;
 
 /**
@@ -21,12 +21,12 @@ export const Terms = record({
 /** The arrays of an instance in private memory, one value a node. */
 export const Memory = record({
   s: write(real),
-  /** S²/(h₋(h₋ + h₊)) and S²/(h₊(h₋ + h₊)), by which σ² is multiplied. */
-  curvatureLow: write(real),
-  curvatureHigh: write(real),
-  /** −S·h₊/(h₋(h₋ + h₊)) and S·h₋/(h₊(h₋ + h₊)), by which the drift is multiplied. */
-  slopeLow: write(real),
-  slopeHigh: write(real),
+  /** The rows of the implicit step, without the weight of BDF2: −low·V(before) + diagonal·V − high·V(after). */
+  low: write(real),
+  diagonal: write(real),
+  high: write(real),
+  /** What default leaves, times the hazard rate and Δt. */
+  recovered: write(real),
   /** The value, that of the time step before, and that of the next one. */
   v: write(real),
   vBefore: write(real),
@@ -34,7 +34,8 @@ export const Memory = record({
   /** The cash-only part, likewise. */
   b: write(real),
   bBefore: write(real),
-  /** Elimination's upper entries and right-hand sides. */
+  /** The right-hand sides, then elimination's upper entries and right-hand sides. */
+  right: write(real),
   upper: write(real),
   rhs: write(real),
   /** See `Shape`. */

@@ -1,8 +1,8 @@
 import { fn, i32, kernel, type Kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { Column, valueAt } from "../../fdm/index.ts";
-import { EVENT_WORDS, HEAD_WORDS, Memory, STEP_WORDS } from "./records.ts";
-import { type Shape, stepCash, stepValue } from "./step.ts";
+import { EVENT_WORDS, HEAD_WORDS, Memory, RUN_WORDS } from "./records.ts";
+import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
 import { exerciseAll, settleStatus } from "./terms.ts";
 
 export interface RollbackVariant extends Shape {
@@ -16,39 +16,14 @@ export const rollbackParams = {
   instances: i32,
   pitch: i32,
   nodes: i32,
+  /** Time steps of an instance, at most, and those that one of level 0 is divided into. */
   steps: i32,
+  parts: i32,
   mesh: read(real),
   program: read(real),
   local: read(real),
   out: write(real),
 };
-
-/** The weights of the nodes' differences: see `Memory`. */
-const weigh = fn({
-  name: "weigh",
-  params: { memory: Memory, nodes: i32 },
-  body({ memory: { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh }, nodes }) {
-    const last = nodes - 1;
-    for (let i = 0; i < nodes; i++) {
-      const here = s[i];
-      curvatureLow[i] = 0.0;
-      curvatureHigh[i] = 0.0;
-      slopeLow[i] = 0.0;
-      slopeHigh[i] = 0.0;
-      if (i > 0 && i < last) {
-        const below = here - s[i - 1];
-        const above = s[i + 1] - here;
-        const scaled = here / (below + above);
-        curvatureLow[i] = (here * scaled) / below;
-        curvatureHigh[i] = (here * scaled) / above;
-        slopeLow[i] = (-scaled * above) / below;
-        slopeHigh[i] = (scaled * below) / above;
-      }
-      // Beyond the last node V is linear.
-      if (i === last) slopeLow[i] = -here / (here - s[i - 1]);
-    }
-  },
-});
 
 /** V(S) ← V(S·keep − cash), and B likewise, by cubics through four nodes on one side of a kink. */
 const payDividend = fn({
@@ -131,11 +106,11 @@ const applyEvent = fn({
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
- *   program   the number of steps, the share of the call price that is cash, η, R, k(1 − η), 0; the event at maturity;
- *             then the steps: Δt, its ratio to the step before (0 at a start), σ² (1 with a local volatility), r − q,
- *              r, s or p, call, trigger, put and ratio at its end, and 1 if an event follows, whose words are:
- *             keep, cash of a dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just
- *             before
+ *   program   the number of time steps on level 0, the share of the call price that is cash, η, R, k(1 − η); the event
+ *             at maturity; then runs of equal time steps: how many on level 0, Δt there, its ratio to the step before
+ *             (0 at a start), σ² (1 with a local volatility), r − q, r, s or p, call, trigger, put and ratio at its
+ *             end, what interest accrues in a year, and 1 if an event follows, whose words are: keep, cash of a
+ *             dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just before
  *   local     of each step σ² at the nodes, with a local volatility
  *   out       V at the nodes, B at the nodes, and how many policy iterations have not ended
  */
@@ -153,29 +128,30 @@ export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<type
       varianceCapacity: localVolatility ? capacity : 1,
       hazardCapacity: localHazard ? capacity : 1,
       HEAD_WORDS,
-      STEP_WORDS,
+      RUN_WORDS,
       EVENT_WORDS,
       valueAt,
-      weigh,
       applyEvent,
+      prepareRows: prepareRows(variant),
       stepValue: stepValue(variant),
       stepCash: stepCash(variant),
     },
-    body({ instances, pitch, nodes, steps, mesh, program: words, local, out }, gpu, env) {
+    body({ instances, pitch, nodes, steps, parts, mesh, program: words, local, out }, gpu, env) {
       const instance = gpu.globalId();
       if (instance >= instances) return;
       const program = { values: words, pitch, instance };
       const memory = {
         s: gpu.privateReal(env.capacity),
-        curvatureLow: gpu.privateReal(env.capacity),
-        curvatureHigh: gpu.privateReal(env.capacity),
-        slopeLow: gpu.privateReal(env.capacity),
-        slopeHigh: gpu.privateReal(env.capacity),
+        low: gpu.privateReal(env.capacity),
+        diagonal: gpu.privateReal(env.capacity),
+        high: gpu.privateReal(env.capacity),
+        recovered: gpu.privateReal(env.capacity),
         v: gpu.privateReal(env.capacity),
         vBefore: gpu.privateReal(env.capacity),
         vNext: gpu.privateReal(env.capacity),
         b: gpu.privateReal(env.capacity),
         bBefore: gpu.privateReal(env.capacity),
+        right: gpu.privateReal(env.capacity),
         upper: gpu.privateReal(env.capacity),
         rhs: gpu.privateReal(env.capacity),
         varianceFactor: gpu.privateReal(env.varianceCapacity),
@@ -191,8 +167,7 @@ export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<type
         vBefore[i] = 0.0;
         bBefore[i] = 0.0;
       }
-      env.weigh({ memory, nodes });
-      const own = env.valueAt(program, 0);
+      const own = env.valueAt(program, 0) * gpu.real(parts);
       const calledCash = env.valueAt(program, 1);
       const jump = env.valueAt(program, 2);
       const recovery = env.valueAt(program, 3);
@@ -201,47 +176,58 @@ export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<type
       env.applyEvent({ program, row, memory, nodes, calledCash, kink: 0.0 });
       row += env.EVENT_WORDS;
       let failures = 0;
+      let left = 0.0;
+      let elapsed = 0.0;
       for (let k = 0; k < steps; k++) {
         if (gpu.real(k) < own) {
-          const dt = env.valueAt(program, row);
-          const omega = env.valueAt(program, row + 1);
+          const isNewRun = left === 0;
+          if (isNewRun) left = env.valueAt(program, row) * gpu.real(parts);
+          const dt = env.valueAt(program, row + 1) / gpu.real(parts);
+          const omega = isNewRun ? env.valueAt(program, row + 2) : 1.0;
           const isStart = omega === 0;
+          if (isNewRun) elapsed = 0.0;
+          elapsed += dt;
+          left -= 1;
           if (env.localVolatility)
             for (let i = 0; i < nodes; i++) varianceFactor[i] = local[(k * nodes + i) * pitch + instance];
-          const credit = dt * env.valueAt(program, row + 5);
+          const credit = dt * env.valueAt(program, row + 6);
           const step = {
             nodes,
             alpha0: isStart ? 1.0 : (1 + 2 * omega) / (1 + omega),
             alpha1: 1 + omega,
             alpha2: isStart ? 0.0 : (-omega * omega) / (1 + omega),
-            variance: dt * env.valueAt(program, row + 2),
-            drift: dt * env.valueAt(program, row + 3),
-            discount: dt * env.valueAt(program, row + 4),
+            variance: dt * env.valueAt(program, row + 3),
+            drift: dt * env.valueAt(program, row + 4),
+            discount: dt * env.valueAt(program, row + 5),
             spread: env.split ? credit : 0.0,
             hazard: env.split ? 0.0 : credit,
             jump,
             recovery,
             ratioAtDefault,
           };
+          const accrued = elapsed * env.valueAt(program, row + 11);
           const terms = {
-            call: env.valueAt(program, row + 6),
-            trigger: env.valueAt(program, row + 7),
-            put: env.valueAt(program, row + 8),
-            ratio: env.valueAt(program, row + 9),
+            call: env.valueAt(program, row + 7) - accrued,
+            trigger: env.valueAt(program, row + 8),
+            put: env.valueAt(program, row + 9) - accrued,
+            ratio: env.valueAt(program, row + 10),
           };
+          if (isNewRun || env.localVolatility) env.prepareRows({ memory, step });
           if (env.stepValue({ memory, step, terms }) > 0) failures++;
           if (env.split) env.stepCash({ memory, step, terms, calledCash });
           for (let i = 0; i < nodes; i++) {
             vBefore[i] = v[i];
             v[i] = vNext[i];
           }
-          const hasEvent = env.valueAt(program, row + 10) > 0;
-          row += env.STEP_WORDS;
-          if (hasEvent) {
-            const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
-            const kink = Math.max(terms.trigger, forced);
-            env.applyEvent({ program, row, memory, nodes, calledCash, kink });
-            row += env.EVENT_WORDS;
+          if (left === 0) {
+            const hasEvent = env.valueAt(program, row + 12) > 0;
+            row += env.RUN_WORDS;
+            if (hasEvent) {
+              const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
+              const kink = Math.max(terms.trigger, forced);
+              env.applyEvent({ program, row, memory, nodes, calledCash, kink });
+              row += env.EVENT_WORDS;
+            }
           }
         }
       }

@@ -1,6 +1,6 @@
 import { fn, i32, real } from "../../kernel/index.ts";
 import { Memory, Step, Terms } from "./records.ts";
-import { capAt, cashAt, floorAt } from "./terms.ts";
+import { capAt, cashAt, floorAt, NEVER } from "./terms.ts";
 
 /** The weight of a violated constraint, in units of the entry of V itself, without the operator. */
 const PENALTY = 1e6;
@@ -12,25 +12,20 @@ const TIE = 1e-13;
 const MAX_ITERATIONS = 400;
 
 /**
- * A row of the operator, σ²S²/2 ∂²/∂S² + drift·S ∂/∂S, times Δt: what multiplies the nodes before and after. Where the
- * drift prevails, differences are taken upwind.
+ * A row of the operator, σ²S²/2 ∂²/∂S² + drift·S ∂/∂S, times Δt: what multiplies the values at the distances `below`
+ * and `above`. Where the drift prevails, differences are taken upwind.
  */
 const rowAt = fn({
   name: "rowAt",
-  params: { curvatureLow: real, curvatureHigh: real, slopeLow: real, slopeHigh: real, variance: real, drift: real },
-  body({ curvatureLow, curvatureHigh, slopeLow, slopeHigh, variance, drift }) {
-    let low = variance * curvatureLow + drift * slopeLow;
-    let high = variance * curvatureHigh + drift * slopeHigh;
-    if (curvatureLow > 0) {
-      if (low < 0) {
-        high -= (low * curvatureHigh) / curvatureLow;
-        low = 0.0;
-      } else if (high < 0) {
-        low -= (high * curvatureLow) / curvatureHigh;
-        high = 0.0;
-      }
-    }
-    return { low, high };
+  params: { here: real, below: real, above: real, variance: real, drift: real },
+  body({ here, below, above, variance, drift }) {
+    const scaled = here / (below + above);
+    const low = (scaled * (variance * here - drift * above)) / below;
+    const high = (scaled * (variance * here + drift * below)) / above;
+    return {
+      low: low < 0 ? 0.0 : high < 0 ? low - (high * above) / below : low,
+      high: high < 0 ? 0.0 : low < 0 ? high - (low * below) / above : high,
+    };
   },
 });
 
@@ -42,7 +37,7 @@ export interface Shape {
   readonly localHazard: boolean;
 }
 
-/** The coefficients of a node's row, times Δt; `diagonal`: without the operator's part. */
+/** The coefficients of a node's row, times Δt; `diagonal`: without the parts of BDF2 and of the operator. */
 const coefficientsAt = ({ localVolatility, localHazard }: Shape) =>
   fn({
     name: "coefficientsAt",
@@ -55,7 +50,7 @@ const coefficientsAt = ({ localVolatility, localHazard }: Shape) =>
         variance,
         hazard,
         drift: step.drift + hazard * step.jump,
-        diagonal: step.alpha0 + step.discount + hazard,
+        diagonal: step.discount + hazard,
       };
     },
   });
@@ -74,6 +69,47 @@ const recoveredAt = fn({
   },
 });
 
+/** The rows of all nodes for a length of the time step. */
+export const prepareRows = (shape: Shape) =>
+  fn({
+    name: "prepareRows",
+    params: { memory: Memory, step: Step },
+    env: { coefficientsAt: coefficientsAt(shape), rowAt, recoveredAt },
+    body({ memory, step }, _gpu, env) {
+      const { s, low, diagonal, high, recovered } = memory;
+      const last = step.nodes - 1;
+      for (let i = 0; i <= last; i++) {
+        const here = s[i];
+        const at = env.coefficientsAt({ memory, step, i });
+        const before = s[Math.max(i - 1, 0)];
+        const after = s[Math.min(i + 1, last)];
+        let lower = 0.0;
+        let upper = 0.0;
+        if (i > 0 && i < last) {
+          const row = env.rowAt({
+            here,
+            below: here - before,
+            above: after - here,
+            variance: at.variance,
+            drift: at.drift,
+          });
+          lower = row.low;
+          upper = row.high;
+        }
+        // Beyond the last node V is linear.
+        if (i === last) lower = (-at.drift * here) / (here - before);
+        low[i] = lower;
+        high[i] = upper;
+        diagonal[i] = at.diagonal + lower + upper;
+        recovered[i] = 0.0;
+        if (at.hazard !== 0)
+          recovered[i] =
+            at.hazard *
+            env.recoveredAt({ below: before, here, above: after, recovery: step.recovery, ratio: step.ratioAtDefault });
+      }
+    },
+  });
+
 /**
  * One implicit step of V. The constraints are a part of the implicit solution, by the penalty method in the form of
  * policy iteration (Forsyth & Vetzal 2002): nodes outside their bounds are pulled to them, until none changes sides.
@@ -86,72 +122,57 @@ export const stepValue = (shape: Shape) =>
   fn({
     name: "stepValue",
     params: { memory: Memory, step: Step, terms: Terms },
-    env: { coefficientsAt: coefficientsAt(shape), rowAt, recoveredAt, floorAt, capAt, PENALTY, TIE, MAX_ITERATIONS },
+    env: { coefficientsAt: coefficientsAt(shape), rowAt, floorAt, capAt, NEVER, PENALTY, TIE, MAX_ITERATIONS },
     body({ memory, step, terms }, _gpu, env) {
-      const { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh } = memory;
-      const { v, vBefore, vNext, b, bBefore, upper, rhs, status } = memory;
-      const { nodes, alpha1, alpha2, spread } = step;
-      const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
+      const { s, low, diagonal, high, recovered, v, vBefore, vNext, b, bBefore, right, upper, rhs, status } = memory;
+      const { nodes, alpha0, alpha1, alpha2, spread } = step;
+      for (let i = 0; i < nodes; i++) {
+        let known = alpha1 * v[i] + alpha2 * vBefore[i] + recovered[i];
+        if (spread !== 0) known -= spread * (b[i] + (b[i] - bBefore[i]) * (alpha1 - 1));
+        right[i] = known;
+      }
+      // The node before the spot of forced conversion, or −1.
+      let edge = -1;
+      let lowKept = 0.0;
+      let diagonalKept = 0.0;
+      let highKept = 0.0;
+      if (terms.ratio > 0 && terms.call < 0.5 * env.NEVER) {
+        const forced = terms.call / terms.ratio;
+        let before = 0;
+        for (let i = 1; i < nodes - 1; i++) if (s[i] < forced) before = i;
+        if (before > 0 && s[before] >= terms.trigger && forced < s[before + 1]) {
+          edge = before;
+          lowKept = low[before];
+          diagonalKept = diagonal[before];
+          highKept = high[before];
+          const at = env.coefficientsAt({ memory, step, i: before });
+          const here = s[before];
+          const row = env.rowAt({
+            here,
+            below: here - s[before - 1],
+            above: forced - here,
+            variance: at.variance,
+            drift: at.drift,
+          });
+          low[before] = row.low;
+          diagonal[before] = at.diagonal + row.low + row.high;
+          high[before] = 0.0;
+          right[before] += row.high * terms.call;
+        }
+      }
       let changes = 1;
       let iteration = 0;
       while (changes > 0 && iteration < env.MAX_ITERATIONS) {
         let upperBefore = 0.0;
         let rhsBefore = 0.0;
         for (let i = 0; i < nodes; i++) {
-          const here = s[i];
-          const { variance, drift, hazard, diagonal } = env.coefficientsAt({ memory, step, i });
-          const plain = env.rowAt({
-            curvatureLow: curvatureLow[i],
-            curvatureHigh: curvatureHigh[i],
-            slopeLow: slopeLow[i],
-            slopeHigh: slopeHigh[i],
-            variance,
-            drift,
-          });
-          let low = plain.low;
-          const high = plain.high;
-          let right = alpha1 * v[i] + alpha2 * vBefore[i];
-          if (spread !== 0) right -= spread * (b[i] + (b[i] - bBefore[i]) * (alpha1 - 1));
-          if (hazard !== 0) {
-            const recovered = env.recoveredAt({
-              below: s[Math.max(i - 1, 0)],
-              here,
-              above: s[Math.min(i + 1, nodes - 1)],
-              recovery: step.recovery,
-              ratio: step.ratioAtDefault,
-            });
-            right += hazard * recovered;
-          }
-          if (i > 0 && i < nodes - 1 && here >= terms.trigger && here < forced && forced < s[i + 1]) {
-            const below = here - s[i - 1];
-            const above = forced - here;
-            const scaled = here / (below + above);
-            const row = env.rowAt({
-              curvatureLow: (here * scaled) / below,
-              curvatureHigh: (here * scaled) / above,
-              slopeLow: (-scaled * above) / below,
-              slopeHigh: (scaled * below) / above,
-              variance,
-              drift,
-            });
-            low = row.low;
-            right += row.high * terms.call;
-            const entry = diagonal + low + row.high;
-            const isPinned = status[i] !== 0;
-            const target = status[i] < 1.5 ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
-            const pull = isPinned ? env.PENALTY : 0.0;
-            const pivot = 1 / (entry + pull - low * upperBefore);
-            rhsBefore = (right + pull * target + low * rhsBefore) * pivot;
-            upperBefore = 0.0;
-          } else {
-            const entry = diagonal + low + high;
-            const isPinned = status[i] !== 0;
-            const target = status[i] < 1.5 ? env.floorAt({ s: here, terms }) : env.capAt({ s: here, terms });
-            const pull = isPinned ? env.PENALTY : 0.0;
-            const pivot = 1 / (entry + pull - low * upperBefore);
-            rhsBefore = (right + pull * target + low * rhsBefore) * pivot;
-            upperBefore = high * pivot;
-          }
+          const now = status[i];
+          const target = now < 1.5 ? env.floorAt({ s: s[i], terms }) : env.capAt({ s: s[i], terms });
+          const pull = now !== 0 ? env.PENALTY : 0.0;
+          const lower = low[i];
+          const pivot = 1 / (alpha0 + diagonal[i] + pull - lower * upperBefore);
+          rhsBefore = (right[i] + pull * target + lower * rhsBefore) * pivot;
+          upperBefore = high[i] * pivot;
           upper[i] = upperBefore;
           rhs[i] = rhsBefore;
         }
@@ -160,16 +181,21 @@ export const stepValue = (shape: Shape) =>
         for (let i = nodes - 1; i >= 0; i--) {
           y = rhs[i] + upper[i] * y;
           vNext[i] = y;
-          const low = env.floorAt({ s: s[i], terms });
-          const high = env.capAt({ s: s[i], terms });
+          const floor = env.floorAt({ s: s[i], terms });
+          const cap = env.capAt({ s: s[i], terms });
           const now = status[i];
           // Where holding and exercise are worth the same, rounding would change sides for ever.
-          const isTied = (now === 2 ? Math.abs(y - high) : Math.abs(y - low)) < env.TIE * (1 + low);
-          const next = high <= low ? 2.0 : isTied && high > low ? now : y > high ? 2.0 : y < low ? 1.0 : 0.0;
-          if (next !== status[i]) changes++;
+          const isTied = (now === 2 ? Math.abs(y - cap) : Math.abs(y - floor)) < env.TIE * (1 + floor);
+          const next = cap <= floor ? 2.0 : isTied ? now : y > cap ? 2.0 : y < floor ? 1.0 : 0.0;
+          if (next !== now) changes++;
           status[i] = next;
         }
         iteration++;
+      }
+      if (edge >= 0) {
+        low[edge] = lowKept;
+        diagonal[edge] = diagonalKept;
+        high[edge] = highKept;
       }
       return changes;
     },
@@ -201,16 +227,13 @@ export const stepCash = (shape: Shape) =>
     params: { memory: Memory, step: Step, terms: Terms, calledCash: real },
     env: { coefficientsAt: coefficientsAt(shape), rowAt, reachOf, floorAt, capAt, cashAt },
     body({ memory, step, terms, calledCash }, _gpu, env) {
-      const { s, curvatureLow, curvatureHigh, slopeLow, slopeHigh, vNext, b, bBefore, upper, rhs, status } = memory;
-      const { nodes, alpha1, alpha2 } = step;
+      const { s, low, diagonal, high, vNext, b, bBefore, upper, rhs, status } = memory;
+      const { nodes, alpha0, alpha1, alpha2 } = step;
       const forced = terms.ratio > 0 ? terms.call / terms.ratio : 0.0;
       let upperBefore = 0.0;
       let rhsBefore = 0.0;
       for (let i = 0; i < nodes; i++) {
         const here = s[i];
-        const at = env.coefficientsAt({ memory, step, i });
-        const { variance, drift } = at;
-        const diagonal = at.diagonal + step.spread;
         let entry = 1.0;
         let right = 0.0;
         let below = 0.0;
@@ -262,32 +285,23 @@ export const stepCash = (shape: Shape) =>
             }
           }
           if (isBelow || isAbove) {
-            const scaled = here / (reachBelow + reachAbove);
+            const at = env.coefficientsAt({ memory, step, i });
             const row = env.rowAt({
-              curvatureLow: (here * scaled) / reachBelow,
-              curvatureHigh: (here * scaled) / reachAbove,
-              slopeLow: (-scaled * reachAbove) / reachBelow,
-              slopeHigh: (scaled * reachBelow) / reachAbove,
-              variance,
-              drift,
+              here,
+              below: reachBelow,
+              above: reachAbove,
+              variance: at.variance,
+              drift: at.drift,
             });
-            entry = diagonal + row.low + row.high;
+            entry = alpha0 + step.spread + at.diagonal + row.low + row.high;
             if (isBelow) right += row.low * cashBelow;
             else below = row.low;
             if (isAbove) right += row.high * cashAbove;
             else above = row.high;
           } else {
-            const row = env.rowAt({
-              curvatureLow: curvatureLow[i],
-              curvatureHigh: curvatureHigh[i],
-              slopeLow: slopeLow[i],
-              slopeHigh: slopeHigh[i],
-              variance,
-              drift,
-            });
-            below = row.low;
-            above = row.high;
-            entry = diagonal + below + above;
+            below = low[i];
+            above = high[i];
+            entry = alpha0 + step.spread + diagonal[i];
           }
         }
         const pivot = 1 / (entry - below * upperBefore);

@@ -35,10 +35,11 @@ export const cashAt = fn({
 });
 
 /**
- * V ← max(V, target) or, with `sign` −1, min(V, target) for spots from `from` on, with target = intercept + slope·S,
+ * V ← max(V, target) or, with `sign` −1, min(V, target) for spots from `from` on, with target = max(amount, ratio·S),
  * as means over the cells of the nodes: where the two cross inside a cell, V gets the mean of the larger (smaller) one,
- * and B the share that is left of it and of the target's cash. Pointwise values would lose one order of accuracy.
- * `whole`: the cell of a node at `from` counts as a whole, since a continuous call binds there at once.
+ * and B the share that is left of it and of the target's cash, which is there while the amount is more than the shares.
+ * Pointwise values would lose one order of accuracy. `whole`: the cell of a node at `from` counts as a whole, since a
+ * continuous call binds there at once.
  */
 export const exchange = fn({
   name: "exchange",
@@ -46,23 +47,23 @@ export const exchange = fn({
     memory: Memory,
     nodes: i32,
     sign: real,
-    intercept: real,
-    slope: real,
+    amount: real,
+    ratio: real,
     from: real,
     cash: real,
     whole: real,
   },
-  body({ memory, nodes, sign, intercept, slope, from, cash, whole }) {
+  body({ memory, nodes, sign, amount, ratio, from, cash, whole }) {
     const { s, v, b } = memory;
     let gainBefore = 0.0;
-    let gain = sign * (intercept + slope * s[0] - v[0]);
+    let gain = sign * (Math.max(amount, ratio * s[0]) - v[0]);
     for (let i = 0; i < nodes; i++) {
       const here = s[i];
       const isFirst = i === 0;
       const isLast = i === nodes - 1;
       const above = isLast ? here : s[i + 1];
       const below = isFirst ? here : s[i - 1];
-      const gainAfter = isLast ? gain : sign * (intercept + slope * above - v[i + 1]);
+      const gainAfter = isLast ? gain : sign * (Math.max(amount, ratio * above) - v[i + 1]);
       const isAtStart = below < from;
       if (here >= from) {
         const leftWidth = isAtStart && whole < 0.5 && !isFirst ? 0.0 : here - below;
@@ -86,7 +87,9 @@ export const exchange = fn({
           share += gain > 0 ? -weightLeft * part : weightLeft * part;
         }
         v[i] += sign * mean;
-        b[i] += share * (cash - b[i]);
+        // The part of the cell in which the target is the amount.
+        const ofAmount = ratio > 0 ? (amount / ratio - 0.5 * (below + here)) / (0.5 * width) : 1.0;
+        b[i] += share * (cash * Math.min(Math.max(ofAmount, 0), 1) - b[i]);
       }
       gainBefore = gain;
       gain = gainAfter;
@@ -94,26 +97,26 @@ export const exchange = fn({
   },
 });
 
-/** V = max(put, conversion, min(hold, call)) at a moment. */
+/** V = max(put, conversion, min(hold, call)) at a moment, as the holder's choice and then the issuer's. */
 export const exerciseAll = fn({
   name: "exerciseAll",
   params: { memory: Memory, nodes: i32, terms: Terms, calledCash: real, whole: real },
   env: { exchange, NEVER },
   body({ memory, nodes, terms: { call, trigger, put, ratio }, calledCash, whole }, _gpu, env) {
+    const paid = Math.max(put, 0);
+    if (ratio > 0 || paid > 0)
+      env.exchange({ memory, nodes, sign: 1.0, amount: paid, ratio, from: 0.0, cash: paid, whole });
     if (call < 0.5 * env.NEVER)
       env.exchange({
         memory,
         nodes,
         sign: -1.0,
-        intercept: call,
-        slope: 0.0,
+        amount: Math.max(call, put),
+        ratio,
         from: trigger,
-        cash: calledCash * call,
+        cash: put > call ? put : calledCash * call,
         whole,
       });
-    if (ratio > 0)
-      env.exchange({ memory, nodes, sign: 1.0, intercept: 0.0, slope: ratio, from: 0.0, cash: 0.0, whole });
-    if (put > 0) env.exchange({ memory, nodes, sign: 1.0, intercept: put, slope: 0.0, from: 0.0, cash: put, whole });
   },
 });
 

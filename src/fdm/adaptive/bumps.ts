@@ -1,23 +1,24 @@
-import type { Precision } from "../../kernel/index.ts";
 import type { Arena } from "../execute/arena.ts";
 import { instance } from "../execute/instance.ts";
-import { type OneFactorProblem, totalVariance } from "../problem/one-factor.ts";
+import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { extrapolatedValue, pointOf } from "./extrapolation.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { type ProblemDifference, shiftedDifference } from "./problem-difference.ts";
 
+/** Bumps on the meshes of what they are bumps of. */
+export interface BumpsOnMeshes {
+  /** True where values are smooth in what is bumped: differences are then forward ones, of extrapolated values. */
+  readonly isSmooth: boolean;
+  readonly volatility: number;
+  readonly rate: number;
+}
+
 /**
  * Vega and rho, on the meshes of the base case, as rows of typed arrays.
- *
- * A European solution is smooth in its parameters: a forward difference with a tiny step serves in f64, and it is
- * extrapolated as the value is. The exercise boundary moves from node to node as they change, which leaves noise of
- * about 1e-6 of spot in the value: there differences are central and wide, and of the fine solution alone, since
- * extrapolation would add to the noise. In f32 they are wide for rounding's sake.
  */
 export class Bumps {
   readonly #pool: InstancePool;
   readonly #arena: Arena;
-  readonly #precision: Precision;
   readonly #tellsErrors: boolean;
   /** 1 where there are some. */
   readonly #exists: Uint8Array;
@@ -33,10 +34,9 @@ export class Bumps {
   readonly #rate: Float64Array;
 
   /** `tellsErrors`: whether error estimates are wanted, too. */
-  constructor(rows: number, precision: Precision, pool: InstancePool, arena: Arena, tellsErrors: boolean) {
+  constructor(rows: number, pool: InstancePool, arena: Arena, tellsErrors: boolean) {
     this.#pool = pool;
     this.#arena = arena;
-    this.#precision = precision;
     this.#tellsErrors = tellsErrors;
     this.#ofRate = new Int32Array(rows);
     this.#exists = new Uint8Array(rows);
@@ -49,18 +49,8 @@ export class Bumps {
   }
 
   /** Puts the shifted instances into the pool; `base` is the number of the first of the base case's pairs. */
-  start(row: number, base: number, problems: ProblemDifference): void {
-    const { problem, subtracted } = problems;
-    const { american, exerciseTimes, expiry } = problem;
-    const sigma = Math.sqrt(totalVariance(problem) / expiry);
-    const isSmooth = this.#precision !== "f32" && !american && exerciseTimes === undefined;
-    // A short life is hardly moved by the rates: a wider shift stands out of the noise. Over a long one values are
-    // curved in them.
-    const ofYear = Math.max(0.004 / Math.sqrt(expiry), 0.002);
-    const wide = this.#precision === "f32" ? 2.5 : 1;
-    // And where volatility is little, no further than a tenth of a standard deviation, of the forward.
-    const ofRates = Math.min(ofYear * wide, (0.1 * sigma) / Math.sqrt(expiry));
-    const [volatility, rate] = isSmooth ? [1e-4 * sigma, 1e-6] : [0.02 * wide * sigma, ofRates];
+  start(row: number, base: number, problems: ProblemDifference, { isSmooth, volatility, rate }: BumpsOnMeshes): void {
+    const { subtracted } = problems;
     const parts = subtracted === undefined ? 1 : 2;
     const inPairs = isSmooth || this.#tellsErrors;
     const first = this.#pool.count;

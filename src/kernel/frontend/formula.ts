@@ -97,6 +97,19 @@ export function formulaVariables(text: string, variables: readonly string[]): Re
   return writer.used;
 }
 
+/** A formula with each variable written as a formula of others, which counts as one operand. @throws KernelError */
+export function substituted(text: string, by: Readonly<Record<string, string>>): string {
+  const writer = new FormulaWriter(text, Object.keys(by));
+  writer.write();
+  const given = text.replaceAll("^", "**");
+  let [written, from] = ["", 0];
+  for (const { start, end, name } of writer.places.toSorted((a, b) => a.start - b.start)) {
+    written += `${given.slice(from, start)}(${by[name]})`;
+    from = end;
+  }
+  return written + given.slice(from);
+}
+
 /** The message of what is wrong with a formula and where in it, for those who say themselves which formula it is. */
 export function formulaMessage({ place, message }: KernelError): string {
   if (place?.what === undefined) return message;
@@ -105,6 +118,8 @@ export function formulaMessage({ place, message }: KernelError): string {
 
 class FormulaWriter {
   readonly used = new Set<string>();
+  /** The places of the variables in the text with ** for ^, as they are visited. */
+  readonly places: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   private readonly text: string;
   private readonly variables: readonly string[];
   private readonly formulaName: string;
@@ -218,6 +233,7 @@ class FormulaWriter {
   private name(node: any): string {
     if (this.variables.includes(node.name)) {
       this.used.add(node.name);
+      this.places.push(node);
       return node.name;
     }
     if (Object.hasOwn(CONSTANTS, node.name)) return String(CONSTANTS[node.name]);

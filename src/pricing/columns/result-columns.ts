@@ -35,7 +35,7 @@ export interface SeveralSensitivities {
 /** The part of a result that only trades of several factors have. */
 export interface Several extends SeveralSensitivities {
   /** The error estimates of the sensitivities, if settings ask for them and the method knows them. */
-  readonly errors?: SeveralSensitivities;
+  readonly errors?: SeveralSensitivities | undefined;
   /** The pairs whose correlation the book does not say. */
   readonly assumed?: readonly (readonly [string, string])[];
 }

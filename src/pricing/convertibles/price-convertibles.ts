@@ -30,9 +30,10 @@ export interface ConvertibleSetting {
 /** The error of a value to aim at where nothing is said, relative to the notional. */
 const ACCURACY = 1e-5;
 
-/** Moves for sensitivities, either way, and the levels that they are solved on. */
+/** Moves for sensitivities, either way. */
 const BUMPS = { volatility: 0.005, rate: 5e-4, credit: 5e-4 } as const;
-const BUMP_LEVELS = 3;
+/** The levels that sensitivities are solved on: four, and three where a value may be off by 5e-5 of the notional. */
+const bumpLevels = (accuracy: number): number => (accuracy >= 5e-5 ? 3 : 4);
 
 type Bump = keyof typeof BUMPS;
 const BUMP_NAMES = Object.keys(BUMPS) as Bump[];
@@ -134,7 +135,8 @@ function jobOf(trade: ConvertibleTrade, place: number, setting: ConvertibleSetti
   const today = marketOf(trade, NO_MOVE);
   const bumped = (name: Bump, by: number): Row => {
     const move: Move = { ...NO_MOVE, [name]: by };
-    return { ...row(convertible, marketOf(trade, move), [underlying.spot]), meshOf: today, levels: BUMP_LEVELS };
+    const levels = bumpLevels(settings.accuracy ?? ACCURACY);
+    return { ...row(convertible, marketOf(trade, move), [underlying.spot]), meshOf: today, levels };
   };
   const bumps =
     settings.greeks === "all"

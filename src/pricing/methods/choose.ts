@@ -33,8 +33,8 @@ export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
 export function methodFor(batch: Batch, trade: number): PricingMethod {
   const { method: name } = batch.settings;
   if (name === "auto") return cheapest(batch, trade) ?? refuseAll(batch, trade);
-  // Finite differences, whatever the number of axes.
-  const wanted = name === "fdm" && batch.columns.severalFactors[trade] !== 0 ? adi : BY_NAME[name];
+  const named: PricingMethod = BY_NAME[name];
+  const wanted = batch.columns.severalFactors[trade] === 0 ? named : (named.ofSeveralFactors ?? named);
   const answer = wanted.accepts(batch, trade);
   if (typeof answer === "number") return wanted;
   const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);

@@ -29,6 +29,8 @@ export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
   /** The least that `accepts` gives: where another method costs no more, this one is not asked. */
   readonly minCost: number;
+  /** The method by which it prices trades of several factors, where that is one of its own. */
+  readonly ofSeveralFactors?: PricingMethod;
   /** The error aimed at where nothing is said, relative to the largest spot; none where rounding is all there is. */
   readonly accuracy?: number;
   /**
@@ -47,11 +49,11 @@ export interface PricingMethod {
  */
 export interface MethodSession extends Disposable {
   /** Gets the trades that the method has accepted ready. @throws the signal's reason */
-  plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan>;
+  plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan>;
 }
 
 /** Trades of one batch on their way through a method. */
-export interface Plan extends Disposable {
+export interface MethodPlan extends Disposable {
   /**
    * Computes the trades. What is wrong with one trade is kept for `read`.
    * @throws the signal's reason; what the device throws

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { type BookInput, type PricedTrade, priceBook, readBook } from "../../../src/index.ts";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { normalCdf } from "../../support/normal.ts";
 
 const device = createCpuDevice({ threads: 1 });
 afterAll(() => device[Symbol.dispose]());
@@ -68,4 +69,18 @@ describe("vega", () => {
     expect([mesh.method, exact.method]).toEqual(["adi", "heston"]);
     expect(mesh.vega! / exact.vega!).toBeCloseTo(1, 1);
   });
+});
+
+test("a formula of a ratio and of powers is the closed form of a log-normal number", async () => {
+  const { value, errorEstimate } = await price({
+    underlyings: ["A", "B"],
+    payoff: { expression: "max(100*S1^0.5/S2^0.5 - 100, 0)" },
+    expiry: 1,
+  });
+  // ½·ln(S₁/S₂) is normal.
+  const variance = 0.25 * (0.3 ** 2 + 0.2 ** 2 - 2 * 0.5 * 0.3 * 0.2);
+  const mean = 0.5 * (Math.log(100 / 90) - 0.5 * 0.3 ** 2 + 0.5 * 0.2 ** 2);
+  const d = mean / Math.sqrt(variance);
+  const paid = 100 * (Math.exp(mean + 0.5 * variance) * normalCdf(d + Math.sqrt(variance)) - normalCdf(d));
+  expect(Math.abs(value - Math.exp(-RATE) * paid)).toBeLessThan(errorEstimate);
 });

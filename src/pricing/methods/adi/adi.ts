@@ -1,7 +1,7 @@
 import type { Device } from "../../../device/index.ts";
 import { assetsOf, factorsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { SeveralPlan } from "../several/plan.ts";
+import { ValuationPlan } from "../../plan/plan.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about. */
 const COST = 10_000;
@@ -28,8 +28,11 @@ export const adi = {
   open: (device) => ({
     async plan(batch, trades) {
       // Alternating directions are loaded where they are used.
-      const { engine } = await import("./engine.ts");
-      return new SeveralPlan(engine, batch, trades, device);
+      const [{ solver }, { EquationEstimator }] = await Promise.all([
+        import("./solver.ts"),
+        import("../../equations/estimator.ts"),
+      ]);
+      return new ValuationPlan(batch, trades, new EquationEstimator(solver, batch, device));
     },
     [Symbol.dispose]() {},
   }),

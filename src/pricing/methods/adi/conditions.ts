@@ -2,8 +2,8 @@
 import type { AnyProblem } from "../../../fdm/index.ts";
 import type { Condition } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
-import { type Level, restartsOf } from "../several/parts.ts";
-import type { Parameters } from "../several/text.ts";
+import { restartsOf } from "../../equations/parts.ts";
+import type { Parameters } from "../../equations/text.ts";
 
 /**
  * A safety factor. Operator splitting is of first order in time, of which an extrapolation of second order leaves two
@@ -17,10 +17,6 @@ export function restarts(terms: Terms, axis: string, p: Parameters): readonly Co
   if (dates.length === 0) return [];
   return [{ kind: "jump", axis, at: dates.map((time) => p.add(time, "t")), to: axis }];
 }
-
-/** The condition, as a formula, that a spot is at or beyond a level. */
-export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
-  `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;
 
 /** The conditions at the ends of an axis. */
 export type Ends = NonNullable<AnyProblem["boundaries"]>[string];

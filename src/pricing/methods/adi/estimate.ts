@@ -1,7 +1,7 @@
 /** Error estimates in several factors, from two independent signs of an error. */
 import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
-import { restartsOf } from "../several/parts.ts";
+import { restartsOf } from "../../equations/parts.ts";
 import { isLognormal } from "./lognormal.ts";
 
 /**

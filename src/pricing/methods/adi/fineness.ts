@@ -1,6 +1,6 @@
 /** The numbers of nodes and steps that a problem of several factors takes. */
 import { factorsOf, type Terms } from "../../terms.ts";
-import type { Range } from "../several/domain.ts";
+import type { Range } from "../../equations/domain.ts";
 
 /** Intervals of an axis and time steps at level 0, on two axes and on three. */
 const ASSET = [48, 32];
@@ -76,15 +76,13 @@ export function lognormalFineness(
 const reversionsOf = ({ assets, expiry }: Terms): number =>
   Math.max(0, ...assets.map(({ volatility }) => (volatility.kind === "heston" ? volatility.kappa * expiry : 0)));
 
-export const isFinest = (terms: Terms, level: number): boolean => level >= MAX_LEVEL[factorsOf(terms) - 2];
-
 /** The growth of the cost: each level has √2 times the intervals of every axis, and of time. */
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 
 /**
  * The level at which an error that is `ratio` times too large is small enough, if it falls with the second order; at
- * most `most` levels beyond.
+ * most `most` levels beyond, and the finest that there is.
  */
 export function refined(terms: Terms, level: number, ratio: number, most: number): number {
   const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), most);

@@ -2,13 +2,14 @@
 import type { AnyProblem, AxesDerivatives } from "../../../fdm/index.ts";
 import { integrate } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
-import { type Coordinates, coordinatesOf, driftOf, weighted } from "../several/coordinates.ts";
-import type { Range } from "../several/domain.ts";
-import { axisOf } from "../several/equation.ts";
-import { inSpots, lognormalEquation, variablesAt } from "../several/lognormal.ts";
+import { type Coordinates, coordinatesOf, driftOf, weighted } from "../../equations/coordinates.ts";
+import type { Range } from "../../equations/domain.ts";
+import { axisOf } from "../../equations/equation.ts";
+import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
   axisBarriers,
   exerciseOf,
+  hitText,
   isAtExpiry,
   isWhole,
   knockOutOf,
@@ -16,12 +17,12 @@ import {
   lessText,
   type Part,
   rebateText,
-} from "../several/parts.ts";
-import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Built } from "../several/engine.ts";
-import { Parameters } from "../several/text.ts";
-import { widened } from "../several/row.ts";
-import { hitText, restarts, SPLITTING } from "./conditions.ts";
+} from "../../equations/parts.ts";
+import { atExpiry, payoffText } from "../../equations/payoff.ts";
+import type { Built } from "../../equations/solver.ts";
+import { Parameters } from "../../equations/text.ts";
+import { widened } from "../../equations/solution.ts";
+import { restarts, SPLITTING } from "./conditions.ts";
 import { lognormalFineness } from "./fineness.ts";
 import type { Ends } from "./conditions.ts";
 

@@ -4,7 +4,7 @@ import type { Fineness } from "./fineness.ts";
 import type { Payoff } from "../../../book/index.ts";
 import { type AnyProblem, type Condition, SAME_DATE } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
-import { assetName, axisOf, factorEquation } from "../several/equation.ts";
+import { assetName, axisOf, factorEquation } from "../../equations/equation.ts";
 import {
   axisBarriers,
   exerciseOf,
@@ -14,12 +14,12 @@ import {
   lessText,
   type Part,
   rebateText,
-} from "../several/parts.ts";
-import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Range } from "../several/domain.ts";
-import type { Built } from "../several/engine.ts";
-import { Parameters } from "../several/text.ts";
-import { widened } from "../several/row.ts";
+} from "../../equations/parts.ts";
+import { atExpiry, payoffText } from "../../equations/payoff.ts";
+import type { Range } from "../../equations/domain.ts";
+import type { Built } from "../../equations/solver.ts";
+import { Parameters } from "../../equations/text.ts";
+import { widened } from "../../equations/solution.ts";
 import { restarts, SPLITTING } from "./conditions.ts";
 import { correctionOf, isPlainAmerican } from "./estimate.ts";
 

@@ -4,7 +4,7 @@ import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF, type TradeColumns } from "../../columns/trade-columns.ts";
-import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 import { BLACK_SCHOLES, type Formula, HESTON, keptByDividends } from "./formulas.ts";
@@ -77,7 +77,7 @@ class Session implements MethodSession {
     this.#precision = precision;
   }
 
-  plan(batch: Batch, trades: readonly number[]): Promise<Plan> {
+  plan(batch: Batch, trades: readonly number[]): Promise<MethodPlan> {
     const plans = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
       const own = trades.filter((trade) => formulaOf(batch.columns, trade) === formula);
       return own.length === 0 ? [] : [new ClosedFormPlan(batch, own, formula, this)];

@@ -1,9 +1,11 @@
 import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
+import { ValuationPlan } from "../../plan/plan.ts";
+import type { Estimator } from "../../plan/request.ts";
+import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
+import { refusalOf } from "../../rights/factors.ts";
 import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { refusalOf } from "../quantization/factors.ts";
-import { RightsPlan, type Valuer } from "../quantization/plan.ts";
 import { maxLevelOf, solve } from "./solve.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than a tree would. */
@@ -25,17 +27,17 @@ export const convolution = {
   minCost: COST,
   accepts,
   open: (device) => ({
-    plan: (batch, trades) => Promise.resolve(new RightsPlan(batch, trades, valuerOf(device))),
+    plan: (batch, trades) => Promise.resolve(new ValuationPlan(batch, trades, estimatorOf(device))),
     [Symbol.dispose]() {},
   }),
 } as const satisfies PricingMethod & { open(device: Device): MethodSession };
 
-const valuerOf = (device: Device): Valuer => ({
+const estimatorOf = (device: Device): Estimator<RightsEstimate> => ({
+  ...rightsEstimator,
   accuracy: ACCURACY,
-  maxLevel: ({ terms }) => maxLevelOf(terms),
-  minMemory: 0,
   limited: WARNING.inaccurate,
-  solve: (instances, common) => solve(device, instances, common),
+  finerLevel: ({ terms, level }) => Math.min(level + 1, maxLevelOf(terms)),
+  estimate: (requests, settings) => solve(device, requests, settings),
 });
 
 function accepts({ columns }: Batch, trade: number): Acceptance {

@@ -1,13 +1,12 @@
 /** Values of swings on grids of their factors: those of one model and one fineness together. */
 import type { Device } from "../../../device/index.ts";
-import { DeviceLostError } from "../../../errors.ts";
 import { type GaussianSwing, gaussianSwings } from "../../../quantization/index.ts";
+import { grouped, type RequestSettings, together } from "../../plan/request.ts";
+import { chainOf, type FactorChain } from "../../rights/chain.ts";
+import type { RightsRequest } from "../../rights/estimator.ts";
+import { exactEstimate } from "../../rights/exact.ts";
+import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
 import type { Terms } from "../../terms.ts";
-import { chainOf, type FactorChain } from "../quantization/chain.ts";
-import { exactValue } from "../quantization/exact.ts";
-import { datesOf, unitsOf } from "../quantization/factors.ts";
-import type { Common } from "../quantization/solve.ts";
-import { discountFactorsOf, exactly, forwardsOf, hasRightToday, type Instance } from "../quantization/solve.ts";
 
 /** Distances of nodes on the first level, in standard deviations: one factor, two, two with a year of days. */
 const SPACING = { one: 0.0875, two: 0.175, many: 0.35 } as const;
@@ -27,9 +26,9 @@ const MIN_SHARE = 1e-14;
 /** Rounding errors and the tails beyond the grid, relative to the spot and the units. */
 const ROUNDING = { f32: 1e-5, f64: 3e-9 } as const;
 
-/** An instance on its way. */
+/** A request on its way. */
 interface Task {
-  readonly instance: Instance;
+  readonly request: RightsRequest;
   readonly times: readonly number[];
   readonly factors: FactorChain;
   readonly spacing: number;
@@ -41,81 +40,74 @@ export function maxLevelOf(terms: Terms): number {
   return volatility.kind === "gaussianFactors" && volatility.alpha.length > 1 ? MAX_LEVEL.two : MAX_LEVEL.one;
 }
 
-/** Finds the estimates that are missing. @throws the signal's reason; what the device throws when it is lost */
-export async function solve(device: Device, instances: readonly Instance[], common: Common): Promise<void> {
-  const groups = new Map<string, Task[]>();
-  for (const instance of instances) {
-    if (instance.estimate !== undefined || instance.failure !== undefined) continue;
-    const known = exactValue(instance.terms, instance.spot);
-    if (known !== undefined) {
-      instance.estimate = exactly(known);
-      continue;
-    }
-    const task = taskOf(instance);
-    const { key, sigma } = task.factors;
-    const name = `${key} ${sigma.join(" ")} ${task.spacing} ${hasRightToday(instance.terms)}`;
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [task]);
-    else group.push(task);
+/** Answers requests. @throws the signal's reason; what the device throws when it is lost */
+export async function solve(
+  device: Device,
+  requests: readonly RightsRequest[],
+  settings: RequestSettings,
+): Promise<void> {
+  const open: Task[] = [];
+  for (const request of requests) {
+    const known = exactEstimate(request);
+    if (known === undefined) open.push(taskOf(request));
+    else request.estimate = known;
   }
-  for (const group of groups.values()) {
-    common.signal?.throwIfAborted();
-    await solveGroup(device, group, common);
-  }
+  const keyOf = ({ factors: { key, sigma }, spacing, request: { terms } }: Task): string =>
+    `${key} ${sigma.join(" ")} ${spacing} ${hasRightToday(terms)}`;
+  for (const group of grouped(open, keyOf))
+    await together(
+      group,
+      ({ request }) => request,
+      settings,
+      (tasks) => solveGroup(device, tasks, settings),
+    );
 }
 
-function taskOf(instance: Instance): Task {
-  const { terms, level } = instance;
+function taskOf(request: RightsRequest): Task {
+  const { terms, level } = request;
   const dates = datesOf(terms);
   const times = dates[0] === 0 ? dates : [0, ...dates];
   // Where nothing is random there is an exact value.
   const factors = chainOf(terms.assets[0].volatility, times, MIN_SHARE)!;
   const isMany = dates.length * unitsOf(terms).max > MANY;
   const first = factors.sigma.length === 1 ? SPACING.one : isMany ? SPACING.many : SPACING.two;
-  return { instance, times, factors, spacing: first / RATIO ** level };
+  return { request, times, factors, spacing: first / RATIO ** level };
 }
 
-async function solveGroup(device: Device, group: readonly Task[], { precision, signal }: Common): Promise<void> {
-  const [{ factors, spacing, instance }] = group;
-  const chain = factors.chain();
+async function solveGroup(
+  device: Device,
+  group: readonly Task[],
+  { precision, signal }: RequestSettings,
+): Promise<void> {
+  const [{ factors, spacing, request: first }] = group;
+  const startsAtOnce = hasRightToday(first.terms);
+  const spec = { chain: factors.chain(), sigma: factors.sigma, startsAtOnce, precision, signal };
   const swings = group.map(swingOf);
-  const values = (by: number): Promise<Float64Array> =>
-    gaussianSwings(
-      device,
-      { chain, sigma: factors.sigma, startsAtOnce: hasRightToday(instance.terms), spacing: by, precision, signal },
-      swings,
-    );
-  try {
-    const [coarse, fine] = [await values(RATIO * spacing), await values(spacing)];
-    group.forEach((task, i) => {
-      const { terms, spot } = task.instance;
-      const correction = (fine[i] - coarse[i]) / (RATIO ** ORDER - 1);
-      const rounding = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) * spot * unitsOf(terms).max;
-      task.instance.estimate = {
-        value: fine[i] + correction,
-        error: Math.abs(correction) + rounding,
-        method: "convolution",
-        size: 0,
-        isSampled: false,
-        memory: 1,
-      };
-    });
-  } catch (error) {
-    if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
-    for (const task of group) task.instance.failure ??= error;
-  }
+  const coarse = await gaussianSwings(device, { ...spec, spacing: RATIO * spacing }, swings);
+  const fine = await gaussianSwings(device, { ...spec, spacing }, swings);
+  group.forEach(({ request }, i) => {
+    const correction = (fine[i] - coarse[i]) / (RATIO ** ORDER - 1);
+    const [[spot]] = request.spots;
+    const rounding = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) * spot * unitsOf(request.terms).max;
+    request.estimate = {
+      values: [fine[i] + correction],
+      errors: [Math.abs(correction) + rounding],
+      method: "convolution",
+      size: 0,
+    };
+  });
 }
 
 /** A swing as slopes of the relative spot and fixed amounts, discounted. */
-function swingOf(task: Task): GaussianSwing {
-  const { terms } = task.instance;
+function swingOf({ request, times }: Task): GaussianSwing {
+  const { terms } = request;
   if (terms.payoff.kind !== "swing") throw new Error(`no swing: ${terms.payoff.kind}`);
   const { right, strike } = terms.payoff;
   const sign = right === "call" ? 1 : -1;
-  const factors = discountFactorsOf(task);
+  const factors = discountFactorsOf(terms, times);
   const { min, max } = unitsOf(terms);
   return {
-    slopes: forwardsOf(task).map((forward, k) => sign * forward * factors[k]),
+    slopes: forwardsOf(request, times).map((forward, k) => sign * forward * factors[k]),
     fixed: factors.map((factor) => sign * strike * factor),
     least: min,
     most: max,

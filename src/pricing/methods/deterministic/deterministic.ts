@@ -1,5 +1,5 @@
 import type { ResultColumns } from "../../columns/result-columns.ts";
-import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.ts";
 
@@ -37,7 +37,7 @@ const session: MethodSession = {
 };
 
 /** There is nothing to launch: values are computed as they are read. */
-function planOf({ columns, problems }: Batch, trades: readonly number[]): Plan {
+function planOf({ columns, problems }: Batch, trades: readonly number[]): MethodPlan {
   const readTrade = (trade: number, results: ResultColumns): void => {
     const first = columns.rowOf(trade);
     readDeterministic(problems.at(first), trade, results);

@@ -23,8 +23,10 @@ import type { Precision } from "../../../kernel/index.ts";
 import { Turns } from "../../../turns.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
 import type { TradeColumns } from "../../columns/trade-columns.ts";
+import { adi } from "../adi/adi.ts";
 import { isDeterministic, readDeterministic, readKnockedOut, readKnownScenarios } from "../deterministic/known.ts";
-import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import { bumpsOnMeshes } from "../../plan/bump-sizes.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { costOf, MIN_COST } from "./cost.ts";
@@ -51,6 +53,7 @@ const FINER = 4;
 export const fdm = {
   name: "fdm",
   minCost: MIN_COST,
+  ofSeveralFactors: adi,
   accuracy: ACCURACY,
   accepts: ({ columns }, trade): Acceptance =>
     columns.severalFactors[trade] !== 0
@@ -70,7 +73,7 @@ class Session implements MethodSession {
     this.#precision = precision;
   }
 
-  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<Plan> {
+  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan> {
     const plan = new FdmPlan(batch, trades, this);
     try {
       await plan.start(signal);
@@ -111,7 +114,7 @@ function schemeOf({ american, exerciseTimes, knockIns }: OneFactorProblem): "pol
  * One solve serves every spot; each time, volatility and rate of the scenarios is a row of its own, and as exact as a
  * trade would be. Rows are those of the plan's trades: row i·cases + case for `trades[i]`.
  */
-class FdmPlan implements Plan {
+class FdmPlan implements MethodPlan {
   readonly #batch: Batch;
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
@@ -152,7 +155,7 @@ class FdmPlan implements Plan {
     this.#cases = cases.count;
     const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
     this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
-    this.#bumps = new Bumps(trades.length, precision, this.#pool, arena, settings.sensitivityErrorEstimates);
+    this.#bumps = new Bumps(trades.length, this.#pool, arena, settings.sensitivityErrorEstimates);
     this.#known = new Uint8Array(rows);
     this.#started = new Uint8Array(trades.length);
     this.#maxNodes = new Int32Array(trades.length);
@@ -281,7 +284,7 @@ class FdmPlan implements Plan {
     if (this.#started[i] !== 0) return;
     const problems = this.#problems[base];
     if (this.#batch.settings.greeks === "all" && paidNow(problems.problem) === undefined)
-      this.#bumps.start(i, rows.pairsOf(base), problems);
+      this.#bumps.start(i, rows.pairsOf(base), problems, bumpsOnMeshes(problems.problem, this.#batch.precision));
     this.#startScenarios(i, rows.sizeOf(base));
   }
 

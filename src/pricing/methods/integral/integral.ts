@@ -5,7 +5,7 @@ import type { ResultColumns } from "../../columns/result-columns.ts";
 import { EXERCISE, PAYOFF } from "../../columns/trade-columns.ts";
 import { payoffProfile } from "../../trade-problem.ts";
 import { fdm } from "../fdm/fdm.ts";
-import type { Acceptance, Batch, MethodSession, Plan, PricingMethod } from "../method.ts";
+import type { Acceptance, Batch, MethodSession, MethodPlan, PricingMethod } from "../method.ts";
 import { readEach } from "../read-each.ts";
 import { type SpotMarket, thetaOf } from "../theta.ts";
 import { constantMarket, putsOf, type TradePuts } from "./puts.ts";
@@ -80,7 +80,7 @@ class Session implements MethodSession {
     this.#precision = precision;
   }
 
-  plan(batch: Batch, trades: readonly number[]): Promise<Plan> {
+  plan(batch: Batch, trades: readonly number[]): Promise<MethodPlan> {
     return Promise.resolve(new IntegralPlan(batch, trades, this));
   }
 
@@ -95,7 +95,7 @@ class Session implements MethodSession {
   }
 }
 
-class IntegralPlan implements Plan {
+class IntegralPlan implements MethodPlan {
   readonly #batch: Batch;
   readonly #trades: readonly number[];
   readonly #session: Session;
@@ -104,7 +104,7 @@ class IntegralPlan implements Plan {
   readonly #puts: TradePuts;
   readonly #values: PutValues;
   #left: ReadonlySet<number> = new Set();
-  #others: Plan | undefined;
+  #others: MethodPlan | undefined;
 
   constructor(batch: Batch, trades: readonly number[], session: Session) {
     const { columns } = batch;

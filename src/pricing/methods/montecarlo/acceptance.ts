@@ -83,6 +83,9 @@ export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly
   return [expiry];
 }
 
+/** Tells whether a trade is exercised by a rule. Exercise at expiry alone is that of a European option. */
+export const isEarly = (terms: Terms): boolean => terms.exercise.kind !== "european" && datesOf(terms).length > 1;
+
 /** American exercise stands for that on so many dates. */
 const EXERCISES_PER_YEAR = 50;
 const MIN_EXERCISES = 25;

@@ -1,9 +1,10 @@
 /** Control variates: geometric averages and baskets where they are log-normal, elsewhere the underlyings. */
-import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
+import { integrate, integratedVariance } from "../../../market/index.ts";
+import { logNormalOption } from "../../../models/index.ts";
 import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
-import { logNormalOption, trapezoidal, weightedLogarithm } from "./average.ts";
+import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
 import { endsOf } from "./spot-model.ts";
 
 /** The kind of control variate that the paths of an instance have. */
@@ -146,25 +147,14 @@ interface GeometricProxy {
  * is left is part of its coefficient.
  */
 function geometricProxy({ terms, spots }: Path): GeometricProxy {
-  const { payoff, assets, rates, expiry, correlations } = terms;
+  const { payoff, assets, rates, expiry } = terms;
   if (payoff.kind !== "basket") throw new Error(`no geometric basket of a ${payoff.kind}`);
   const growth = integrate(rates, expiry);
-  const sigmas = assets.map(({ volatility }) => {
-    if (volatility.kind !== "deterministic") throw new Error(`no geometric basket under ${volatility.kind}`);
-    return volatility.sigma;
-  });
-  const variances = sigmas.map((sigma) => integratedVariance(sigma, expiry));
   const forwards = assets.map(({ underlying }, i) => spots[i] * Math.exp(growth - underlying.dividends.yield * expiry));
   const total = payoff.weights.reduce((sum, w, i) => sum + w * forwards[i], 0);
   const weights = payoff.weights.map((w, i) => (w * forwards[i]) / total);
-  let [logarithm, mean, variance] = [0, 0, 0];
-  weights.forEach((a, i) => {
-    logarithm += a * Math.log(forwards[i]);
-    mean += a * (Math.log(forwards[i]) - 0.5 * variances[i]);
-    weights.forEach((b, j) => {
-      variance += a * b * correlations[i][j] * integratedProduct(sigmas[i], sigmas[j], expiry);
-    });
-  });
+  const { mean, variance } = basketLogarithm(terms, spots, weights);
+  const logarithm = weights.reduce((sum, a, i) => sum + a * Math.log(forwards[i]), 0);
   const strike = payoff.strike * Math.exp(logarithm - Math.log(total));
   const option = logNormalOption(payoff.right, strike, mean, variance);
   return { weights, strike, mean: Math.exp(-growth) * option };

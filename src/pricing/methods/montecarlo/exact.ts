@@ -1,20 +1,23 @@
 /** Instances whose value needs no paths. */
-import { integrate, integratedProduct, integratedVariance } from "../../../market/index.ts";
+import { integrate } from "../../../market/index.ts";
+import { logNormalOption } from "../../../models/index.ts";
 import type { ResultMethod } from "../../columns/result-columns.ts";
 import type { Terms } from "../../terms.ts";
-import { knownAt } from "../several/parts.ts";
+import { knownAt } from "../../equations/parts.ts";
 import { datesOf, pastOf, strikeOf, weightToCome } from "./acceptance.ts";
-import { averageLogarithm, logNormalOption, weightedLogarithm } from "./average.ts";
-import type { Estimate } from "./measured.ts";
+import { averageLogarithm, basketLogarithm, weightedLogarithm } from "../../equations/logarithms.ts";
+import { combined, type Differences } from "../../plan/differences.ts";
+import type { Measured } from "../../plan/request.ts";
+import type { PathEstimate } from "./path-estimate.ts";
 
 /** The relative size of rounding errors. */
-export const ROUNDING = 1e-13;
+const ROUNDING = 1e-13;
 
 /**
  * Returns values known without paths: the payoff at expiry; averages of which every fixing is known; geometric averages
  * and baskets under deterministic volatilities, which are log-normal (Kemna & Vorst 1990). Undefined for all others.
  */
-export function exactly(terms: Terms, spots: readonly number[]): Estimate | undefined {
+export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
   if (payoff.kind === "lookback") return pastLookback(terms, spots[0]);
   if (payoff.kind !== "average") {
@@ -63,30 +66,17 @@ export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms)
   exercise.kind === "european" &&
   assets.every(({ volatility }) => volatility.kind === "deterministic");
 
-/** The mean of Σ wᵢ·ln Sᵢ(T) and its variance Σᵢⱼ wᵢ·wⱼ·ρᵢⱼ·∫σᵢσⱼ ds make Black's formula. */
-function geometricBasket(terms: Terms, spots: readonly number[]): Estimate | undefined {
-  const { payoff, assets, rates, correlations, expiry } = terms;
+/** A European option on Π Sᵢ^wᵢ by Black's formula. */
+function geometricBasket(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
+  const { payoff, rates, expiry } = terms;
   if (payoff.kind !== "basket" || !isGeometricBasket(terms)) return undefined;
-  const { weights, right, strike } = payoff;
-  const sigmas = assets.map(({ volatility }) => {
-    if (volatility.kind !== "deterministic") throw new Error(`no geometric basket under ${volatility.kind}`);
-    return volatility.sigma;
-  });
-  const growth = integrate(rates, expiry);
-  let [mean, variance] = [0, 0];
-  weights.forEach((w, i) => {
-    const { yield: dividendYield } = assets[i].underlying.dividends;
-    mean += w * (Math.log(spots[i]) + growth - dividendYield * expiry - 0.5 * integratedVariance(sigmas[i], expiry));
-    weights.forEach((other, j) => {
-      variance += w * other * correlations[i][j] * integratedProduct(sigmas[i], sigmas[j], expiry);
-    });
-  });
-  const value = Math.exp(-growth) * logNormalOption(right, strike, mean, Math.max(variance, 0));
+  const { mean, variance } = basketLogarithm(terms, spots, payoff.weights);
+  const value = Math.exp(-integrate(rates, expiry)) * logNormalOption(payoff.right, payoff.strike, mean, variance);
   return known(value, "black-scholes");
 }
 
 /** A lookback whose extreme is known: at expiry, or when all dates have passed. */
-function pastLookback(terms: Terms, spot: number): Estimate | undefined {
+function pastLookback(terms: Terms, spot: number): PathEstimate | undefined {
   const { payoff, expiry, rates } = terms;
   if (payoff.kind !== "lookback" || (expiry > 0 && datesOf(terms).length > 0)) return undefined;
   const { right, strike, isFloating, extremum, times } = payoff;
@@ -111,10 +101,23 @@ function meanOverTime(f: (t: number) => number, expiry: number): number {
   return sum / (6 * steps);
 }
 
-const known = (value: number, method: ResultMethod): Estimate => ({
-  value,
-  error: ROUNDING * Math.abs(value),
-  paths: 0,
-  isLimited: false,
+const known = (value: number, method: ResultMethod): PathEstimate => ({
+  values: [value],
+  errors: [ROUNDING * Math.abs(value)],
   method,
 });
+
+/** Sensitivities by differences of exact values; none where a moved copy has no exact value. */
+export function exactMeasures(
+  { values }: PathEstimate,
+  { copies, measures }: Differences,
+): ReadonlyMap<string, Measured> {
+  const all = [...values, ...copies.map(({ terms, spots }) => exactly(terms, spots)?.values[0] ?? Number.NaN)];
+  return new Map(
+    measures.map(({ name, weights }) => {
+      const sizes = weights.map(Math.abs);
+      const size = combined({ name, weights: sizes }, all.map(Math.abs));
+      return [name, { value: combined({ name, weights }, all), error: ROUNDING * size }];
+    }),
+  );
+}

@@ -1,7 +1,7 @@
 /** Payoffs of instances as a product of the path engine, with a column for each number. */
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import { integrate } from "../../../market/index.ts";
-import { fn } from "../../../kernel/index.ts";
+import { fn, substituted } from "../../../kernel/index.ts";
 import { keyOf } from "../../../remembered.ts";
 import {
   asian,
@@ -82,7 +82,7 @@ function withoutBarriers(paths: readonly Path[]): PathProduct {
       );
     case "expression": {
       // Of one underlying a formula is in S.
-      const renamed = assets.length === 1 ? payoff.expression.replaceAll(/\bS\b/g, "S1") : payoff.expression;
+      const renamed = assets.length === 1 ? substituted(payoff.expression, { S: "S1" }) : payoff.expression;
       return terminalPayoff({ payoff: renamed, assets: assets.length, isDiscontinuous: true });
     }
     case "basket": {

@@ -2,8 +2,10 @@ import type { Device } from "../../../device/index.ts";
 import { WARNING } from "../../columns/result-columns.ts";
 import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { refusalOf } from "./factors.ts";
-import { RightsPlan, type Valuer } from "./plan.ts";
+import { ValuationPlan } from "../../plan/plan.ts";
+import type { Estimator } from "../../plan/request.ts";
+import { type RightsEstimate, rightsEstimator } from "../../rights/estimator.ts";
+import { refusalOf } from "../../rights/factors.ts";
 import { Trees } from "./trees.ts";
 
 /** The time in microseconds that a case of a trade takes on one core, about: less than paths would. */
@@ -11,9 +13,6 @@ const COST = 3e5;
 
 /** The error of a value to aim at where nothing is said, relative to the spot and a swing's units. */
 const ACCURACY = 1e-3;
-
-/** The memory that trees of two factors need for their errors to fall with the number of points. */
-const MIN_MEMORY = 0.75;
 
 /** The number of times that points may be doubled for accuracy. */
 const MAX_LEVEL = 2;
@@ -35,7 +34,7 @@ export const quantization = {
   open: (device) => {
     const trees = Trees.open(device);
     return {
-      plan: (batch, trades) => Promise.resolve(new RightsPlan(batch, trades, valuerOf(trees, device))),
+      plan: (batch, trades) => Promise.resolve(new ValuationPlan(batch, trades, estimatorOf(trees, device))),
       [Symbol.dispose]: () => {
         trees.close();
       },
@@ -49,14 +48,14 @@ function accepts({ columns }: Batch, trade: number): Acceptance {
   return reason ?? cases.count * (1 + cases.spots) * COST;
 }
 
-const valuerOf = (trees: Trees, device: Device): Valuer => ({
+const estimatorOf = (trees: Trees, device: Device): Estimator<RightsEstimate> => ({
+  ...rightsEstimator,
   accuracy: ACCURACY,
-  maxLevel: () => MAX_LEVEL,
-  minMemory: MIN_MEMORY,
   limited: WARNING.treeLimited,
-  solve: async (instances, common) => {
+  finerLevel: ({ level }) => Math.min(level + 1, MAX_LEVEL),
+  async estimate(requests, settings) {
     // Most books do without.
     const { solve } = await import("./solve.ts");
-    await solve(trees, device, instances, common);
+    await solve(trees, device, requests, settings);
   },
 });

@@ -2,7 +2,6 @@
 import type { Precision } from "../../../kernel/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { DeviceLostError } from "../../../errors.ts";
-import { integrate } from "../../../market/index.ts";
 import {
   type NodePayoff,
   optimalStopping,
@@ -10,37 +9,17 @@ import {
   type WholeSwing,
   wholeSwings,
 } from "../../../quantization/index.ts";
-import type { ResultMethod } from "../../columns/result-columns.ts";
-import type { Terms } from "../../terms.ts";
-import { chainOf, type FactorChain } from "./chain.ts";
-import { type ExactValue, exactValue } from "./exact.ts";
-import { datesOf, unitsOf } from "./factors.ts";
+import { WARNING } from "../../columns/result-columns.ts";
+import { grouped, type RequestSettings, together } from "../../plan/request.ts";
+import { chainOf, type FactorChain } from "../../rights/chain.ts";
+import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
+import { exactEstimate } from "../../rights/exact.ts";
+import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
+import { isExercisable, type Terms } from "../../terms.ts";
 import type { Trees } from "./trees.ts";
 
-/** The estimates of an instance. */
-export interface Estimate {
-  readonly value: number;
-  /** The size of the corrections, so that it is on the safe side. */
-  readonly error: number;
-  readonly method: ResultMethod;
-  /** The number of points of the finer tree; 0 without one. */
-  readonly size: number;
-  /** True where the tree's probabilities are frequencies of paths. */
-  readonly isSampled: boolean;
-  /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
-  readonly memory: number;
-}
-
-/** A value to be found: terms, a spot, and how fine the trees are. */
-export interface Instance {
-  readonly terms: Terms;
-  readonly spot: number;
-  level: number;
-  /** True where only differences with others of the level matter: the error is then not estimated in full. */
-  readonly isBump: boolean;
-  estimate: Estimate | undefined;
-  failure: unknown;
-}
+/** The memory that trees of two factors need for their errors to fall with the number of points. */
+const MIN_MEMORY = 0.75;
 
 /**
  * The number of points of the finer of two trees on the first level; each level has twice the points and four times the
@@ -62,16 +41,14 @@ interface TreeSpec {
   readonly seed: number;
 }
 
-/** An instance, and the times of its chain. */
-interface Dated {
-  readonly instance: Instance;
+/** A value of a request on one tree. */
+interface Task {
+  readonly request: RightsRequest;
+  /** The times of its chain. */
   readonly times: readonly number[];
-}
-
-/** A value of an instance on one tree. */
-interface Task extends Dated {
   readonly tree: TreeSpec;
   value: number;
+  /** See `QuantizationTree.memory`; 1 in one factor, where errors of second order extrapolate. */
   memory: number;
 }
 
@@ -85,50 +62,35 @@ interface Tasks {
   readonly half: Task | undefined;
 }
 
-/** Finds the estimates that are missing. @throws the signal's reason; what the device throws when it is lost */
+/** Answers requests. @throws the signal's reason; what the device throws when it is lost */
 export async function solve(
   trees: Trees,
   device: Device,
-  instances: readonly Instance[],
-  common: Common,
+  requests: readonly RightsRequest[],
+  settings: RequestSettings,
 ): Promise<void> {
-  const open: { readonly instance: Instance; readonly tasks: Tasks }[] = [];
-  for (const instance of instances) {
-    if (instance.estimate !== undefined || instance.failure !== undefined) continue;
-    const { terms, spot } = instance;
-    const known = exactValue(terms, spot);
-    if (known === undefined) open.push({ instance, tasks: tasksOf(instance, common.seed) });
-    else instance.estimate = exactly(known);
+  const open: { readonly request: RightsRequest; readonly tasks: Tasks }[] = [];
+  for (const request of requests) {
+    if (request.failure !== undefined) continue;
+    const known = exactEstimate(request);
+    if (known === undefined) open.push({ request, tasks: tasksOf(request, settings.seed) });
+    else request.estimate = known;
   }
-  const groups = new Map<string, Task[]>();
-  for (const { tasks } of open)
-    for (const task of [tasks.fine, tasks.coarse, tasks.resampled, tasks.half]) {
-      if (task === undefined) continue;
-      const key = `${keyOf(task.tree)} ${hasRightToday(task.instance.terms)}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [task]);
-      else group.push(task);
-    }
-  for (const group of groups.values()) {
-    common.signal?.throwIfAborted();
-    await solveGroup(trees, device, group, common);
-  }
-  for (const { instance, tasks } of open)
-    if (instance.failure === undefined) instance.estimate = estimateOf(instance, tasks, common);
+  const all = open.flatMap(({ tasks }) => Object.values(tasks).filter((task: Task | undefined) => task !== undefined));
+  const keyOfTask = ({ tree, request }: Task): string => `${keyOf(tree)} ${hasRightToday(request.terms)}`;
+  for (const group of grouped(all, keyOfTask))
+    await together(
+      group,
+      ({ request }) => request,
+      settings,
+      (tasks) => solveGroup(trees, device, tasks, settings),
+    );
+  for (const { request, tasks } of open)
+    if (request.failure === undefined) request.estimate = estimateOf(request, tasks, settings);
 }
 
-/** An estimate of what has a formula. */
-export const exactly = ({ value, method }: ExactValue): Estimate => ({
-  value,
-  error: 1e-13 * Math.abs(value),
-  method,
-  size: 0,
-  isSampled: false,
-  memory: 1,
-});
-
-function tasksOf(instance: Instance, seed: number): Tasks {
-  const { terms, level, isBump } = instance;
+function tasksOf(request: RightsRequest, seed: number): Tasks {
+  const { terms, level, original } = request;
   const task = (isFine: boolean, isHalf: boolean, other = 0): Task => {
     const dates = datesOf(terms, isHalf);
     const times = dates[0] === 0 ? dates : [0, ...dates];
@@ -138,7 +100,7 @@ function tasksOf(instance: Instance, seed: number): Tasks {
     const paths = Math.min(FIRST_PATHS * 4 ** level, Math.max(FIRST_PATHS, Math.floor(MAX_STEPS / times.length)));
     // Seeds of trees are 32 bits.
     const tree = { factors, size, paths, seed: (seed + other) % 2 ** 32 };
-    return { instance, tree, times, value: Number.NaN, memory: 1 };
+    return { request, tree, times, value: Number.NaN, memory: 1 };
   };
   const fine = task(true, false);
   const isSampled = fine.tree.factors.sigma.length > 1;
@@ -146,7 +108,8 @@ function tasksOf(instance: Instance, seed: number): Tasks {
   return {
     fine,
     coarse: task(false, false),
-    resampled: isSampled && !isBump ? task(false, false, 1) : undefined,
+    // Of a copy only differences with others of its level matter: its error is not estimated in full.
+    resampled: isSampled && original === undefined ? task(false, false, 1) : undefined,
     half: isAmerican ? task(false, true) : undefined,
   };
 }
@@ -155,7 +118,11 @@ function tasksOf(instance: Instance, seed: number): Tasks {
  * Extrapolated in the number of points, to which errors of one factor are of second order and those of two of first,
  * and in that of dates of American exercise.
  */
-function estimateOf({ terms, spot }: Instance, tasks: Tasks, { precision }: Common): Estimate {
+function estimateOf(
+  { terms, spots: [[spot]] }: RightsRequest,
+  tasks: Tasks,
+  { precision }: { readonly precision: Precision },
+): RightsEstimate {
   const { fine, coarse, resampled, half } = tasks;
   const isSampled = fine.tree.factors.sigma.length > 1;
   const inPoints = (isSampled ? 1 : 1 / 3) * (fine.value - coarse.value);
@@ -164,19 +131,14 @@ function estimateOf({ terms, spot }: Instance, tasks: Tasks, { precision }: Comm
   const rounding = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) * spot * unitsOf(terms).max;
   const held = fine.value + inPoints + inDates;
   return {
-    value: isExercisable(terms) ? Math.max(held, payoffOf(terms, spot)) : held,
-    error: Math.abs(inPoints) + Math.abs(inDates) + noise + rounding,
+    values: [isExercisable(terms) ? Math.max(held, payoffOf(terms, spot)) : held],
+    errors: [Math.abs(inPoints) + Math.abs(inDates) + noise + rounding],
     method: "quantization",
-    size: fine.tree.size,
+    warnings: fine.memory < MIN_MEMORY ? WARNING.treeForgets : 0,
     isSampled,
-    memory: fine.memory,
+    size: fine.tree.size,
   };
 }
-
-/** Tells whether an option may be exercised today. Swings have today among their dates. */
-const isExercisable = ({ payoff, exercise }: Terms): boolean =>
-  payoff.kind !== "swing" &&
-  (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
 
 /** The payoff of one unit of a swing, or on exercise of an option. */
 function payoffOf({ payoff }: Terms, spot: number): number {
@@ -185,10 +147,14 @@ function payoffOf({ payoff }: Terms, spot: number): number {
   return payoff.kind === "swing" ? gain : Math.max(gain, 0);
 }
 
-async function solveGroup(trees: Trees, device: Device, group: readonly Task[], common: Common): Promise<void> {
+async function solveGroup(
+  trees: Trees,
+  device: Device,
+  group: readonly Task[],
+  { precision, signal }: RequestSettings,
+): Promise<void> {
   const [{ tree: spec }] = group;
   const { factors, size, paths, seed } = spec;
-  const { precision, signal } = common;
   const make = (): Promise<QuantizationTree> =>
     QuantizationTree.create(device, { chain: factors.chain(), size, paths, seed, precision });
   try {
@@ -203,30 +169,18 @@ async function solveGroup(trees: Trees, device: Device, group: readonly Task[], 
     });
   } catch (error) {
     if (error instanceof DeviceLostError) trees.clear();
-    if (error instanceof DeviceLostError || signal?.aborted === true) throw error;
-    for (const { instance } of group) instance.failure ??= error;
+    throw error;
   }
 }
 
 /** Trees of one key are the same. */
 const keyOf = ({ factors, size, paths, seed }: TreeSpec): string => `${size} ${paths} ${seed} ${factors.key}`;
 
-const isSwing = ({ instance }: Task): boolean => instance.terms.payoff.kind === "swing";
-
-/** Tells whether a unit may be taken today. */
-export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
+const isSwing = ({ request }: Task): boolean => request.terms.payoff.kind === "swing";
 
 /** exp(Σ σᵢ·xᵢ) at a point of a tree. */
 const growthAt = (sigma: readonly number[], x: Float64Array): number =>
   Math.exp(sigma.reduce((sum, one, i) => sum + one * x[i], 0));
-
-/** Forwards of the spot at the times. */
-export const forwardsOf = ({ instance: { terms, spot }, times }: Dated): readonly number[] =>
-  times.map((t) => spot * Math.exp(integrate(terms.rates, t) - terms.assets[0].underlying.dividends.yield * t));
-
-/** Returns the discount factors to the times. */
-export const discountFactorsOf = ({ instance: { terms }, times }: Dated): readonly number[] =>
-  times.map((t) => Math.exp(-integrate(terms.rates, t)));
 
 /** Spots over their forwards at all points. The tree's own mean is the forward: a strip of forwards is exact. */
 async function relativeSpots(tree: QuantizationTree, sigma: readonly number[]): Promise<Float64Array> {
@@ -246,7 +200,7 @@ async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Prom
   const bySigma = new Map<string, Float64Array>();
   const swings: WholeSwing[] = [];
   for (const task of tasks) {
-    const { terms } = task.instance;
+    const { terms } = task.request;
     if (terms.payoff.kind !== "swing") throw new Error(`no swing: ${terms.payoff.kind}`);
     const { right, strike } = terms.payoff;
     const { sigma } = task.tree.factors;
@@ -254,7 +208,7 @@ async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Prom
     const relative = bySigma.get(key) ?? (await relativeSpots(tree, sigma));
     bySigma.set(key, relative);
     const sign = right === "call" ? 1 : -1;
-    const [forwards, factors] = [forwardsOf(task), discountFactorsOf(task)];
+    const [forwards, factors] = [forwardsOf(task.request, task.times), discountFactorsOf(terms, task.times)];
     const payoff = new Float64Array(relative.length);
     for (let k = 0; k < sizes.length; k++)
       for (let row = offsets[k]; row < offsets[k + 1]; row++)
@@ -262,7 +216,7 @@ async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Prom
     const { min, max } = unitsOf(terms);
     swings.push({ payoff, least: min, most: max });
   }
-  const isFirstADate = hasRightToday(tasks[0].instance.terms);
+  const isFirstADate = hasRightToday(tasks[0].request.terms);
   const values = await wholeSwings(
     tree,
     swings,
@@ -272,18 +226,12 @@ async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Prom
 }
 
 async function valueOption(tree: QuantizationTree, task: Task): Promise<number> {
-  const { terms } = task.instance;
+  const { terms } = task.request;
   const { sigma } = task.tree.factors;
   const means = await tree.means((x) => growthAt(sigma, x));
-  const forwards = forwardsOf(task);
+  const forwards = forwardsOf(task.request, task.times);
   const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growthAt(sigma, x)) / means[k]);
   const exercise = (_t: number, layer: number): boolean => layer > 0;
-  return (await optimalStopping(tree, { payoff, discountFactors: discountFactorsOf(task), exercise })).value;
-}
-
-/** The settings that instances of a batch have in common. */
-export interface Common {
-  readonly precision: Precision;
-  readonly seed: number;
-  readonly signal: AbortSignal | undefined;
+  return (await optimalStopping(tree, { payoff, discountFactors: discountFactorsOf(terms, task.times), exercise }))
+    .value;
 }

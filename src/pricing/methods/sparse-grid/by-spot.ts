@@ -1,10 +1,11 @@
 /** Trades with barriers: on the spots themselves, so that barriers are parallel to the axes. */
 import type { AnySparseProblem, SparseAxis } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
-import { assetName, factorEquation } from "../several/equation.ts";
+import { assetName, factorEquation } from "../../equations/equation.ts";
 import {
   axisBarriers,
   exerciseOf,
+  hitText,
   isAtExpiry,
   isWhole,
   knockOutOf,
@@ -12,11 +13,11 @@ import {
   lessText,
   type Part,
   rebateText,
-} from "../several/parts.ts";
-import { atExpiry, payoffText } from "../several/payoff.ts";
-import type { Built } from "../several/engine.ts";
-import { Parameters } from "../several/text.ts";
-import { widened } from "../several/row.ts";
+} from "../../equations/parts.ts";
+import { atExpiry, payoffText } from "../../equations/payoff.ts";
+import type { Built } from "../../equations/solver.ts";
+import { Parameters } from "../../equations/text.ts";
+import { widened } from "../../equations/solution.ts";
 import { type Fineness, nodesOf, OF_BARRIER, OF_DATES, restarts } from "./fineness.ts";
 
 /** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
@@ -88,6 +89,3 @@ function beforeExpiry(level: Level, terms: Terms): readonly Level[] {
   const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms.expiry));
   return times.length === 0 ? [] : [{ ...level, times }];
 }
-
-const hitText = ({ asset, side, level }: Level, names: readonly string[], p: Parameters): string =>
-  `${names[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;

@@ -2,8 +2,8 @@
 import type { Condition } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
-import { restartsOf } from "../several/parts.ts";
-import type { Parameters } from "../several/text.ts";
+import { restartsOf } from "../../equations/parts.ts";
+import type { Parameters } from "../../equations/text.ts";
 
 /** The resolution at which a problem is solved. */
 export interface Fineness {

@@ -2,8 +2,8 @@ import type { Trade } from "../../../book/index.ts";
 import type { Device } from "../../../device/index.ts";
 import { assetsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
-import { isWhole, levelsOf } from "../several/parts.ts";
-import { SeveralPlan } from "../several/plan.ts";
+import { isWhole, levelsOf } from "../../equations/parts.ts";
+import { ValuationPlan } from "../../plan/plan.ts";
 
 /** The error of a value to aim at where nothing is said, relative to the largest spot. */
 const ACCURACY = 1e-3;
@@ -31,8 +31,11 @@ export const sparseGrid = {
   open: (device) => ({
     async plan(batch, trades) {
       // Sparse grids are loaded where they are used.
-      const { engine } = await import("./engine.ts");
-      return new SeveralPlan({ ...engine, name: "sparse-grid", accuracy: ACCURACY }, batch, trades, device);
+      const [{ solver }, { EquationEstimator }] = await Promise.all([
+        import("./solver.ts"),
+        import("../../equations/estimator.ts"),
+      ]);
+      return new ValuationPlan(batch, trades, new EquationEstimator(solver, batch, device));
     },
     [Symbol.dispose]() {},
   }),

@@ -1,0 +1,184 @@
+/** The ends of a problem's axes, and the places where their nodes are dense. */
+import { SpecError } from "../../errors.ts";
+import { formula } from "../../kernel/index.ts";
+import {
+  alphaOf,
+  type Heston,
+  integratedVariance,
+  integrate,
+  type Sabr,
+  surfaceVolatility,
+  varianceOf,
+  type Volatility,
+} from "../../market/index.ts";
+import type { Asset, Terms } from "../terms.ts";
+import { power } from "../../elementary.ts";
+
+/** An axis in numbers. */
+export interface Range {
+  readonly from: number;
+  readonly to: number;
+  /** The coordinate where nodes are dense, today's value unless given. */
+  readonly dense?: number;
+  /** The width of the dense part, in units of the coordinate. */
+  readonly width: number;
+  readonly coordinate: "linear" | "log";
+  /** The part of the first interval by which the first node lies above `from`; 0 unless given. */
+  readonly firstNode?: number;
+}
+
+/** Standard deviations to each side of where a factor is, or is expected. */
+const DEVIATIONS = 4.5;
+/** The standard deviations that the axis of a variance extends below and above: its upper tail is exponential. */
+const VARIANCE_BELOW = 4;
+const VARIANCE_ABOVE = 6;
+/** The narrowest range of ln S: without volatility there would be none. */
+const MIN_DEVIATION = 0.01;
+/** The dense part of an asset's axis, in standard deviations: nearly uniform, since payoffs are averaged over cells. */
+const DENSE = 2.5;
+/** The dense part of a variance's axis, a fraction of its upper end. */
+const DENSE_VARIANCE = 0.05;
+
+/** Returns (1 − e^{−kt})/k, and its limit t. */
+export const decayed = (k: number, t: number): number =>
+  k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
+
+/** Mean and standard deviation of Heston's variance at a time (Cox, Ingersoll & Ross 1985). */
+function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { mean: number; deviation: number } {
+  const b = decayed(kappa, t);
+  const decay = 1 - kappa * b;
+  const mean = theta + (v0 - theta) * decay;
+  return { mean, deviation: sigma * Math.sqrt(v0 * decay * b + 0.5 * theta * kappa * b * b) };
+}
+
+/**
+ * The axis of Heston's variance.
+ *
+ * At v = 0 the equation has the first derivative κθ·∂V/∂v only, and two nodes give it with an error of ½κθh·∂²V/∂v². At
+ * v₁ = ½δh, δ = 2κθ/σ² of Feller's condition, the difference of two nodes is right for parabolas, since the second
+ * derivative ½σ²v₁ makes up for it. Values are extrapolated by Richardson's formula of second order from a mesh with
+ * this first node and intervals of 2h: both errors cancel with v₁ = ⅓δh.
+ */
+export function varianceRange(heston: Heston, expiry: number): Range {
+  const v0 = varianceOf(heston);
+  const { mean } = varianceAt(heston, v0, expiry);
+  const spread = Math.max(...[0.25, 0.5, 0.75, 1].map((part) => varianceAt(heston, v0, part * expiry).deviation));
+  // The upper tail falls like exp(−v/scale).
+  const scale = 0.5 * heston.sigma * heston.sigma * decayed(heston.kappa, expiry);
+  const to = Math.max(v0, mean, heston.theta) + VARIANCE_ABOVE * Math.max(spread, scale) + 1e-6;
+  const from = Math.max(Math.min(v0, mean) - VARIANCE_BELOW * spread, 0);
+  const feller = Math.min((2 * heston.kappa * heston.theta) / (heston.sigma * heston.sigma), 1);
+  const firstNode = from === 0 && heston.sigma > 0 ? feller / 3 : 0;
+  return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear", firstNode };
+}
+
+/** The axis of SABR's α. */
+export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
+  const alpha = Math.max(alphaOf(sabr, spot), 1e-12);
+  const deviation = Math.max(sabr.nu * Math.sqrt(expiry), MIN_DEVIATION);
+  const reach = DEVIATIONS * deviation + 0.5 * deviation * deviation;
+  return { from: alpha * Math.exp(-reach), to: alpha * Math.exp(reach), width: deviation, coordinate: "log" };
+}
+
+/** The axis of the short rate's deviation from its curve. */
+export function rateRange({ shortRate, expiry }: Terms): Range {
+  const { meanReversion, volatility } = shortRate!;
+  const deviation = volatility * Math.sqrt(decayed(2 * meanReversion, expiry));
+  return { from: -DEVIATIONS * deviation, to: DEVIATIONS * deviation, width: deviation, coordinate: "linear" };
+}
+
+/** The axis of an underlying that is read at some spots. */
+export function assetRange(asset: Asset, terms: Terms, spots: readonly number[]): Range {
+  const { expiry, rates } = terms;
+  const { underlying, volatility } = asset;
+  const [lowest, highest] = [Math.min(...spots), Math.max(...spots)];
+  const deviation = Math.max(
+    Math.sqrt(totalVariance(volatility, underlying.spot, expiry)) + rateDeviation(terms),
+    MIN_DEVIATION,
+  );
+  const drift = integrate(rates, expiry) - underlying.dividends.yield * expiry;
+  const reach = DEVIATIONS * deviation + 0.5 * deviation * deviation;
+  const paid = underlying.dividends.discrete
+    .filter(({ time }) => time <= expiry)
+    .reduce((price, { cash, proportional }) => Math.max(price * (1 - proportional) - cash, 0), lowest);
+  const to = highest * Math.exp(Math.max(drift, 0) + reach);
+  const low = Math.min(paid, lowest) * Math.exp(Math.min(drift, 0) - reach);
+  // A spot that may come to zero, by its diffusion or by dividends, has an axis from there.
+  const hasZero = isAbsorbed(volatility) || (paid < lowest && low < 1e-4 * lowest);
+  if (hasZero) return { from: 0, to, width: DENSE * deviation * underlying.spot, coordinate: "linear" };
+  return { from: low, to, width: DENSE * deviation, coordinate: "log" };
+}
+
+/** Tells whether the diffusion takes the spot to zero. */
+function isAbsorbed(volatility: Volatility): boolean {
+  switch (volatility.kind) {
+    case "cev":
+    case "sabr":
+      return volatility.beta < 1;
+    case "displaced":
+      return volatility.shift > 0;
+    default:
+      return false;
+  }
+}
+
+/** An approximation of the variance of ln S up to a time. */
+export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
+  switch (volatility.kind) {
+    case "deterministic":
+      return integratedVariance(volatility.sigma, expiry);
+    case "heston": {
+      const v0 = varianceOf(volatility);
+      const { deviation } = varianceAt(volatility, v0, expiry);
+      const mean = volatility.theta * expiry + (v0 - volatility.theta) * decayed(volatility.kappa, expiry);
+      return mean + 0.5 * deviation * decayed(volatility.kappa, expiry);
+    }
+    case "sabr": {
+      const atSpot = alphaOf(volatility, spot) * power(spot, volatility.beta - 1);
+      return atSpot * atSpot * expiry * Math.exp(Math.min(volatility.nu * volatility.nu * expiry, 2));
+    }
+    case "gaussianFactors":
+      throw new SpecError("mean-reverting factors on several axes");
+    case "cev":
+    case "displaced":
+    case "local":
+    case "surface": {
+      const sigma = sigmaOf(volatility);
+      // Volatility counts where the spot comes to: a second look one of its deviations away.
+      const near = sigma(spot, 0);
+      const step = Math.exp(Math.max(near * Math.sqrt(expiry), MIN_DEVIATION));
+      const seen = [near, sigma(spot / step, 0.5 * expiry), sigma(spot * step, 0.5 * expiry), sigma(spot, expiry)];
+      const largest = Math.max(...seen.filter((value) => Number.isFinite(value)), 0);
+      return largest * largest * expiry;
+    }
+    default:
+      return volatility satisfies never;
+  }
+}
+
+/** σ(S, t) of a local volatility. */
+function sigmaOf(
+  volatility: Exclude<Volatility, { kind: "deterministic" | "heston" | "sabr" | "gaussianFactors" }>,
+): (spot: number, t: number) => number {
+  const { added = 0 } = volatility;
+  switch (volatility.kind) {
+    case "cev":
+      return (spot) => volatility.sigma * power(spot, volatility.beta - 1) + added;
+    case "displaced":
+      return (spot) => (volatility.sigma * (spot + volatility.shift)) / spot + added;
+    case "surface":
+      return (spot, t) => surfaceVolatility(volatility.surface, spot, t) + added;
+    case "local": {
+      const evaluate = formula(volatility.expression, ["S", "t"]);
+      return (spot, t) => evaluate(spot, t + (volatility.start ?? 0)) + added;
+    }
+    default:
+      return volatility satisfies never;
+  }
+}
+
+/** The standard deviation of what a stochastic short rate adds to ln S, at most. */
+function rateDeviation({ shortRate, expiry }: Terms): number {
+  if (shortRate === undefined) return 0;
+  return shortRate.volatility * decayed(shortRate.meanReversion, expiry) * Math.sqrt(expiry / 3);
+}

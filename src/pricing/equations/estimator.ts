@@ -1,0 +1,245 @@
+/** Requests answered by the solution of their equations, problems of one shape together. */
+import { allOf } from "../../all-of.ts";
+import { type Device, isGpu } from "../../device/index.ts";
+import { keyOf } from "../../remembered.ts";
+import { Turns } from "../../turns.ts";
+import { WARNING } from "../columns/result-columns.ts";
+import type { Batch } from "../methods/method.ts";
+import type { Greeks } from "../options.ts";
+import { bumpsOnGrids } from "../plan/bump-sizes.ts";
+import { type Differences, differencesOf } from "../plan/differences.ts";
+import {
+  type Estimator,
+  grouped,
+  type Measured,
+  type Request,
+  type RequestSettings,
+  together,
+} from "../plan/request.ts";
+import { isExercisable } from "../terms.ts";
+import { errorsOf } from "./measure-errors.ts";
+import { followFromGamma, knownMeasures, measuresOf, slopesFrom, slopesFromGamma } from "./measures.ts";
+import { knownAt, partsOf } from "./parts.ts";
+import { payoffAt } from "./payoff.ts";
+import { type GridEstimate, pointsOf, sumOf, summed, type Task } from "./solution.ts";
+import type { EquationSolver } from "./solver.ts";
+
+/**
+ * The largest number of nodes that entries of one call of `solve` have together: their results stand in memory at once.
+ */
+const MAX_NODES = 1.6e7;
+/**
+ * The number of solutions at once on a GPU, where each shape is a kernel that takes seconds to compile: others are
+ * compiled, or run, in the meantime.
+ */
+const AT_ONCE_ON_GPUS = 4;
+
+type GridRequest = Request<GridEstimate>;
+
+/** A request at a level, and the problems that it consists of. */
+interface Solving<P> {
+  readonly request: GridRequest;
+  readonly level: number;
+  readonly known: GridEstimate["known"];
+  tasks: readonly Task<P>[];
+}
+
+export class EquationEstimator<P> implements Estimator<GridEstimate> {
+  readonly accuracy: number;
+  readonly accuracyOfF32 = 1e-4;
+  readonly limited: number;
+  readonly servesAllSpots = true;
+  readonly findsDifferences = false;
+  readonly refinesEach = false;
+  readonly #solver: EquationSolver<P>;
+  readonly #batch: Batch;
+  readonly #device: Device;
+
+  constructor(solver: EquationSolver<P>, batch: Batch, device: Device) {
+    this.accuracy = solver.accuracy;
+    this.limited = batch.precision === "f32" ? WARNING.beyondF32 : WARNING.inaccurate;
+    this.#solver = solver;
+    this.#batch = batch;
+    this.#device = device;
+  }
+
+  /** A first answer has a solution some levels below beside it: their distance is a part of the error estimate. */
+  async estimate(requests: readonly GridRequest[], settings: RequestSettings): Promise<void> {
+    const { levelsBelow } = this.#solver;
+    const coarser = new Map<GridRequest, Pick<GridEstimate, "level" | "points">>();
+    for (const request of requests) if (request.estimate !== undefined) coarser.set(request, request.estimate);
+    const first = requests.filter((one) => one.original === undefined && one.estimate === undefined);
+    if (levelsBelow > 0)
+      for (const { request, level, points } of await this.#solve(first, -levelsBelow, settings))
+        coarser.set(request, { level, points });
+    for (const { request, ...solved } of await this.#solve(requests, 0, settings))
+      request.estimate = this.#estimateOf(request, solved, levelsBelow > 0 ? coarser.get(request) : undefined);
+  }
+
+  finerLevel({ terms, level }: GridRequest, ratio: number): number {
+    return this.#solver.refined(terms, level, ratio);
+  }
+
+  growth({ terms }: GridRequest, from: number, to: number): number {
+    return this.#solver.growth(terms, from, to);
+  }
+
+  copyLevel({ terms, level }: GridRequest): number {
+    return this.#solver.bumpLevel(terms, level);
+  }
+
+  differencesOf({ terms, spots, estimate }: GridRequest, greeks: Greeks): Differences {
+    const isBumped = greeks === "all" && estimate!.known[0] === undefined && !followFromGamma(terms);
+    return isBumped ? differencesOf({ terms, spots: spots[0] }, bumpsOnGrids(terms)) : { copies: [], measures: [] };
+  }
+
+  measuresOf(
+    today: GridRequest,
+    differences: Differences,
+    copies: readonly GridRequest[],
+  ): ReadonlyMap<string, Measured> {
+    const { terms, spots, estimate } = today;
+    const {
+      known,
+      points,
+      coarser,
+      level,
+      errors: [error],
+    } = estimate!;
+    const [spot] = spots;
+    if (known[0] !== undefined) return measured(knownMeasures(terms, spot, known[0]), () => 0);
+    const isImplied = followFromGamma(terms);
+    const slopesOf = (point: Parameters<typeof slopesFromGamma>[1], at: (copy: GridEstimate) => number) =>
+      isImplied ? slopesFromGamma(terms, point, spot) : slopesFrom(differences, copies, at);
+    const slopes = slopesOf(points[0], (copy) => copy.points[0].value);
+    const found = measuresOf(terms, points[0], spot, isExercisable(terms), slopes);
+    const { corrections } = points[0];
+    if (!this.#batch.settings.sensitivityErrorEstimates || corrections.length === 0)
+      return measured(found, () => Number.NaN);
+    const moves = corrections.map((moved, c) => ({
+      moved,
+      slopes: slopesOf(moved, (copy) => copy.points[0].corrections[c].value),
+    }));
+    const isCompared = coarser !== undefined && coarser.level < level;
+    if (isCompared) {
+      const moved = sumOf(points[0], coarser.points[0], -1);
+      moves.push({ moved, slopes: slopesOf(moved, () => 0) });
+    }
+    return measured(found, errorsOf(terms, spot, { moves, isCompared, error }, found));
+  }
+
+  #estimateOf(
+    { terms, spots, original }: GridRequest,
+    { level, known, points, correction }: Solved,
+    coarser: GridEstimate["coarser"],
+  ): GridEstimate {
+    const mesh = original?.terms ?? terms;
+    const distance = coarser === undefined ? 0 : largestDistance(points, coarser.points);
+    const isCompared = coarser !== undefined && coarser.level !== level;
+    const estimated = isCompared
+      ? this.#solver.estimate(mesh, correction, distance, level - coarser.level)
+      : correction;
+    const values = spots.map((spot, k) => {
+      const solved = known[k]?.value ?? points[k].value;
+      return known[k] === undefined && isExercisable(terms) ? Math.max(solved, payoffAt(terms, spot)) : solved;
+    });
+    return {
+      values,
+      errors: known.map((one) => (one === undefined ? estimated : 1e-14 * Math.abs(one.value))),
+      method: known[0]?.method ?? this.#solver.name,
+      level,
+      known,
+      points,
+      coarser,
+    };
+  }
+
+  /** Solves requests at their levels, `more` levels above or below. */
+  async #solve(
+    requests: readonly GridRequest[],
+    more: number,
+    settings: RequestSettings,
+  ): Promise<readonly (Solved & { readonly request: GridRequest })[]> {
+    const turns = new Turns(settings.signal);
+    const all: Solving<P>[] = [];
+    for (const request of requests) {
+      if (turns.due) await turns.take();
+      const known = request.spots.map((one) => knownAt(request.terms, one));
+      const solving: Solving<P> = { request, level: request.level + more, known, tasks: [] };
+      all.push(solving);
+      try {
+        if (known.includes(undefined)) solving.tasks = this.#tasksOf(solving);
+      } catch (error) {
+        request.failure ??= error;
+      }
+    }
+    const tasks = all.flatMap(({ request, tasks: own }) => own.map((task) => ({ request, task })));
+    const atOnce = isGpu(this.#device) ? AT_ONCE_ON_GPUS : 1;
+    const calls = grouped(tasks, ({ task }) => keyOf(task.built.problem)).flatMap((group) => {
+      const size = Math.max(1, Math.floor(MAX_NODES / (atOnce * group[0].task.built.nodes)));
+      return Array.from({ length: Math.ceil(group.length / size) }, (_, k) => group.slice(k * size, (k + 1) * size));
+    });
+    const next = calls.values();
+    const work = async (): Promise<void> => {
+      for (const call of next)
+        await together(
+          call,
+          ({ request }) => request,
+          settings,
+          (some) => this.#solveGroup(some, settings),
+        );
+    };
+    await allOf(Array.from({ length: atOnce }, work));
+    // In one order, whatever was ready first, so that sums have the same bits.
+    return all.map(({ request, level, known, tasks: own }) => ({
+      request,
+      level,
+      known,
+      ...summed(own, request.spots.length),
+    }));
+  }
+
+  /** @throws what is wrong with the trade */
+  #tasksOf({ request, level, known }: Solving<P>): readonly Task<P>[] {
+    const { trade, terms, spots, original } = request;
+    const byAsset = terms.assets.map((_, i) => spots.map((one) => one[i]));
+    const parts = partsOf(terms, spots, `trades[${this.#batch.columns.place[trade]}]`);
+    return parts.map((part) => {
+      const built = this.#solver.build(terms, original?.terms ?? terms, byAsset, part, level);
+      return { terms, spots, known, part, built, points: [] };
+    });
+  }
+
+  /** Solves problems that differ in their parameters alone. */
+  async #solveGroup(
+    group: readonly { readonly request: GridRequest; readonly task: Task<P> }[],
+    { precision, signal }: RequestSettings,
+  ): Promise<void> {
+    const [{ built }] = group.map(({ task }) => task);
+    const names = [...built.parameters.values.keys()];
+    const parameters = Object.fromEntries(
+      names.map((name) => [name, group.map(({ task }) => task.built.parameters.values.get(name)!)]),
+    );
+    const entries = await this.#solver.solve(built.problem, { parameters, precision, device: this.#device, signal });
+    group.forEach(({ request, task }, i) => {
+      try {
+        task.points = pointsOf(task, entries[i]);
+      } catch (error) {
+        request.failure ??= error;
+      }
+    });
+  }
+}
+
+/** A request's solution. */
+type Solved = Pick<GridEstimate, "level" | "known" | "points"> & { readonly correction: number };
+
+const largestDistance = (points: GridEstimate["points"], others: GridEstimate["points"]): number =>
+  points.reduce((most, { value }, k) => Math.max(most, Math.abs(value - others[k].value)), 0);
+
+/** Values by the names of their measures, with their errors. */
+const measured = (
+  values: ReadonlyMap<string, number>,
+  errorOf: (measure: string) => number,
+): ReadonlyMap<string, Measured> =>
+  new Map([...values].map(([name, value]) => [name, { value, error: errorOf(name) }]));

@@ -1,0 +1,197 @@
+/** Sensitivities in several factors: from the grid where it has them, else by differences; by the names of measures. */
+import type { AxesDerivatives } from "../../fdm/index.ts";
+import { alphaOf, integrate, varianceOf } from "../../market/index.ts";
+import { power } from "../../elementary.ts";
+import {
+  combined as combinedValues,
+  CORRELATION,
+  CROSS,
+  DELTA,
+  type Differences,
+  GAMMA,
+  type Pair,
+  pairsOf,
+  RHO,
+  THETA,
+  VEGA,
+} from "../plan/differences.ts";
+import type { Request } from "../plan/request.ts";
+import type { Terms } from "../terms.ts";
+import { assetName, factorEquation } from "./equation.ts";
+import { combined, sigmaOf } from "./in-time.ts";
+import type { Known } from "./parts.ts";
+import { payoffAt } from "./payoff.ts";
+import type { GridEstimate } from "./solution.ts";
+import { Parameters } from "./text.ts";
+
+/** Sensitivities by the names of their measures. */
+export type Measures = ReadonlyMap<string, number>;
+
+/** A move of a spot, relative to it, for the derivative of a payoff. */
+const SPOT = 1e-5;
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/**
+ * Tells whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is
+ * then normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup
+ * 2001):
+ *
+ *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
+ */
+export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms): boolean =>
+  exercise.kind === "european" &&
+  barriers.length === 0 &&
+  shortRate === undefined &&
+  assets.every(({ volatility }) => volatility.kind === "deterministic");
+
+/** The derivatives that `followFromGamma` speaks of. */
+export function slopesFromGamma(
+  { assets, correlations, expiry }: Terms,
+  { value, first, second }: AxesDerivatives,
+  spots: readonly number[],
+): Measures {
+  const axes = assets.map((_, i) => assetName(assets.length, i));
+  const gamma = (i: number, l: number): number => spots[i] * spots[l] * second[axes[i] + axes[l]];
+  const sigmas = assets.map(({ volatility }) => sigmaOf(volatility));
+  const volatilities = assets.map(
+    (_, asset) =>
+      [
+        VEGA(asset),
+        sum(assets.map((_one, l) => correlations[asset][l] * integrate(sigmas[l], expiry) * gamma(asset, l))),
+      ] as const,
+  );
+  const pairs = pairsOf(assets.length).map((pair) => {
+    const [i, l] = pair;
+    const covariance = integrate(
+      combined([sigmas[i], sigmas[l]], ([a, b]) => a * b),
+      expiry,
+    );
+    return [CORRELATION(pair), covariance * gamma(i, l)] as const;
+  });
+  const rate = expiry * (sum(spots.map((spot, i) => spot * first[axes[i]])) - value);
+  return new Map([...volatilities, ...pairs, [RHO, rate]]);
+}
+
+/**
+ * The sensitivities by differences, from a number of each copy. A copy that has none because correlations do not allow
+ * it makes one of those NaN.
+ * @throws what is wrong with another copy
+ */
+export function slopesFrom(
+  { measures }: Differences,
+  copies: readonly Request<GridEstimate>[],
+  numberOf: (copy: GridEstimate) => number,
+): Measures {
+  return new Map(
+    measures.map((measure) => {
+      const used = copies.filter((_, k) => measure.weights[k + 1] !== 0);
+      const failed = used.find(({ failure }) => failure !== undefined);
+      if (failed === undefined)
+        return [measure.name, combinedValues(measure, [0, ...copies.map(({ estimate }) => numberOf(estimate!))])];
+      if (!measure.name.startsWith("correlation")) throw failed.failure;
+      return [measure.name, Number.NaN];
+    }),
+  );
+}
+
+/**
+ * A trade's sensitivities. Those of a move of all underlyings together are the sums
+ *
+ *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
+ *
+ * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
+ * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation. `payable`: whether the trade may be exercised now.
+ */
+export function measuresOf(
+  terms: Terms,
+  point: AxesDerivatives,
+  spots: readonly number[],
+  payable: boolean,
+  slopes: Measures,
+): Measures {
+  const paid = payable ? payoffAt(terms, spots) : 0;
+  if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, spots);
+  return fromGrid(terms, point, spots, slopes);
+}
+
+/** The sensitivities from derivatives and slopes, in both of which they are linear. */
+export function fromGrid(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
+  const { assets } = terms;
+  const axes = assets.map((_, i) => assetName(assets.length, i));
+  const second = ([i, j]: Pair): number => point.second[axes[i] + axes[j]];
+  const pairs = pairsOf(assets.length);
+  const delta = axes.map((name) => point.first[name]);
+  const gamma = axes.map((_, i) => second([i, i]));
+  const vega = assets.map((_, i) => vegaOf(terms, i, point) ?? slopes.get(VEGA(i)) ?? Number.NaN);
+  return new Map([
+    ...slopes,
+    ...delta.map((one, i) => [DELTA(i), one] as const),
+    ...gamma.map((one, i) => [GAMMA(i), one] as const),
+    ...vega.map((one, i) => [VEGA(i), one] as const),
+    ...pairs.map((pair) => [CROSS(pair), second(pair)] as const),
+    [DELTA("all"), sum(delta)],
+    [GAMMA("all"), sum(gamma) + 2 * sum(pairs.map(second))],
+    [VEGA("all"), sum(vega)],
+    [THETA, thetaOf(terms, point, spots)],
+  ]);
+}
+
+/** The vega of a volatility that is a factor of its own. */
+function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives): number | undefined {
+  const { volatility, underlying } = assets[i];
+  const suffix = assets.length === 1 ? "" : String(i + 1);
+  if (volatility.kind === "heston") return 2 * Math.sqrt(varianceOf(volatility)) * first[`v${suffix}`];
+  if (volatility.kind !== "sabr") return undefined;
+  if (!(alphaOf(volatility, underlying.spot) > 0)) return 0;
+  return first[`a${suffix}`] * power(underlying.spot, 1 - volatility.beta);
+}
+
+/** Theta from the equation at the point itself. */
+function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
+  const p = new Parameters();
+  const { factors, coefficients } = factorEquation(
+    terms,
+    terms,
+    spots.map((spot) => [spot]),
+    p,
+  );
+  const state = Object.fromEntries([["t", 0], ...factors.map(({ name, today }, k) => [name, spots[k] ?? today])]);
+  return -Object.entries(coefficients).reduce((total, [name, text]) => {
+    const derivative = name === "V" ? value : (first[name] ?? second[name]);
+    return total + p.evaluate(text, state) * derivative;
+  }, 0);
+}
+
+/** The sensitivities of a trade that is exercised at once: it moves as its payoff does. */
+function exercised(terms: Terms, spots: readonly number[]): Measures {
+  const at = (moved: readonly number[]): number => payoffAt(terms, moved);
+  const delta = spots.map((spot, i) => {
+    const by = SPOT * spot;
+    return (at(spots.with(i, spot + by)) - at(spots.with(i, spot - by))) / (2 * by);
+  });
+  return new Map([...noMeasures(terms), ...delta.map((one, i) => [DELTA(i), one] as const)]);
+}
+
+/** The sensitivities of what does not move. */
+const noMeasures = ({ assets, correlations }: Terms): Measures =>
+  new Map(
+    [
+      ...assets.flatMap((_, i) => [DELTA(i), GAMMA(i), VEGA(i)]),
+      ...pairsOf(assets.length).map(CROSS),
+      ...pairsOf(correlations.length).map(CORRELATION),
+      THETA,
+      RHO,
+    ].map((name) => [name, 0]),
+  );
+
+/**
+ * Returns the sensitivities of a trade whose value is known: at expiry it moves as its payoff, after a knock-out with
+ * the rates at most.
+ */
+export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: Known): Measures {
+  if (method === "payoff" && value !== 0) return exercised(terms, spots);
+  const none = noMeasures(terms);
+  if (!discounted) return none;
+  return new Map([...none, [THETA, terms.rates.values[0] * value], [RHO, -terms.expiry * value]]);
+}

@@ -1,0 +1,84 @@
+/** Solutions of the parts of a request, and their sums. */
+import type { AxesDerivatives, AxesPoint } from "../../fdm/index.ts";
+import type { Estimate } from "../plan/request.ts";
+import type { Terms } from "../terms.ts";
+import { isKnockedOut, type Known, type Part } from "./parts.ts";
+import type { Built, EntryReading } from "./solver.ts";
+
+/** The answer of a solver of equations. */
+export interface GridEstimate extends Estimate {
+  readonly level: number;
+  /** The values that need no solution, by spots. */
+  readonly known: readonly (Known | undefined)[];
+  /** The sums over the parts, by spots. */
+  readonly points: readonly AxesPoint[];
+  /** The solution of a coarser level, if the estimate has one. */
+  readonly coarser: Pick<GridEstimate, "level" | "points"> | undefined;
+}
+
+/** One problem to be solved. */
+export interface Task<P> {
+  readonly terms: Terms;
+  readonly spots: readonly (readonly number[])[];
+  readonly known: GridEstimate["known"];
+  readonly part: Part;
+  readonly built: Built<P>;
+  /** The solution at the spots; undefined where the part is not needed, and where it has failed. */
+  points: readonly (AxesPoint | undefined)[];
+}
+
+/** A problem's solution at its spots, where the part that it is of has not been knocked out. */
+export const pointsOf = (
+  { terms, spots, known, part, built }: Task<unknown>,
+  entry: EntryReading,
+): Task<unknown>["points"] =>
+  spots.map((one, k) =>
+    known[k] !== undefined || isKnockedOut(part, one, terms.expiry) ? undefined : built.read(entry, one),
+  );
+
+const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
+
+/** The sum of the parts' solutions by spots, and the most that extrapolation has added to the values. */
+export function summed(
+  tasks: readonly Task<unknown>[],
+  spots: number,
+): { readonly points: readonly AxesPoint[]; readonly correction: number } {
+  const points = Array.from({ length: spots }, () => NOTHING);
+  let correction = 0;
+  for (const { part, points: own } of tasks) {
+    let largest = 0;
+    own.forEach((point, k) => {
+      if (point === undefined) return;
+      largest = Math.max(largest, point.errorEstimate ?? 0);
+      const { corrections } = points[k];
+      points[k] = {
+        ...sumOf(points[k], point, part.sign),
+        corrections: point.corrections.map((one, c) => sumOf(corrections[c] ?? NOTHING, one, part.sign)),
+        errorEstimate: undefined,
+      };
+    });
+    correction += largest;
+  }
+  return { points, correction };
+}
+
+/** Returns to + factor·from. */
+export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
+  value: to.value + factor * from.value,
+  first: added(to.first, from.first, factor),
+  second: added(to.second, from.second, factor),
+});
+
+const added = (
+  to: Readonly<Record<string, number>>,
+  from: Readonly<Record<string, number>>,
+  factor: number,
+): Record<string, number> =>
+  Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
+
+/** A point whose estimate and corrections count `factor` times. */
+export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
+  ...point,
+  corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),
+  errorEstimate: point.errorEstimate === undefined ? undefined : factor * point.errorEstimate,
+});

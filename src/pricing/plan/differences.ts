@@ -1,0 +1,113 @@
+/** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
+import { type Bump, bumped, type Terms } from "../terms.ts";
+
+export type Pair = readonly [number, number];
+
+/** Terms, and the spots of all underlyings at which their value is wanted. */
+export interface Valuation {
+  readonly terms: Terms;
+  readonly spots: readonly number[];
+}
+
+/** Two moves of an input; a move by 0 is the value itself. */
+export type Step = readonly [number, number];
+
+/** The moves whose differences are sensitivities. Those without a move are not asked for, or known from a solution. */
+export interface BumpSizes {
+  /** The moves of each spot for first and second differences, in the currency. */
+  readonly spots?: { readonly first: readonly number[]; readonly second?: readonly number[] };
+  /** True where second differences of two spots are wanted, too. */
+  readonly cross?: boolean;
+  /** The moves of each volatility; undefined where the solution has its derivative. */
+  readonly volatilities?: readonly (Step | undefined)[];
+  readonly rate?: Step;
+  readonly correlation?: (pair: Pair) => Step;
+  /** The terms some years later. */
+  readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
+}
+
+/** A sensitivity: the weights of the value, then of each copy, and an amount that is added. */
+export interface Measure {
+  readonly name: string;
+  readonly weights: readonly number[];
+  readonly added?: number;
+}
+
+/** Moved copies of a valuation, and the sensitivities that are combinations of its value and theirs. */
+export interface Differences {
+  readonly copies: readonly Valuation[];
+  readonly measures: readonly Measure[];
+}
+
+export const DELTA = (asset: number | "all"): string => `delta ${asset}`;
+export const GAMMA = (asset: number | "all"): string => `gamma ${asset}`;
+export const VEGA = (asset: number | "all"): string => `vega ${asset}`;
+export const CROSS = ([i, j]: Pair): string => `cross ${i} ${j}`;
+export const CORRELATION = ([i, j]: Pair): string => `correlation ${i} ${j}`;
+export const THETA = "theta";
+export const RHO = "rho";
+
+export const pairsOf = (count: number): readonly Pair[] =>
+  Array.from({ length: count }, (_, i) =>
+    Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
+  ).flat();
+
+/** The number of the value itself among those of the copies. */
+const ITSELF = -1;
+
+/** The copies and weights of a valuation's sensitivities. */
+export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Differences {
+  const copies: Valuation[] = [];
+  const all: { readonly name: string; readonly of: readonly (readonly [copy: number, weight: number])[] }[] = [];
+  const add = (copy: Partial<Valuation>): number => copies.push({ terms, spots, ...copy }) - 1;
+  const measure = (name: string, ...of: readonly (readonly [number, number])[]): unknown => all.push({ name, of });
+  const slope = (name: string, [a, b]: Step, copyAt: (by: number) => Partial<Valuation>): void => {
+    const [one, other] = [a, b].map((by) => (by === 0 ? ITSELF : add(copyAt(by))));
+    measure(name, [one, 1 / (a - b)], [other, -1 / (a - b)]);
+  };
+  const bump = (name: string, step: Step, make: (by: number) => Bump): void => {
+    slope(name, step, (by) => ({ terms: bumped(terms, make(by)) }));
+  };
+  const around = (by: (asset: number) => number): Pair => [
+    add({ spots: spots.map((spot, i) => spot + by(i)) }),
+    add({ spots: spots.map((spot, i) => spot - by(i)) }),
+  ];
+  const { first = [], second } = sizes.spots ?? {};
+  const curvature = (name: string, [up, down]: Pair, h: number): void => {
+    measure(name, [ITSELF, -2 / (h * h)], [up, 1 / (h * h)], [down, 1 / (h * h)]);
+  };
+  const own = first.map((h, asset) => {
+    const pair = around((i) => (i === asset ? h : 0));
+    measure(DELTA(asset), [pair[0], 0.5 / h], [pair[1], -0.5 / h]);
+    const wide = second?.[asset];
+    if (wide !== undefined) curvature(GAMMA(asset), wide === h ? pair : around((i) => (i === asset ? wide : 0)), wide);
+    return pair;
+  });
+  if (spots.length > 1 && second !== undefined) {
+    const h = Math.min(...second);
+    const together = around(() => h);
+    curvature(GAMMA("all"), together, h);
+    // (V(+, +) + V(−, −) − V(+, 0) − V(−, 0) − V(0, +) − V(0, −) + 2·V)/(2·hᵢ·hⱼ), of second order.
+    for (const pair of sizes.cross ? pairsOf(spots.length) : []) {
+      const weight = 0.5 / (first[pair[0]] * first[pair[1]]);
+      const both = around((i) => (pair.includes(i) ? first[i] : 0));
+      const single = pair.flatMap((asset) => own[asset]).map((copy) => [copy, -weight] as const);
+      measure(CROSS(pair), [ITSELF, 2 * weight], ...both.map((copy) => [copy, weight] as const), ...single);
+    }
+  }
+  if (sizes.later !== undefined) slope(THETA, [sizes.later.years, 0], () => ({ terms: sizes.later!.terms }));
+  sizes.volatilities?.forEach((step, asset) => {
+    if (step !== undefined) bump(VEGA(asset), step, (by) => ({ kind: "volatility", asset, by }));
+  });
+  if (sizes.rate !== undefined) bump(RHO, sizes.rate, (by) => ({ kind: "rate", by }));
+  if (sizes.correlation !== undefined)
+    for (const pair of pairsOf(terms.correlations.length))
+      bump(CORRELATION(pair), sizes.correlation(pair), (by) => ({ kind: "correlation", pair, by }));
+  const weightsOf = (of: (typeof all)[number]["of"]): readonly number[] =>
+    Array.from({ length: 1 + copies.length }, (_, k) => of.find(([copy]) => copy === k - 1)?.[1] ?? 0);
+  return { copies, measures: all.map(({ name, of }) => ({ name, weights: weightsOf(of) })) };
+}
+
+/** A sensitivity from the value and those of the copies, of which it takes those with a weight. */
+export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
+  weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);

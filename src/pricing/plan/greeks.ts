@@ -1,0 +1,43 @@
+/** Greeks put together from measures, or the estimates of their errors. */
+import type { SensitivityName } from "../../book/index.ts";
+import type { SeveralSensitivities } from "../columns/result-columns.ts";
+import type { Terms } from "../terms.ts";
+import { CORRELATION, CROSS, DELTA, GAMMA, type Pair, pairsOf, RHO, THETA, VEGA } from "./differences.ts";
+
+export interface Greeks {
+  /** The sensitivities to a move of all underlyings together. */
+  readonly total: Readonly<Record<SensitivityName, number>>;
+  readonly several: SeveralSensitivities;
+}
+
+/**
+ * The sensitivities of a trade. A total that is no measure of its own is the sum over the underlyings: of derivatives
+ * it is exact, of error estimates it is a bound.
+ */
+export function greeksOf(
+  { assets, correlations }: Terms,
+  names: readonly string[],
+  measure: (name: string) => number,
+): Greeks {
+  const each = assets.map((_, i) => ({ delta: measure(DELTA(i)), gamma: measure(GAMMA(i)), vega: measure(VEGA(i)) }));
+  const total = (name: (asset: "all") => string, kind: "delta" | "gamma" | "vega"): number => {
+    const together = each.length === 1 ? Number.NaN : measure(name("all"));
+    return Number.isNaN(together) ? each.reduce((sum, one) => sum + one[kind], 0) : together;
+  };
+  const byPair = (count: number, name: (pair: Pair) => string) =>
+    pairsOf(count).map((pair) => [names[pair[0]], names[pair[1]], measure(name(pair))] as const);
+  return {
+    total: {
+      delta: total(DELTA, "delta"),
+      gamma: total(GAMMA, "gamma"),
+      theta: measure(THETA),
+      vega: total(VEGA, "vega"),
+      rho: measure(RHO),
+    },
+    several: {
+      assets: each,
+      crossGamma: byPair(assets.length, CROSS),
+      correlation: byPair(correlations.length, CORRELATION),
+    },
+  };
+}

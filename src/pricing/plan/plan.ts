@@ -1,0 +1,240 @@
+/** The plan of a valuation: trade → cases of the scenarios × spots × moved copies, and Greeks from what comes back. */
+import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../book/index.ts";
+import type { BookError } from "../../errors.ts";
+import { problemOf } from "../check-correlations.ts";
+import { moveOf } from "../columns/scenario-cases.ts";
+import { type ResultColumns, WARNING } from "../columns/result-columns.ts";
+import type { Batch, MethodPlan } from "../methods/method.ts";
+import { readEach } from "../methods/read-each.ts";
+import { type Terms, termsOf } from "../terms.ts";
+import type { Differences } from "./differences.ts";
+import { greeksOf } from "./greeks.ts";
+import { type Estimate, type Estimator, newRequest, type Request, type RequestSettings, targetOf } from "./request.ts";
+
+/** One of the batch's trades. */
+interface Job<E extends Estimate> {
+  readonly trade: number;
+  /** The requests by case; undefined where the trade is settled. Those of case 0 have today's spot first. */
+  readonly cases: (readonly Request<E>[] | undefined)[];
+  differences: Differences | undefined;
+  copies: readonly Request<E>[];
+  failure: unknown;
+  isOutOfTime: boolean;
+}
+
+const NONE: Differences = { copies: [], measures: [] };
+
+/** The plan of all methods that are asked value by value. */
+export class ValuationPlan<E extends Estimate> implements MethodPlan {
+  readonly #batch: Batch;
+  readonly #estimator: Estimator<E>;
+  readonly #accuracy: number;
+  readonly #jobs: readonly Job<E>[];
+
+  constructor(batch: Batch, trades: readonly number[], estimator: Estimator<E>) {
+    const { accuracy = estimator.accuracy } = batch.settings;
+    this.#batch = batch;
+    this.#estimator = estimator;
+    this.#accuracy = batch.precision === "f32" ? Math.max(accuracy, estimator.accuracyOfF32) : accuracy;
+    this.#jobs = trades.map((trade) => ({
+      trade,
+      cases: [],
+      differences: undefined,
+      copies: [],
+      failure: undefined,
+      isOutOfTime: false,
+    }));
+  }
+
+  /** Today's value first, on finer levels until it is good; then scenarios and copies as finely as it took. */
+  async run(signal: AbortSignal | undefined): Promise<void> {
+    const { precision, budget, settings, columns } = this.#batch;
+    const common = { accuracy: this.#accuracy, precision, seed: settings.seed, budget, signal };
+    await this.#checkCorrelations();
+    this.#forEach((job) => {
+      this.#addCases(job, 0, 1, 0);
+    });
+    await this.#refine(
+      this.#jobs.flatMap((job) => job.cases[0]?.slice(0, 1).map((request) => ({ job, request })) ?? []),
+      common,
+    );
+    this.#forEach((job) => {
+      const level = this.#estimator.refinesEach ? 0 : (job.cases[0]?.[0].level ?? 0);
+      for (const request of job.cases[0]?.slice(1) ?? []) request.level = level;
+      this.#addCases(job, 1, columns.cases.count, level);
+      this.#addCopies(job);
+    });
+    const cases = this.#jobs.flatMap((job) =>
+      job.cases.flatMap((requests) => (requests ?? []).map((request) => ({ job, request }))),
+    );
+    const open = cases.filter(({ request }) => request.estimate === undefined);
+    if (this.#estimator.refinesEach) await this.#refine(open, common);
+    const others = this.#estimator.refinesEach ? [] : open.map(({ request }) => request);
+    await this.#estimator.estimate([...others, ...this.#jobs.flatMap(({ copies }) => copies)], common);
+  }
+
+  /** Trades whose correlations are none fail. */
+  async #checkCorrelations(): Promise<void> {
+    const problems = new Map<DriverCorrelations, BookError | undefined>();
+    for (const job of this.#jobs) {
+      const { correlations } = this.#batch.columns.tradeOf(job.trade);
+      if (correlations === undefined) continue;
+      if (!problems.has(correlations)) problems.set(correlations, await problemOf(correlations));
+      job.failure = problems.get(correlations);
+    }
+  }
+
+  /** Calls `step` for the jobs that have not failed; what it throws is the job's failure. */
+  #forEach(step: (job: Job<E>) => void): void {
+    for (const job of this.#jobs)
+      try {
+        if (job.failure === undefined) step(job);
+      } catch (error) {
+        job.failure = error;
+      }
+  }
+
+  /** Asks again and again on finer levels, until each value is as good as was asked for, or its time is over. */
+  async #refine(
+    all: readonly { readonly job: Job<E>; readonly request: Request<E> }[],
+    settings: RequestSettings,
+  ): Promise<void> {
+    for (let open = all; open.length > 0; open = open.filter(({ job, request }) => this.#isRefined(job, request)))
+      await this.#estimator.estimate(
+        open.map(({ request }) => request),
+        settings,
+      );
+  }
+
+  /** Tells whether a request is to be answered on a finer level, and moves it there. */
+  #isRefined(job: Job<E>, request: Request<E>): boolean {
+    const { level: now, estimate, terms, failure } = request;
+    if (failure !== undefined || !this.#isBeyond(request, estimate!.errors)) return false;
+    let level = this.#estimator.finerLevel(request, Math.max(...estimate!.errors) / targetOf(terms, this.#accuracy));
+    if (level === now) return false;
+    while (level > now && !this.#hasTimeFor(job, request, level)) level--;
+    job.isOutOfTime ||= level === now;
+    request.level = level;
+    return level > now;
+  }
+
+  #isBeyond({ terms }: Request<E>, errors: readonly number[]): boolean {
+    return !(Math.max(...errors) <= targetOf(terms, this.#accuracy));
+  }
+
+  /** Tells whether a trade's time is enough for a value on a level, and for its copies and scenarios after that. */
+  #hasTimeFor({ trade }: Job<E>, request: Request<E>, level: number): boolean {
+    const { columns, budget } = this.#batch;
+    const estimator = this.#estimator;
+    const { count, spots } = columns.cases;
+    const copies = (request.differences ?? this.#differencesOf(request)).copies.length;
+    const others = estimator.servesAllSpots ? count - 1 : count * spots;
+    const after = others + copies * estimator.growth(request, level, estimator.copyLevel({ ...request, level }));
+    return budget.allowsTimes(trade, estimator.growth(request, request.level, level) * (1 + after));
+  }
+
+  /** Makes some cases of a trade. @throws what is wrong with the trade */
+  #addCases(job: Job<E>, from: number, to: number, level: number): void {
+    const { columns } = this.#batch;
+    const { cases, dates, scenarios } = columns.cases;
+    const { trade } = job;
+    for (let k = from; k < to; k++) {
+      const { date, shift } = cases[k];
+      const terms = termsOf(columns.tradeOf(trade), dates[date], shift);
+      if (terms === undefined) continue;
+      const today = terms.assets.map(({ underlying }) => underlying.spot);
+      const moved = (scenarios?.spot ?? []).map((move) => movedSpots(terms, move));
+      const requestAt = (spots: readonly (readonly number[])[]): Request<E> =>
+        newRequest({ trade, terms, spots, original: undefined, level });
+      // Case 0 is the trade as it is; others are read at the spots of scenarios alone.
+      job.cases[k] = this.#estimator.servesAllSpots
+        ? [requestAt([today, ...moved])]
+        : (k === 0 ? [today, ...moved] : moved).map((spots) => requestAt([spots]));
+    }
+    const [first] = job.cases[0] ?? [];
+    if (from === 0 && this.#estimator.findsDifferences) first.differences = this.#differencesOf(first);
+  }
+
+  #addCopies(job: Job<E>): void {
+    const [original] = job.cases[0] ?? [];
+    if (original?.estimate === undefined || original.failure !== undefined) return;
+    const { trade } = job;
+    job.differences = original.differences ?? this.#differencesOf(original);
+    if (job.differences.copies.length === 0) return;
+    const level = this.#estimator.copyLevel(original);
+    job.copies = this.#estimator.findsDifferences
+      ? [original]
+      : job.differences.copies.map(({ terms, spots }) => newRequest({ trade, terms, spots: [spots], original, level }));
+  }
+
+  #differencesOf(today: Request<E>): Differences {
+    const { greeks } = this.#batch.settings;
+    if (greeks === "none") return NONE;
+    const trade = this.#batch.columns.tradeOf(today.trade);
+    const later = (years: number): Terms | undefined => termsOf(trade, years, { volatility: 0, rate: 0 });
+    return this.#estimator.differencesOf(today, greeks, later);
+  }
+
+  read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {
+    const jobs = this.#jobs.values();
+    return readEach(
+      this.#jobs.map(({ trade }) => trade),
+      results,
+      signal,
+      () => {
+        this.#readTrade(jobs.next().value!, results);
+      },
+    );
+  }
+
+  /** @throws what is wrong with a trade */
+  #readTrade({ trade, cases, copies, differences, failure, isOutOfTime }: Job<E>, results: ResultColumns): void {
+    const failed = cases.flatMap((requests) => requests ?? []).find((one) => one.failure !== undefined);
+    const thrown = failure ?? failed?.failure;
+    if (thrown !== undefined) throw thrown;
+    const { columns, settings } = this.#batch;
+    const today = cases[0]![0];
+    const estimate = today.estimate!;
+    results.value[trade] = estimate.values[0];
+    [results.errorEstimate[trade]] = estimate.errors;
+    results.warnings[trade] |= estimate.warnings ?? 0;
+    if (this.#isBeyond(today, estimate.errors.slice(0, 1)))
+      results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : this.#estimator.limited;
+    const measures = differences && this.#estimator.measuresOf(today, differences, copies);
+    const { correlations, underlying, assets } = columns.tradeOf(trade);
+    const names = correlations?.names ?? assets?.map((asset) => asset.underlying.name) ?? [underlying.name];
+    const greeks = greeksOf(today.terms, names, (name) => measures?.get(name)?.value ?? Number.NaN);
+    const knowsErrors = [...(measures?.values() ?? [])].some(({ error }) => !Number.isNaN(error));
+    const errors =
+      settings.sensitivityErrorEstimates && knowsErrors
+        ? greeksOf(today.terms, names, (name) => measures?.get(name)?.error ?? Number.NaN)
+        : undefined;
+    for (const name of SENSITIVITIES) {
+      results[name][trade] = greeks.total[name];
+      results.sensitivityErrors[name][trade] = errors?.total[name] ?? Number.NaN;
+    }
+    if (assets !== undefined || correlations !== undefined)
+      results.setSeveral(trade, { ...greeks.several, errors: errors?.several, assumed: correlations?.assumed ?? [] });
+    if (columns.cases.scenarios !== undefined) this.#readScenarios(trade, cases, results);
+    if (estimate.isSampled) results.seeds.set(trade, settings.seed);
+    results.priced(trade, estimate.method);
+  }
+
+  #readScenarios(trade: number, cases: Job<E>["cases"], results: ResultColumns): void {
+    const { count, spots } = this.#batch.columns.cases;
+    const first = this.#batch.columns.rowOf(trade);
+    for (let k = 0; k < count; k++) {
+      // Those of the scenarios' spots are the last ones.
+      const estimates = (cases[k] ?? []).slice(-spots).map(({ estimate }) => estimate!);
+      const values = estimates.flatMap((one) => one.values).slice(-spots);
+      const errors = estimates.flatMap((one) => one.errors).slice(-spots);
+      for (let s = 0; s < spots; s++) results.scenarioValues[(first + k) * spots + s] = values[s] ?? 0;
+      results.scenarioErrors[first + k] = Math.max(0, ...errors);
+    }
+  }
+
+  [Symbol.dispose](): void {}
+}
+
+const movedSpots = ({ assets }: Terms, move: SpotMove): readonly number[] =>
+  assets.map(({ underlying: { spot, name } }) => spot * (1 + moveOf(move, name)));

@@ -1,0 +1,52 @@
+/** The chains of factors that trees are made of. */
+import { integratedVariance, type Volatility } from "../../market/index.ts";
+import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
+import { reduced } from "./factors.ts";
+
+/** A chain in whose states X the spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ). */
+export interface FactorChain {
+  readonly sigma: readonly number[];
+  /** Chains of one key are the same but for rounding. */
+  readonly key: string;
+  /** Makes it. */
+  readonly chain: () => AutoregressiveChain;
+}
+
+/** Shares of the variance below this are taken to be so large: cells would have to be cut too finely. */
+const MIN_SHARE = 1e-7;
+const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
+
+/**
+ * Returns the Markov chain of the factors at the times: of gaussianFactors the factors themselves; of a volatility of
+ * time Brownian motion by the variance so far, relative to that of the last time. Undefined where nothing is random up
+ * to then.
+ * @param times increasing from 0, two at least.
+ * @param minShare of the variance, between two times.
+ */
+export function chainOf(
+  volatility: Volatility,
+  times: readonly number[],
+  minShare = MIN_SHARE,
+): FactorChain | undefined {
+  if (volatility.kind === "deterministic") {
+    const variances = times.map((t) => integratedVariance(volatility.sigma, t));
+    const total = variances[variances.length - 1];
+    if (total === 0) return undefined;
+    const shares = variances.slice(1).map((w, k) => Math.max((w - variances[k]) / total, minShare));
+    return {
+      sigma: [Math.sqrt(total)],
+      key: `variance ${rounded(shares)}`,
+      chain: () =>
+        autoregressiveChain({ times, transitions: [[[1]]], noiseCovariances: shares.map((share) => [[share]]) }),
+    };
+  }
+  if (volatility.kind !== "gaussianFactors") throw new Error(`no chain of ${volatility.kind}`);
+  const { alpha, sigma, rho } = reduced(volatility);
+  if (sigma.length === 0) return undefined;
+  const correlation = alpha.map((_, i) => alpha.map((_one, j) => (i === j ? 1 : rho)));
+  return {
+    sigma,
+    key: `factors ${rounded([...alpha, rho])} at ${rounded(times)}`,
+    chain: () => meanRevertingFactors({ times, meanReversion: alpha, correlation }),
+  };
+}

@@ -1,0 +1,99 @@
+/** Terms as a quantization tree sees them: which it takes, when something is decided, how the spot is distributed. */
+import { type GaussianFactors, integrate, integratedVariance, sigmasOf, type Volatility } from "../../market/index.ts";
+import type { Terms } from "../terms.ts";
+
+/** The reason why these terms are not for a tree; completes the sentence "it has …". */
+export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expiry }: Terms): string | undefined {
+  const [{ underlying, volatility }] = assets;
+  const isSwing = payoff.kind === "swing";
+  if (assets.length > 1) return "several underlyings";
+  if (!isSwing && exercise.kind === "european") return "neither swing rights nor early exercise";
+  if (!isSwing && payoff.kind !== "vanilla") return "early exercise, and a payoff that is neither a call nor a put";
+  if (barriers.length > 0) return "barriers";
+  if (shortRate !== undefined) return "a stochastic short rate";
+  if (underlying.dividends.discrete.some(({ time }) => time <= expiry)) return "dividends on dates";
+  if (volatility.kind === "deterministic") return isSwing ? undefined : "early exercise without mean-reverting factors";
+  if (volatility.kind !== "gaussianFactors")
+    return "a volatility that is neither of time alone nor of mean-reverting factors";
+  const { alpha, rho, sigma } = volatility;
+  const isOne = alpha.length === 1 || alpha[0] === alpha[1] || sigma.includes(0);
+  return !isOne && Math.abs(rho) === 1 ? "two factors that are perfectly correlated" : undefined;
+}
+
+/** The largest and the smallest number of units that are still to be taken. */
+export interface Units {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Bounds of a swing as far as the dates that are left can meet them. */
+export function unitsOf({ payoff }: Terms): Units {
+  if (payoff.kind !== "swing") return { min: 0, max: 1 };
+  const { times, min, max } = payoff;
+  return { min: Math.min(min, times.length), max: Math.min(max, times.length) };
+}
+
+/** American exercise stands for that on so many dates, an even number, beside half of them. */
+const EXERCISES_PER_YEAR = 50;
+const MIN_EXERCISES = 24;
+const MAX_EXERCISES = 200;
+const SAME = 1e-9;
+
+/** The times of decisions in years; of American exercise every second one if `isHalf`. */
+export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): readonly number[] {
+  if (payoff.kind === "swing") return payoff.times;
+  if (exercise.kind === "bermudan")
+    return [...exercise.times.filter((time) => time > 0 && time < expiry - SAME), expiry];
+  const wanted = 2 * Math.ceil(0.5 * EXERCISES_PER_YEAR * expiry);
+  const count = Math.min(Math.max(wanted, MIN_EXERCISES), MAX_EXERCISES) / (isHalf ? 2 : 1);
+  return Array.from({ length: count }, (_, k) => ((k + 1) / count) * expiry);
+}
+
+/** Returns Var ln S(t). */
+export function varianceAt(volatility: Volatility, t: number): number {
+  if (volatility.kind === "deterministic") return integratedVariance(volatility.sigma, t);
+  if (volatility.kind !== "gaussianFactors") return Number.NaN;
+  const { alpha, sigma, rho } = reduced(volatility);
+  return sigma.reduce(
+    (sum, a, i) =>
+      sum + sigma.reduce((part, b, j) => part + (i === j ? 1 : rho) * a * b * decay(alpha[i] + alpha[j], t), 0),
+    0,
+  );
+}
+
+/** ∫₀ᵗ e^(−a·s) ds. */
+const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
+
+/** Returns the model without factors that do not move, and with those of one mean reversion as one. */
+export function reduced(model: GaussianFactors): {
+  readonly alpha: number[];
+  readonly sigma: number[];
+  readonly rho: number;
+} {
+  const sigma = sigmasOf(model);
+  const alpha = model.alpha.filter((_, i) => sigma[i] > 0);
+  const moving = sigma.filter((one) => one > 0);
+  const { rho } = model;
+  if (moving.length < 2) return { alpha, sigma: moving, rho: 0 };
+  const [a, b] = moving;
+  if (alpha[0] !== alpha[1]) return { alpha, sigma: moving, rho };
+  const both = Math.sqrt(Math.max(a * a + 2 * rho * a * b + b * b, 0));
+  return both === 0 ? { alpha: [], sigma: [], rho: 0 } : { alpha: [alpha[0]], sigma: [both], rho: 0 };
+}
+
+/** Tells whether a unit may be taken today. */
+export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
+
+/** The forwards of a request's spot at some times. */
+export const forwardsOf = (
+  {
+    terms: { rates, assets },
+    spots: [[spot]],
+  }: { readonly terms: Terms; readonly spots: readonly (readonly number[])[] },
+  times: readonly number[],
+): readonly number[] =>
+  times.map((t) => spot * Math.exp(integrate(rates, t) - assets[0].underlying.dividends.yield * t));
+
+/** The discount factors to some times. */
+export const discountFactorsOf = ({ rates }: Terms, times: readonly number[]): readonly number[] =>
+  times.map((t) => Math.exp(-integrate(rates, t)));
