@@ -40,6 +40,7 @@ export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
+export type { QuotesKept } from "./quotes-kept.ts";
 export type * from "./rates-types.ts";
 export type * from "./types.ts";
 export type * from "./convertible-types.ts";

@@ -2,7 +2,7 @@
 import { BookError } from "../errors.ts";
 import type { Underlying } from "../market/index.ts";
 import type { Refit } from "./calibrate.ts";
-import type { QuotesKept } from "./types.ts";
+import type { QuotesKept } from "./quotes-kept.ts";
 
 interface Quoted {
   readonly refit: Refit;

@@ -9,6 +9,7 @@ import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
+import type { QuotesKept } from "./quotes-kept.ts";
 import type { PartialSums } from "./partial-sums.ts";
 import type { ConvertibleFigures, ConvertibleTrade } from "./convertible-types.ts";
 import type { RatesFigures, RatesTrade } from "./rates-types.ts";
@@ -194,9 +195,6 @@ export interface Scenarios {
   /** What quotes of volatilities keep while the spot moves; `"sticky-local-volatility"` where it is not there. */
   readonly quotes?: QuotesKept;
 }
-
-/** What quotes of volatilities keep while the spot moves: strikes, moneyness K/F, or the local volatility. */
-export type QuotesKept = "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
 
 /** A relative move of all spots, or of some underlyings by their names. */
 export type SpotMove = number | Readonly<Record<string, number>>;

@@ -83,7 +83,7 @@ test("leave the local volatility where it is unless they say otherwise, and trad
   ]);
   expect(local).toEqual(standard);
   expect(strike[3]).toBe(standard[3]);
-  // The skew falls: with the moneyness the volatility of a strike below the new spot rises, with the local one it falls.
+  // The skew falls: kept moneyness raises the volatility at a strike below the new spot, the local one lowers it.
   expect(delta[0]!).toBeGreaterThan(strike[0]! + 0.1);
   expect(strike[0]!).toBeGreaterThan(standard[0]! + 0.1);
 });
