@@ -1,19 +1,17 @@
 /** Volatilities from the quotes of a market, and how well they fit. */
-import type { Device } from "../device/index.ts";
 import {
   type ArbitrageCheck,
-  fitHeston,
   fitQuotes,
   type FittedQuotes,
   type OptionQuote,
   type SurfaceFit,
-  type UnderlyingQuotes,
-  withSurface,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { afterDividend, discountFactor, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
+import { discountFactor, localSurface, type Volatility } from "../market/index.ts";
+import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
+import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
@@ -57,6 +55,8 @@ export interface UnderlyingCalibration {
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
+  /** The forwards and the yield that put–call parity implies, where the book asks for them. */
+  readonly parity?: Parity;
   /** The fit as the book writes a volatility; null where there is none. */
   readonly volatility: WrittenVolatility | null;
   readonly seconds: number;
@@ -68,34 +68,22 @@ export interface MarketCalibration {
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
-/** The numbers that the forwards of an underlying follow from. */
-export interface Carry {
-  readonly spot: number;
-  readonly rates: ForwardCurve;
-  readonly dividends: Dividends;
+/** How quotes are read. */
+interface Preparing {
+  readonly carry: Carry;
+  readonly asOf: AsOf;
+  /** Days. */
+  readonly maxAge: number | undefined;
+  readonly place: Place;
 }
 
-/** The forward: the spot grown at r − q, less the dividends on the way. */
-function forwardAt({ spot, rates, dividends }: Carry, time: number): number {
-  let [forward, now] = [spot, 0];
-  const grow = (to: number): void => {
-    forward *= Math.exp(integrate(rates, to) - integrate(rates, now) - dividends.yield * (to - now));
-    now = to;
-  };
-  for (const dividend of dividends.discrete) {
-    if (dividend.time > time) break;
-    grow(dividend.time);
-    forward = afterDividend(forward, dividend);
-  }
-  grow(time);
-  return forward;
-}
+const DAYS_A_YEAR = 365;
 
 /** A quote as it can be fitted, or why it cannot. */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
-function prepare(spec: OptionQuoteSpec, carry: Carry, asOf: AsOf, place: Place): Prepared {
-  const { expiry, strike, type = "call", implied, price, bid, ask, weight = 1 } = spec;
+function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, place }: Preparing): Prepared {
+  const { expiry, strike, type = "call", implied, price, bid, ask, weight = 1, date } = spec;
   const time = yearsFrom(asOf, expiry);
   if (!(time > 0 && time <= MAX_YEARS))
     throw new BookError(place("expiry"), `expected an expiry after asOf, up to ${MAX_YEARS} years`);
@@ -107,7 +95,8 @@ function prepare(spec: OptionQuoteSpec, carry: Carry, asOf: AsOf, place: Place):
   const forward = forwardAt(carry, time);
   if (!(forward > 0))
     throw new BookError(place("expiry"), "the dividends until then exceed the spot, so that there is no forward");
-  const mid = bid === undefined ? price : 0.5 * (bid + ask!);
+  const age = date === undefined ? 0 : -yearsFrom(asOf, date) * DAYS_A_YEAR;
+  if (age < 0) throw new BookError(place("date"), "expected a date that is not after asOf");
   const quote = {
     time,
     forward,
@@ -115,9 +104,13 @@ function prepare(spec: OptionQuoteSpec, carry: Carry, asOf: AsOf, place: Place):
     strike,
     sign: type === "call" ? 1 : -1,
     implied,
-    price: mid,
+    price: midOf(spec),
     weight,
   };
+  if (age > maxAge) {
+    const problem = `the quote is ${age.toFixed(1)} days old, more than ${maxAge}, and is not fitted`;
+    return { quote: { ...quote, weight: 0 }, problem };
+  }
   return bid === 0
     ? { quote: { ...quote, weight: 0 }, problem: "the bid is 0, so the quote is not fitted" }
     : { quote };
@@ -137,49 +130,56 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
 
 /** The volatility of an underlying's quotes, and how well it fits them. */
 export interface VolatilityFit {
-  readonly fitted: FittedQuotes;
+  readonly volatility: Volatility | undefined;
   readonly report: UnderlyingCalibration;
-  /** The report once a device has fitted a surface; undefined where none is to. */
-  readonly finish: ((surface: SurfaceFit) => UnderlyingCalibration) | undefined;
+  /** The volatility of the quotes after a move of the spot; undefined where there is none to price with. */
+  readonly refit: Refit;
 }
+
+/** The volatility of quotes that keep their strikes, or their moneyness K/F, while the spot moves to another one. */
+export type Refit = (spot: number, keep: "strike" | "moneyness") => Volatility | undefined;
 
 /**
  * The volatility of an underlying's quotes, and how well it fits them.
  * @throws BookError at a quote that is crossed, repeated, or not one
  */
 export function calibrateVolatility(
-  { quotes, fit }: FittedSpec,
+  { quotes, fit, repair, maxAge }: FittedSpec,
   carry: Carry,
   asOf: AsOf,
   place: Place,
 ): VolatilityFit {
   const start = performance.now();
-  const prepared = quotes.map((quote, i) => prepare(quote, carry, asOf, inside(place, "quotes", i)));
+  const prepared = quotes.map((quote, i) => prepare(quote, { carry, asOf, maxAge, place: inside(place, "quotes", i) }));
   checkRepeated(quotes, prepared, place);
   let fitted: FittedQuotes;
   try {
-    fitted = fitQuotes(
-      carry.spot,
-      prepared.map(({ quote }) => quote),
-      fit,
-    );
+    fitted = fitQuotes({ spot: carry.spot, quotes: prepared.map(({ quote }) => quote), fit, repair });
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });
   }
   const problems = prepared.map(({ problem }, i) => problem ?? fitted.quotes[i].problem);
-  const report = (of: FittedQuotes): UnderlyingCalibration =>
-    reportOf({ quotes, fit, fitted: of, problems, asOf, place, start });
-  const isPending = fit === "heston" && fitted.usable.expiries.length > 0;
-  const finish = (surface: SurfaceFit): UnderlyingCalibration =>
-    report(
-      withSurface(
-        fitted,
-        prepared.map(({ quote }) => quote),
-        surface,
-      ),
-    );
-  return { fitted, report: report(fitted), finish: isPending ? finish : undefined };
+  const refit: Refit = (spot, keep) => {
+    const moved = prepared.flatMap(({ quote }, i) => {
+      const { implied, problem } = fitted.quotes[i];
+      if (implied === undefined || problem !== undefined) return [];
+      const forward = forwardAt({ ...carry, spot }, quote.time);
+      const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
+      return [{ ...quote, forward, strike, implied }];
+    });
+    return volatilityOf(fitQuotes({ spot, quotes: moved, fit, repair }).surface);
+  };
+  const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
+  return { volatility: volatilityOf(fitted.surface), report, refit };
+}
+
+function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
+  if (surface === undefined) return undefined;
+  const { volatility: own } = surface;
+  if (own.kind === "heston") return { kind: "heston", ...own.heston };
+  const { times, spots, volatility } = own.surface;
+  return { kind: "surface", surface: localSurface(times, spots, volatility) };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
@@ -240,7 +240,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
   const isUsable = surface !== undefined || (fit === "none" && rows.some(({ implied }) => implied !== null));
   return {
     status: surface?.status ?? (isUsable ? "converged" : "infeasible"),
-    model: surface?.model ?? (typeof fit === "string" ? fit : "sabr"),
+    model: surface?.model ?? (typeof fit === "string" ? fit : Object.keys(fit)[0]),
     parameters: surface?.parameters ?? {},
     standardErrors: surface?.standardErrors ?? null,
     rmse: surface === undefined ? null : fitted.rmse,
@@ -252,30 +252,4 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     warnings: surface?.message === undefined ? warnings : [...warnings, surface.message],
     seconds: (performance.now() - start) / 1000,
   };
-}
-
-/** An underlying whose surface a device is to fit. */
-export interface PendingFit {
-  readonly quotes: UnderlyingQuotes;
-  readonly finish: (surface: SurfaceFit) => UnderlyingCalibration;
-}
-
-/**
- * A market's calibration with what a device fits, Heston's model.
- * @param openDevice gives the device, which is disposed afterwards; it is asked for where there is something to fit.
- */
-export async function finishCalibration(
-  { underlyings, rates }: MarketCalibration,
-  pending: ReadonlyMap<string, PendingFit>,
-  openDevice: () => Promise<Device>,
-): Promise<MarketCalibration> {
-  if (pending.size === 0) return { underlyings, rates };
-  using device = await openDevice();
-  const finished = { ...underlyings };
-  for (const [name, { quotes, finish }] of pending) {
-    const start = performance.now();
-    const report = finish(await fitHeston(device, quotes));
-    finished[name] = { ...report, seconds: (performance.now() - start) / 1000 };
-  }
-  return { underlyings: finished, rates };
 }

@@ -79,7 +79,7 @@ function readList(trades: unknown): readonly unknown[] {
 }
 
 function completeScenarios(
-  { time, spot = [0], volatility = [0], rate = [0] }: ScenariosSpec,
+  { time, spot = [0], volatility = [0], rate = [0], quotes }: ScenariosSpec,
   asOf: AsOf,
   market: Market,
 ): Scenarios {
@@ -92,7 +92,8 @@ function completeScenarios(
       `expected a date from asOf to ${MAX_YEARS} years after, got one ${yearsText(Math.abs(years[past]))} ${side} it`,
     );
   }
-  return { time: years, spot: Array.isArray(spot) ? spot : spotMoves(spot, market), volatility, rate };
+  const moves = Array.isArray(spot) ? spot : spotMoves(spot, market);
+  return { time: years, spot: moves, volatility, rate, ...(quotes === undefined ? {} : { quotes }) };
 }
 
 /** Every combination of the moves of some underlyings, the last of them the fastest. */

@@ -1,26 +1,14 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
 import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
-import {
-  type Correlation,
-  type Dividends,
-  dividendSchedule,
-  localSurface,
-  noDividends,
-  type Underlying,
-  type Volatility,
-} from "../market/index.ts";
-import {
-  type Carry,
-  calibrateVolatility,
-  type PendingFit,
-  type MarketCalibration,
-  type UnderlyingCalibration,
-} from "./calibrate.ts";
+import { type Correlation, type Dividends, dividendSchedule, noDividends, type Underlying } from "../market/index.ts";
+import { calibrateVolatility, type MarketCalibration, type UnderlyingCalibration } from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
+import { rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
+import { parityOf } from "./parity.ts";
 import { inside, type Place } from "./place.ts";
 import { type ResolvedRates, resolveRates } from "./rates.ts";
 import type { FittedSpec, MarketSpec, UnderlyingSpec, VolatilitySpec } from "./schema/index.ts";
@@ -35,8 +23,6 @@ export interface UnderlyingEntry {
   readonly volatilityProblem: string | undefined;
   /** The fit of its volatility, where it was given as quotes. */
   readonly calibration?: UnderlyingCalibration;
-  /** The fit that a device is to make, if any. */
-  readonly pending?: PendingFit | undefined;
 }
 
 export interface ResolvedMarket extends Market {
@@ -44,8 +30,6 @@ export interface ResolvedMarket extends Market {
   readonly between: CorrelationTable;
   /** The fits of what was given as quotes. */
   readonly calibration: MarketCalibration;
-  /** The fits that a device makes, by underlying (`finishCalibration`). */
-  readonly pending: ReadonlyMap<string, PendingFit>;
 }
 
 /**
@@ -61,12 +45,10 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   const volatilities: Record<string, UnderlyingCalibration> = {};
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
-  const pending = new Map<string, PendingFit>();
   for (const [name, underlying] of spec.underlyings ?? []) {
     const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
-    if (entry.pending !== undefined) pending.set(name, entry.pending);
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
   }
   const correlations = resolveCorrelations(spec, place);
@@ -76,7 +58,6 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
     underlyings,
     correlations,
     calibration: { underlyings: volatilities, rates: curves },
-    pending,
     credit,
     rates: new Map([...rates].map(([currency, { model }]) => [currency, model])),
     between: new CorrelationTable(correlations, (i) => place("correlations", i)),
@@ -90,21 +71,27 @@ function resolveUnderlying(
   asOf: AsOf,
   place: Place,
 ): UnderlyingEntry {
-  const dividends = resolveDividends(spec.dividends, asOf);
   const rate = rates.get(spec.currency);
   const at = inside(place, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
   const fittedSpec = written === "quotes" ? fittedOf(spec.volatility) : undefined;
+  const known = resolveDividends(spec.dividends, asOf);
+  const parity =
+    spec.dividends?.yield === "parity" && rate?.curve !== undefined
+      ? parityOf(fittedSpec?.quotes ?? [], { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
+      : undefined;
+  const dividends = parity === undefined ? known : { ...known, yield: parity.yield };
   const found =
     rate?.curve === undefined || fittedSpec === undefined
       ? undefined
-      : fittedVolatility(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends }, asOf, at);
+      : calibrateVolatility(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends }, asOf, at);
   const volatility = written === "quotes" ? found?.volatility : written;
   const volatilityProblem =
     written === undefined
       ? `${quote(name)} has no volatility; give it one, or give one to the trade`
       : volatility === undefined
-        ? `${quote(name)} has quotes for its volatility: ${found?.problem ?? NOT_PRICED}`
+        ? `${quote(name)} has quotes for its volatility: ` +
+          (fittedSpec === undefined || fittedSpec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT)
         : undefined;
   if (rate === undefined) {
     const known = didYouMean(spec.currency, rates.keys());
@@ -129,7 +116,9 @@ function resolveUnderlying(
     dividends,
     volatility,
   };
-  const calibration = found === undefined ? {} : { calibration: found.report, pending: found.pending };
+  if (found?.volatility !== undefined) rememberQuotes(underlying, found.refit);
+  const calibration =
+    found === undefined ? {} : { calibration: parity === undefined ? found.report : { ...found.report, parity } };
   return { underlying, problem: undefined, volatilityProblem, ...calibration };
 }
 
@@ -141,40 +130,10 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   const quotes = expiries.flatMap((expiry, i) =>
     strikes.map((strike, j) => ({ expiry, strike, implied: implied[i][j] })),
   );
-  return { kind: "fitted", quotes, fit: spec.fit };
+  return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined };
 }
 
 const NOTHING_TO_FIT = "none of them has an implied volatility to fit";
-const BY_COMMAND =
-  'Heston\'s model is fitted by `feynkac calibrate book.json -o fitted.json`; price fitted.json, or write "heston"';
-
-/** The volatility of quotes with its report, or why there is none to price with. */
-function fittedVolatility(
-  spec: FittedSpec,
-  carry: Carry,
-  asOf: AsOf,
-  place: Place,
-): {
-  readonly volatility: Volatility | undefined;
-  readonly problem: string | undefined;
-  readonly report: UnderlyingCalibration;
-  readonly pending?: PendingFit;
-} {
-  const { fitted, report, finish } = calibrateVolatility(spec, carry, asOf, place);
-  const problem = finish !== undefined ? BY_COMMAND : spec.fit === "none" ? NOT_PRICED : NOTHING_TO_FIT;
-  const own = fitted.surface?.volatility;
-  if (own === undefined) {
-    const pending = finish === undefined ? {} : { pending: { quotes: fitted.usable, finish } };
-    return { volatility: undefined, problem, report, ...pending };
-  }
-  if (own.kind === "heston") return { volatility: { kind: "heston", ...own.heston }, problem: undefined, report };
-  const { times, spots, volatility } = own.surface;
-  return {
-    volatility: { kind: "surface", surface: localSurface(times, spots, volatility) },
-    problem: undefined,
-    report,
-  };
-}
 
 function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Dividends {
   if (spec === undefined) return noDividends;
@@ -184,7 +143,7 @@ function resolveDividends(spec: UnderlyingSpec["dividends"], asOf: AsOf): Divide
     cash,
     proportional,
   }));
-  return dividendSchedule(spec.yield ?? 0, discrete);
+  return dividendSchedule(typeof spec.yield === "number" ? spec.yield : 0, discrete);
 }
 
 function resolveCorrelations(spec: MarketSpec, place: Place): Correlation[] {

@@ -9,6 +9,7 @@ import type { BookError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Correlation, RatesModel, Underlying, Volatility } from "../market/index.ts";
 import type { MethodName } from "./methods.ts";
+import type { QuotesKept } from "./quotes-kept.ts";
 import type { PartialSums } from "./partial-sums.ts";
 import type { ConvertibleFigures, ConvertibleTrade } from "./convertible-types.ts";
 import type { RatesFigures, RatesTrade } from "./rates-types.ts";
@@ -191,6 +192,8 @@ export interface Scenarios {
   readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
+  /** What quotes of volatilities keep while the spot moves; `"sticky-local-volatility"` where it is not there. */
+  readonly quotes?: QuotesKept;
 }
 
 /** A relative move of all spots, or of some underlyings by their names. */

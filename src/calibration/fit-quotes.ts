@@ -1,8 +1,11 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { fitHeston } from "./heston-fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
+import { fitEssvi } from "./essvi-fit.ts";
 import { fitLocal } from "./local-fit.ts";
+import { repaired } from "./repair.ts";
 import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
@@ -22,11 +25,19 @@ export interface OptionQuote {
   readonly weight: number;
 }
 
-/** The models of surfaces that are fitted on the host. */
-export type SurfaceModel = "svi" | "ssvi" | "andreasen-huge" | "local" | { readonly sabr: { readonly beta: number } };
+/** A model of surfaces. */
+export type SurfaceModel =
+  | "svi"
+  | "ssvi"
+  | "essvi"
+  | "andreasen-huge"
+  | "local"
+  | "heston"
+  | { readonly heston: { readonly feller: boolean } }
+  | { readonly sabr: { readonly beta: number } };
 
-/** A model of surfaces, `"heston"`, which a device fits (`fitHeston`), or `"none"` for implied volatilities only. */
-export type QuoteFit = SurfaceModel | "heston" | "none";
+/** A model of surfaces, or `"none"` for implied volatilities only. */
+export type QuoteFit = SurfaceModel | "none";
 
 export interface FittedQuote {
   /** The implied volatility; undefined where the price has none. */
@@ -46,8 +57,6 @@ export interface FittedQuotes {
   readonly rmse: number;
   /** The forward to a time that a quote has. */
   readonly forwards: (time: number) => number;
-  /** The quotes that a surface is fitted to. */
-  readonly usable: UnderlyingQuotes;
 }
 
 const PROBLEMS: Readonly<Record<number, string>> = {
@@ -101,34 +110,39 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
       return fitSvi(quotes);
     case "ssvi":
       return fitSsvi(quotes);
+    case "essvi":
+      return fitEssvi(quotes);
     case "andreasen-huge":
       return fitAndreasenHuge(quotes);
     case "local":
       return fitLocal(quotes);
+    case "heston":
+      return fitHeston(quotes);
     default:
-      return fitSabr(quotes, fit.sabr.beta);
+      return "heston" in fit ? fitHeston(quotes, fit.heston) : fitSabr(quotes, fit.sabr.beta);
   }
 }
 
-/** Implied volatilities of quotes, and the surface fitted to those that have one, unless a device is to fit it. */
-export function fitQuotes(spot: number, quotes: readonly OptionQuote[], fit: QuoteFit): FittedQuotes {
+/** The smile of one underlying's quotes, and how it is fitted. */
+export interface QuotesToFit {
+  readonly spot: number;
+  readonly quotes: readonly OptionQuote[];
+  readonly fit: QuoteFit;
+  /** True where a surface with arbitrage is to be replaced by the nearest one without (`repaired`). */
+  readonly repair?: boolean | undefined;
+}
+
+/** Implied volatilities of quotes, and the surface fitted to those that have one. */
+export function fitQuotes({ spot, quotes, fit, repair = false }: QuotesToFit): FittedQuotes {
   const implied = quotes.map(impliedOf);
   const usable = { spot, expiries: byExpiry(quotes, implied) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
-  const found = { quotes: implied, surface: undefined, rmse: 0, forwards, usable };
-  if (fit === "none" || fit === "heston" || usable.expiries.length === 0) return found;
-  return withSurface(found, quotes, surfaceOf(usable, fit));
-}
-
-/** Quotes with a surface that was fitted to them. */
-export function withSurface(found: FittedQuotes, quotes: readonly OptionQuote[], surface: SurfaceFit): FittedQuotes {
-  return {
-    ...found,
-    surface,
-    rmse: rmseOf(found.usable, surface.impliedVolatility),
-    quotes: found.quotes.map((quote, i) => {
-      const { strike, forward, time } = quotes[i];
-      return { ...quote, fitted: surface.impliedVolatility(Math.log(strike / forward), time) };
-    }),
-  };
+  if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
+  const own = surfaceOf(usable, fit);
+  const surface = repair ? repaired(usable, own) : own;
+  const fitted = quotes.map(({ strike, forward, time }, i) => ({
+    ...implied[i],
+    fitted: surface.impliedVolatility(Math.log(strike / forward), time),
+  }));
+  return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards };
 }

@@ -16,6 +16,20 @@ export type HestonVolatilities = Float64Array;
 
 type Kernels = readonly [CompiledKernel, CompiledKernel, CompiledKernel];
 
+/** The quotes as the kernels take them: the times and the largest |k| of the expiries; k and expiry of each quote. */
+export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
+  readonly expiry: Float64Array;
+  readonly quote: Float64Array;
+  readonly expiryOf: Int32Array;
+} {
+  const furthest = expiries.map(({ logMoneyness }) => Math.max(...logMoneyness.map(Math.abs)));
+  return {
+    expiry: Float64Array.from([...expiries.map(({ time }) => time), ...furthest]),
+    quote: Float64Array.from(expiries.flatMap(({ logMoneyness }) => Array.from(logMoneyness))),
+    expiryOf: Int32Array.from(expiries.flatMap(({ logMoneyness }, e) => Array.from(logMoneyness, () => e))),
+  };
+}
+
 /** The kernels and the memory for the quotes of one underlying and up to `most` sets of parameters at a time. */
 export class HestonEngine implements Disposable {
   readonly count: number;
@@ -30,22 +44,20 @@ export class HestonEngine implements Disposable {
     this.#device = device;
     this.#kernels = kernels;
     this.#expiries = expiries.length;
-    const k = expiries.flatMap(({ logMoneyness }) => Array.from(logMoneyness));
-    this.count = k.length;
+    const { expiry, quote, expiryOf } = quoteArrays(expiries);
+    this.count = quote.length;
     this.#buffers = {
       expiry: device.createBuffer("f64", 2 * expiries.length),
-      quote: device.createBuffer("f64", k.length),
-      expiryOf: device.createBuffer("i32", k.length),
+      quote: device.createBuffer("f64", quote.length),
+      expiryOf: device.createBuffer("i32", quote.length),
       point: device.createBuffer("f64", PARAMETERS * most),
       rule: device.createBuffer("f64", RULE * most * expiries.length),
       moments: device.createBuffer("f64", 2 * MOMENTS * MAX_NODES * most * expiries.length),
-      output: device.createBuffer("f64", QUOTE_OUTPUTS * most * k.length),
+      output: device.createBuffer("f64", QUOTE_OUTPUTS * most * quote.length),
     };
-    const furthest = expiries.map(({ logMoneyness }) => Math.max(...logMoneyness.map(Math.abs)));
-    device.write(this.#buffers.expiry, Float64Array.from([...expiries.map(({ time }) => time), ...furthest]));
-    device.write(this.#buffers.quote, Float64Array.from(k));
-    const expiryOf = expiries.flatMap(({ logMoneyness }, e) => Array.from(logMoneyness, () => e));
-    device.write(this.#buffers.expiryOf, Int32Array.from(expiryOf));
+    device.write(this.#buffers.expiry, expiry);
+    device.write(this.#buffers.quote, quote);
+    device.write(this.#buffers.expiryOf, expiryOf);
   }
 
   static async create(device: Device, quotes: UnderlyingQuotes, most: number): Promise<HestonEngine> {

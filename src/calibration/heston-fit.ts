@@ -1,14 +1,15 @@
 /**
  * The fit of Heston's model to a surface of implied volatilities, by Levenberg and Marquardt's method with analytic
- * derivatives from several starts, all of which one launch evaluates.
+ * derivatives from several starts, which are evaluated together.
  */
 import type { Device } from "../device/index.ts";
 import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { HestonEngine } from "./heston-engine.ts";
+import { HestonEngine, type HestonVolatilities } from "./heston-engine.ts";
+import { hestonOnHost } from "./heston-host.ts";
 import { hostNormalCdf } from "../models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
 import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
-import { type LeastSquaresFit, leastSquaresBatch, type Linearisation } from "./least-squares.ts";
+import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "./least-squares.ts";
 
 /** Options of `fitHeston`. */
 export interface HestonFitOptions {
@@ -35,33 +36,55 @@ const STARTS = [
 ] as const;
 
 /**
- * Heston's model that is nearest to the quotes in implied volatility.
+ * Heston's model that is nearest to the quotes in implied volatility, on the calling thread.
  * @throws SpecError for quotes that nothing can be fitted to
  */
-export async function fitHeston(
+export function fitHeston(quotes: UnderlyingQuotes, options: HestonFitOptions = {}): SurfaceFit {
+  const search = hestonSearch(quotes, options);
+  let step = search.next();
+  if (step.done === true) return step.value;
+  const volatilities = hestonOnHost(quotes);
+  while (step.done !== true) step = search.next(step.value.map(volatilities));
+  return step.value;
+}
+
+/**
+ * The same fit by a device, which evaluates all starts in one launch.
+ * @throws SpecError for quotes that nothing can be fitted to
+ */
+export async function fitHestonOn(
   device: Device,
   quotes: UnderlyingQuotes,
-  { feller = false, starts = 2 }: HestonFitOptions = {},
+  options: HestonFitOptions = {},
 ): Promise<SurfaceFit> {
-  const { expiries } = checkedQuotes(quotes);
+  const search = hestonSearch(quotes, options);
+  let step = search.next();
+  if (step.done === true) return step.value;
   using engine = await HestonEngine.create(device, quotes, STARTS.length);
+  while (step.done !== true) step = search.next(await engine.volatilities(step.value));
+  return step.value;
+}
+
+/** The search for Heston's parameters: the points that it yields are answered by their volatilities. */
+function* hestonSearch(
+  quotes: UnderlyingQuotes,
+  { feller = false, starts = 2 }: HestonFitOptions,
+): Generator<readonly Float64Array[], SurfaceFit, HestonVolatilities[]> {
+  const { expiries } = checkedQuotes(quotes);
   const implied = expiries.flatMap((expiry) => Array.from(expiry.implied));
   const { weights, left } = usedWeights(quotes);
   // Under Feller's condition σ is a share of √(2κθ).
   const model = (x: Float64Array): Float64Array => (feller ? withShare(x) : x);
-  const evaluate = async (points: readonly Float64Array[]): Promise<Linearisation[]> => {
-    const all = await engine.volatilities(points.map(model));
-    return all.map((volatilities, i) => {
-      const residuals = new Float64Array(implied.length);
-      const jacobian = new Float64Array(PARAMETERS * implied.length);
-      for (let q = 0; q < implied.length; q++) {
-        const at = QUOTE_OUTPUTS * q;
-        residuals[q] = weights[q] * (volatilities[at] - implied[q]);
-        for (let j = 0; j < PARAMETERS; j++) jacobian[PARAMETERS * q + j] = weights[q] * volatilities[at + 1 + j];
-      }
-      if (feller) byShare(jacobian, points[i]);
-      return { residuals, jacobian };
-    });
+  const linearise = (volatilities: HestonVolatilities, point: Float64Array): Linearisation => {
+    const residuals = new Float64Array(implied.length);
+    const jacobian = new Float64Array(PARAMETERS * implied.length);
+    for (let q = 0; q < implied.length; q++) {
+      const at = QUOTE_OUTPUTS * q;
+      residuals[q] = weights[q] * (volatilities[at] - implied[q]);
+      for (let j = 0; j < PARAMETERS; j++) jacobian[PARAMETERS * q + j] = weights[q] * volatilities[at + 1 + j];
+    }
+    if (feller) byShare(jacobian, point);
+    return { residuals, jacobian };
   };
   const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
   const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
@@ -69,9 +92,21 @@ export async function fitHeston(
     const [v0, theta] = [atTheMoney(quotes, 0) ** 2, atTheMoney(quotes, expiries.length - 1) ** 2];
     return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];
   });
-  let fits = await leastSquaresBatch(from.slice(0, starts), spec, evaluate);
+  function* fitsFrom(
+    points: readonly number[][],
+  ): Generator<readonly Float64Array[], LeastSquaresFit[], HestonVolatilities[]> {
+    const searches = leastSquaresSearches(points, spec);
+    let step = searches.next();
+    while (step.done !== true) {
+      const trials = step.value;
+      const volatilities = yield trials.map(model);
+      step = searches.next(volatilities.map((found, i) => linearise(found, trials[i])));
+    }
+    return step.value;
+  }
+  let fits = yield* fitsFrom(from.slice(0, starts));
   if (!fits.some(({ status }) => status === "converged") && starts < from.length)
-    fits = [...fits, ...(await leastSquaresBatch(from.slice(starts), spec, evaluate))];
+    fits = [...fits, ...(yield* fitsFrom(from.slice(starts)))];
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
   return describe(quotes, best, model(best.point), { feller, left });
 }

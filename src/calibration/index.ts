@@ -4,7 +4,7 @@ export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatili
 export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";
 export type { RateInstrument } from "./curves/instruments.ts";
 export type { CurveInterpolation } from "./curves/interpolate.ts";
-export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit, withSurface } from "./fit-quotes.ts";
+export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit } from "./fit-quotes.ts";
 export { haganVolatility } from "./sabr.ts";
 export {
   type ArbitrageCheck,
@@ -14,11 +14,13 @@ export {
   type SurfaceFit,
   type UnderlyingQuotes,
 } from "./fit.ts";
-export { fitHeston, type HestonFitOptions } from "./heston-fit.ts";
+export { fitHeston, fitHestonOn, type HestonFitOptions } from "./heston-fit.ts";
 export { fitSvi } from "./svi-surface.ts";
 export { fitSsvi } from "./ssvi-fit.ts";
 export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
 export { fitAndreasenHuge } from "./andreasen-huge.ts";
+export { fitEssvi } from "./essvi-fit.ts";
+export { repaired } from "./repair.ts";
 export { fitLocal } from "./local-fit.ts";
 export {
   type Discount,

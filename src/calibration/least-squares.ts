@@ -286,19 +286,30 @@ export function leastSquares(
   return search.fit;
 }
 
+/** The searches from many starts side by side: the points that it yields are answered by their residuals. */
+export function* leastSquaresSearches(
+  starts: readonly ArrayLike<number>[],
+  spec: LeastSquaresSpec,
+): Generator<readonly Float64Array[], LeastSquaresFit[], readonly Linearisation[]> {
+  const searches = starts.map((start) => new LevenbergMarquardt(start, spec));
+  for (;;) {
+    const open = searches.filter(({ isDone }) => !isDone);
+    if (open.length === 0) return searches.map(({ fit }) => fit);
+    const found = yield open.map(({ trial }) => trial);
+    open.forEach((search, i) => search.tell(found[i]));
+  }
+}
+
 /** The fits from many starts, with residuals that are evaluated together, for instance by one launch on a device. */
 export async function leastSquaresBatch(
   starts: readonly ArrayLike<number>[],
   spec: LeastSquaresSpec,
   evaluate: (points: readonly Float64Array[]) => Promise<readonly Linearisation[]>,
 ): Promise<LeastSquaresFit[]> {
-  const searches = starts.map((start) => new LevenbergMarquardt(start, spec));
-  for (;;) {
-    const open = searches.filter(({ isDone }) => !isDone);
-    if (open.length === 0) return searches.map(({ fit }) => fit);
-    const found = await evaluate(open.map(({ trial }) => trial));
-    open.forEach((search, i) => search.tell(found[i]));
-  }
+  const searches = leastSquaresSearches(starts, spec);
+  let step = searches.next();
+  while (step.done !== true) step = searches.next(await evaluate(step.value));
+  return step.value;
 }
 
 /** Derivatives by central differences inside the bounds, for residuals without a formula of their own. */

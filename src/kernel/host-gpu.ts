@@ -1,8 +1,16 @@
 /** The `Gpu` that a kernel function sees when plain JavaScript calls it. */
 import { hostScalars } from "./host-scalars.ts";
 import type { Gpu } from "./gpu.ts";
+import type { Kernel, Params, ParamValues } from "./language.ts";
 import { erf, erfc } from "./math/erf.ts";
 import { inverseNormalCdf } from "./math/normal-inverse.ts";
 import { normalCdf, normalPdf } from "./math/normal.ts";
 
 export const hostGpu: Gpu = Object.freeze({ ...hostScalars, erf, erfc, normalCdf, normalPdf, inverseNormalCdf });
+
+/** Runs a kernel without barriers and shared memory as plain JavaScript in f64, one item after another. */
+export function runOnHost<P extends Params>(kernel: Kernel<P>, args: ParamValues<P>, items: number): void {
+  let item = 0;
+  const gpu: Gpu = { ...hostGpu, globalId: () => item };
+  for (; item < items; item++) kernel.body(args as never, gpu, kernel.env as never);
+}

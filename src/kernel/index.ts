@@ -31,6 +31,8 @@ export { formulaMessage, formulaShape, formulaVariables, onColumn, substituted }
 /** @internal */
 export { storesThatDepend } from "./dependence.ts";
 /** @internal */
+export { runOnHost } from "./host-gpu.ts";
+/** @internal */
 export { runWithin } from "./evaluate.ts";
 /** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";

@@ -11,6 +11,7 @@ import { priceConvertibles } from "./convertibles/index.ts";
 import { methodFor, nextMethodFor } from "./methods/choose.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
+import { underMovedQuotes } from "./moved-quotes.ts";
 import { resultOf } from "./output-row.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { priceRates } from "./rates/index.ts";
@@ -23,12 +24,23 @@ export interface BatchSetting extends Settings {
   readonly signal: AbortSignal | undefined;
 }
 
+/** Prices trades together, those whose quotes move with the spot of a scenario by `underMovedQuotes`. */
+export function priceBatch(
+  trades: readonly ParsedTrade[],
+  firstIndex: number,
+  setting: BatchSetting,
+): Promise<TradeResult[]> {
+  return underMovedQuotes(trades, firstIndex, setting, (some, under) =>
+    priceTogether(some, firstIndex, { ...setting, ...under }),
+  );
+}
+
 /**
  * Prices trades together: parsed rows become columns, each method prices those that it accepts, a guard looks at what
  * they find (`Guard`), and columns become rows again. What one trade throws is that trade's result; what the device
  * throws is thrown.
  */
-export function priceBatch(
+function priceTogether(
   trades: readonly ParsedTrade[],
   firstIndex: number,
   setting: BatchSetting,

@@ -5,6 +5,7 @@ import type { Precision } from "../kernel/index.ts";
 import { Backend } from "./backend.ts";
 import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
+import { underMovedQuotes } from "./moved-quotes.ts";
 import { lookAhead } from "./look-ahead.ts";
 import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
 import { within } from "../turns.ts";
@@ -101,8 +102,11 @@ export async function* priceTrades(
     const firstIndex = taken;
     taken += batch.length;
     if (firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
-    const shared = await pool?.price({ ...settings, trades: batch, firstIndex, scenarios, precision }, signal);
-    return shared ?? backend.run((engine) => priceBatch(batch, firstIndex, { ...settings, engine, scenarios, signal }));
+    return underMovedQuotes(batch, firstIndex, { scenarios, greeks: settings.greeks }, async (trades, under) => {
+      const own = { ...settings, ...under };
+      const shared = await pool?.price({ ...own, trades, firstIndex, precision }, signal);
+      return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
+    });
   };
   const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
   // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.

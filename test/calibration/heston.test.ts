@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { UnderlyingQuotes } from "../../src/calibration/fit.ts";
 import { rmseOf } from "../../src/calibration/fit.ts";
 import { HestonEngine } from "../../src/calibration/heston-engine.ts";
-import { fitHeston } from "../../src/calibration/heston-fit.ts";
+import { fitHeston, fitHestonOn } from "../../src/calibration/heston-fit.ts";
 import { hestonSlice } from "../../src/calibration/heston-slices.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { readFixture } from "../support/fixtures.ts";
@@ -55,7 +55,8 @@ describe("Heston's model from quotes", () => {
 
   it.each(covered.map((c) => [c.id, c] as const))("%s", async (_, c) => {
     const quotes = quotesOfCase(c);
-    const fit = await fitHeston(device, quotes);
+    const [fit, onDevice] = [fitHeston(quotes), await fitHestonOn(device, quotes)];
+    for (const name of NAMES) expect(fit.parameters[name]).toBeCloseTo(onDevice.parameters[name] as number, 6);
     expect(fit.status).toBe("converged");
     for (const name of NAMES) {
       const wanted = c.expected[name];

@@ -169,7 +169,7 @@ test("Andreasen and Huge's surface is free of arbitrage, and fits a smile", asyn
   expect(rmse).toBeLessThan(1e-6);
 });
 
-test("Heston's model of the reference case, which the written book prices", async () => {
+test("Heston's model of the reference case, which prices as the written one", async () => {
   const [{ params, expected, tolerance }] = casesOf("heston_calibration_exact_quotes");
   const times = params.days_to_expiry.map((days: number) => days / 365);
   const quotes = times.flatMap((expiry: number, i: number) =>
@@ -193,8 +193,8 @@ test("Heston's model of the reference case, which the written book prices", asyn
   const [before, after] = await Promise.all(
     [whole, JSON.parse(readFileSync(path, "utf8"))].map((one) => priceBook(readBook(one), { device, greeks: "none" })),
   );
-  expect(before.results[0].status === "error" && before.results[0].error.message).toContain("feynkac calibrate");
-  expect(after.results[0]).toMatchObject({ status: "ok", method: "heston" });
+  expect(before.results[0]).toMatchObject({ status: "ok", method: "heston" });
+  expect(after.results[0].value).toBeCloseTo(before.results[0].value!, 9);
 });
 
 test.each(casesOf("hull_white_calibration").map((one) => [one.id, one]))(

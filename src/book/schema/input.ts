@@ -156,6 +156,8 @@ export interface ScenariosInput {
   readonly spot?: readonly number[] | { readonly [underlying: string]: readonly number[] } | undefined;
   readonly volatility?: readonly number[] | undefined;
   readonly rate?: readonly number[] | undefined;
+  /** What quotes of volatilities keep while the spot moves; the local volatility unless given. */
+  readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 
 /** A book as plain data: what `parseBook` accepts, and what its JSON text says. */

@@ -104,15 +104,19 @@ export interface OptionQuoteInput {
   readonly bid?: number | undefined;
   readonly ask?: number | undefined;
   readonly weight?: number | undefined;
+  /** The day or the moment that the quote is of. */
+  readonly date?: TimeInput | undefined;
 }
 
 type FitInput =
   | "svi"
   | "ssvi"
+  | "essvi"
   | "andreasen-huge"
   | "local"
   | "heston"
   | "none"
+  | { readonly heston: { readonly feller: boolean } }
   | { readonly sabr: { readonly beta: number } };
 
 /** The parameters of Heston's model, as written. */
@@ -167,6 +171,10 @@ export type VolatilityInput =
           };
       /** The fit; quotes without one are checked and not priced. */
       readonly fit?: FitInput | undefined;
+      /** True where a fit with arbitrage becomes the nearest surface without. */
+      readonly repair?: boolean | undefined;
+      /** Quotes whose date lies more days before asOf are left out. */
+      readonly maxAge?: number | undefined;
     };
 
 /** An underlying of a market, as written. */
@@ -175,7 +183,8 @@ export interface UnderlyingInput {
   readonly currency: string;
   readonly dividends?:
     | {
-        readonly yield?: number | undefined;
+        /** "parity": as put–call parity of the quotes implies. */
+        readonly yield?: number | "parity" | undefined;
         readonly discrete?:
           | readonly {
               readonly date: TimeInput;

@@ -29,7 +29,9 @@ import {
   rate,
   type Schema,
   time,
+  trueOrFalse,
   volatility,
+  word,
 } from "./values.ts";
 
 export interface ZeroNodeSpec {
@@ -165,6 +167,10 @@ export interface FittedSpec {
   readonly kind: "fitted";
   readonly quotes: readonly OptionQuoteSpec[];
   readonly fit: z.infer<typeof fitSchema>;
+  /** True where a fit with arbitrage becomes the nearest surface without. */
+  readonly repair?: boolean | undefined;
+  /** Quotes whose date lies more days before asOf are stale and left out. */
+  readonly maxAge?: number | undefined;
 }
 
 export type VolatilitySpec =
@@ -181,7 +187,12 @@ export type VolatilitySpec =
   | Sabr
   | GaussianFactors
   | { readonly kind: "local"; readonly expression: string }
-  | { readonly kind: "quotes"; readonly quotes: QuotesSpec; readonly fit?: FittedSpec["fit"] };
+  | {
+      readonly kind: "quotes";
+      readonly quotes: QuotesSpec;
+      readonly fit?: FittedSpec["fit"];
+      readonly repair?: boolean;
+    };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
 
@@ -244,9 +255,11 @@ const volatilityForms = {
       }),
     }),
     fit: fitSchema.optional(),
-  }).transform(({ quotes, fit }): VolatilitySpec => {
-    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none" };
-    return { kind: "quotes", quotes, ...(fit === undefined ? {} : { fit }) };
+    repair: trueOrFalse.optional(),
+    maxAge: notNegative.optional(),
+  }).transform(({ quotes, fit, repair = false, maxAge }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge };
+    return { kind: "quotes", quotes, repair, ...(fit === undefined ? {} : { fit }) };
   }),
 };
 
@@ -265,7 +278,7 @@ const underlyingSchema = object({
   spot: positive,
   currency: name,
   dividends: object({
-    yield: rate.optional(),
+    yield: choose('a yield or "parity"', { number: rate, string: word(["parity"], { or: "a yield" }) }).optional(),
     discrete: list(dividendSchema, 'a list of { "date", "cash", "proportional" }').optional(),
   }).optional(),
   volatility: volatilitySchema.optional(),

@@ -13,6 +13,7 @@ import {
   positiveVolatility,
   rate,
   time,
+  trueOrFalse,
   word,
 } from "./values.ts";
 
@@ -107,14 +108,20 @@ export const optionQuoteSchema = object({
   bid: notNegative.optional(),
   ask: notNegative.optional(),
   weight: notNegative.optional(),
+  date: time.optional(),
 });
 
 /** The fits that option quotes may ask for. */
 export const fitSchema = choose(
-  '"svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } }',
+  '"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } } or { "sabr": { "beta" } }',
   {
-    string: word(["svi", "ssvi", "andreasen-huge", "local", "heston", "none"], { or: '{ "sabr": { "beta" } }' }),
-    marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
+    string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
+      or: 'an object, "heston" or "sabr"',
+    }),
+    marked: {
+      heston: object({ heston: object({ feller: trueOrFalse }) }),
+      sabr: object({ sabr: object({ beta: fraction }) }),
+    },
   },
 );
 

@@ -1,6 +1,6 @@
 /** The scenario axes of a book, as written. */
 import type * as z from "zod";
-import { choose, list, mapOf, numberWhere, object, time } from "./values.ts";
+import { choose, list, mapOf, numberWhere, object, time, word } from "./values.ts";
 
 const spotShift = numberWhere("a relative shift above −1 (−0.1 is −10 %)", { exclusiveMinimum: -1 });
 const absoluteShift = numberWhere("a shift between −100 and 100 (0.01 is 1 %)", { minimum: -100, maximum: 100 });
@@ -18,6 +18,7 @@ export const scenariosSchema = object({
   spot: spotSchema.optional(),
   volatility: list(absoluteShift, "a list of volatility shifts, at least one", 1).optional(),
   rate: list(absoluteShift, "a list of rate shifts, at least one", 1).optional(),
+  quotes: word(["sticky-strike", "sticky-delta", "sticky-local-volatility"]).optional(),
 });
 
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;

@@ -73,6 +73,11 @@ export const wholeNumberFrom = (minimum: number, maximum: number, what: string):
     { type: "integer", minimum, maximum },
     (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
   );
+export const trueOrFalse: Schema<boolean> = checked(
+  "true or false",
+  { type: "boolean" },
+  (value) => typeof value === "boolean",
+);
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 

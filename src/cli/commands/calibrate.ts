@@ -1,12 +1,5 @@
 import { readFileSync } from "node:fs";
-import {
-  finishCalibration,
-  type MarketCalibration,
-  parseJson,
-  readHeader,
-  readWholeText,
-  decodeText,
-} from "../../book/index.ts";
+import { type MarketCalibration, parseJson, readHeader, readWholeText, decodeText } from "../../book/index.ts";
 import { sheetFile } from "../../charts/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
@@ -28,11 +21,7 @@ export interface CalibrateOptions {
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));
-  const { calibration: begun, pending } = readHeader(book).market;
-  const calibration = await finishCalibration(begun, pending, async () => {
-    const { openDevice } = await import("../../device/index.ts");
-    return openDevice({ backend: "cpu" });
-  });
+  const { calibration } = readHeader(book).market;
   const { underlyings, rates } = calibration;
   const names = [...Object.keys(underlyings), ...Object.keys(rates)];
   if (names.length === 0)
@@ -93,8 +82,11 @@ function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): P
     return [currency, isAlone ? curve : { [model]: { ...parameters, curve } }] as const;
   });
   const fitted = Object.entries(written.underlyings ?? {}).map(([name, underlying]) => {
-    const volatility = underlyings[name]?.volatility ?? undefined;
-    return [name, volatility === undefined ? underlying : { ...underlying, volatility }] as const;
+    const { volatility, parity } = underlyings[name] ?? {};
+    if (volatility === undefined || volatility === null) return [name, underlying] as const;
+    const dividends =
+      parity === undefined ? {} : { dividends: { ...(underlying.dividends as Plain), yield: parity.yield } };
+    return [name, { ...underlying, ...dividends, volatility }] as const;
   });
   return { ...rest, market: { ...market, rates: Object.fromEntries(curves), underlyings: Object.fromEntries(fitted) } };
 }

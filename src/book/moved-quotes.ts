@@ -1,0 +1,42 @@
+/** Underlyings whose volatility was fitted to quotes, after a move of their spot. */
+import { BookError } from "../errors.ts";
+import type { Underlying } from "../market/index.ts";
+import type { Refit } from "./calibrate.ts";
+import type { QuotesKept } from "./quotes-kept.ts";
+
+interface Quoted {
+  readonly refit: Refit;
+  /** The underlyings that were moved, by the spot and by what the quotes keep. */
+  readonly moved: Map<number, Map<QuotesKept, Underlying>>;
+}
+
+/** The quotes stand beside the underlying: one that is sent to a worker is plain data. */
+const quoted = new WeakMap<Underlying, Quoted>();
+
+export function rememberQuotes(underlying: Underlying, refit: Refit): void {
+  quoted.set(underlying, { refit, moved: new Map() });
+}
+
+/** Tells whether the volatility of an underlying was fitted to quotes. */
+export const hasQuotes = (underlying: Underlying): boolean => quoted.has(underlying);
+
+/**
+ * The underlying at another spot. Where its volatility was fitted to quotes, these are moved and fitted again, once for
+ * all trades.
+ * @throws BookError a spot without a fit
+ */
+export function movedUnderlying(underlying: Underlying, spot: number, keep: QuotesKept): Underlying {
+  const quotes = quoted.get(underlying);
+  if (quotes === undefined || keep === "sticky-local-volatility") return { ...underlying, spot };
+  let ofSpot = quotes.moved.get(spot);
+  if (ofSpot === undefined) quotes.moved.set(spot, (ofSpot = new Map<QuotesKept, Underlying>()));
+  let moved = ofSpot.get(keep);
+  if (moved === undefined) {
+    const volatility = quotes.refit(spot, keep === "sticky-strike" ? "strike" : "moneyness");
+    if (volatility === undefined)
+      throw new BookError("scenarios.spot", `the quotes of ${underlying.name} have no fit at the spot ${spot}`);
+    moved = { ...underlying, spot, volatility };
+    ofSpot.set(keep, moved);
+  }
+  return moved;
+}

@@ -1,0 +1,86 @@
+/** The forwards of an underlying, and the yield that they imply, from put–call parity of its quotes. */
+import { BookError } from "../errors.ts";
+import { discountFactor } from "../market/index.ts";
+import { type Carry, forwardAt, midOf } from "./carry.ts";
+import type { Place } from "./place.ts";
+import type { OptionQuoteSpec } from "./schema/index.ts";
+import { type AsOf, timeText, yearsFrom } from "./time.ts";
+
+/** The forward of one expiry by parity. */
+export interface ParityForward {
+  readonly expiry: number | string;
+  /** The weighted mean of K + (C − P)/D over the strikes that have a call and a put. */
+  readonly forward: number;
+  /** The yield, dividends and borrow together, with which the spot alone grows to that forward. */
+  readonly yield: number;
+  readonly strikes: number;
+  /** The forward of the book, with one yield for all expiries, relative to this one, less 1. */
+  readonly error: number;
+}
+
+/** The yield that prices the forwards of all expiries best, and these forwards. */
+export interface Parity {
+  readonly yield: number;
+  readonly forwards: readonly ParityForward[];
+}
+
+/** Yields beyond this are none of a market. */
+const LARGEST_YIELD = 100;
+
+/**
+ * The yield q of the spot with C − P = D·(F(q) − K): by expiry, and the one for all, which has the smallest squares of
+ * errors of ln F. Cash dividends are paid as the book pays them.
+ * @throws BookError quotes without a call and a put of one expiry and strike, or without a forward above 0
+ */
+export function parityOf(quotes: readonly OptionQuoteSpec[], carry: Carry, asOf: AsOf, place: Place): Parity {
+  const pairs = new Map<number, { readonly expiry: number | string; sum: number; weight: number; strikes: number }>();
+  const price = (quote: OptionQuoteSpec): number | undefined => (quote.bid === 0 ? undefined : midOf(quote));
+  for (const call of quotes) {
+    if (call.type === "put") continue;
+    const time = yearsFrom(asOf, call.expiry);
+    const isTwin = ({ type, strike, expiry }: OptionQuoteSpec): boolean =>
+      type === "put" && strike === call.strike && yearsFrom(asOf, expiry) === time;
+    const put = quotes.find(isTwin);
+    const [c, p] = [price(call), put && price(put)];
+    if (put === undefined || c === undefined || p === undefined || !(time > 0)) continue;
+    const weight = Math.min(call.weight ?? 1, put.weight ?? 1);
+    const known = pairs.get(time) ?? { expiry: timeText(asOf, call.expiry), sum: 0, weight: 0, strikes: 0 };
+    known.sum += weight * (call.strike + (c - p) / discountFactor(carry.rates, time));
+    known.weight += weight;
+    known.strikes += weight > 0 ? 1 : 0;
+    pairs.set(time, known);
+  }
+  const found = [...pairs].filter(([, { weight }]) => weight > 0);
+  if (found.length === 0)
+    throw new BookError(
+      place("dividends", "yield"),
+      'expected quotes with the prices of a call and a put of one expiry and strike; give them, or a number for "yield"',
+    );
+  const implied = found.map(([time, { expiry, sum, weight, strikes }]) => {
+    const forward = sum / weight;
+    if (!(forward > 0))
+      throw new BookError(place("volatility", "quotes"), `put–call parity implies the forward ${forward} at ${expiry}`);
+    return { time, expiry, forward, strikes, weight, yield: yieldOf(forward, time, carry) };
+  });
+  const total = implied.reduce((sum, { weight, time }) => sum + weight * time * time, 0);
+  const all = implied.reduce((sum, { weight, time, yield: q }) => sum + weight * time * time * q, 0) / total;
+  const forwards = implied.map(({ time, expiry, forward, strikes, yield: q }): ParityForward => {
+    const error = forwardAt(withYield(carry, all), time) / forward - 1;
+    return { expiry, forward, yield: q, strikes, error };
+  });
+  return { yield: all, forwards };
+}
+
+const withYield = (carry: Carry, q: number): Carry => ({ ...carry, dividends: { ...carry.dividends, yield: q } });
+
+/** The yield with which the book's forward is the one given, by bisection: the forward falls with the yield. */
+function yieldOf(forward: number, time: number, carry: Carry): number {
+  let [low, high] = [-LARGEST_YIELD, LARGEST_YIELD];
+  while (high - low > 1e-15 * LARGEST_YIELD) {
+    const middle = 0.5 * (low + high);
+    if (middle === low || middle === high) break;
+    if (forwardAt(withYield(carry, middle), time) > forward) low = middle;
+    else high = middle;
+  }
+  return 0.5 * (low + high);
+}

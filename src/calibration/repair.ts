@@ -1,0 +1,46 @@
+/** The nearest surface without arbitrage to one that has some. */
+import { fitAndreasenHuge } from "./andreasen-huge.ts";
+import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+
+/** Points of an expiry at which the repaired surface is near to the one that it repairs. */
+const POINTS = 25;
+
+/**
+ * The surface itself where it is free of arbitrage; else the surface of Andreasen and Huge (2011) that is nearest to it
+ * in implied volatility over the range of the quotes. The message says that it was repaired, and by how much.
+ */
+export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
+  if (fit.butterfly.free && fit.calendar.free) return fit;
+  const sampled: UnderlyingQuotes = {
+    spot: quotes.spot,
+    expiries: quotes.expiries.map((expiry) => {
+      const { logMoneyness: k, time } = expiry;
+      const [from, to] = [k[0], k[k.length - 1]];
+      const points =
+        k.length === 1 ? k : Float64Array.from({ length: POINTS }, (_, i) => from + ((to - from) * i) / (POINTS - 1));
+      return {
+        ...expiry,
+        logMoneyness: points,
+        implied: points.map((at) => Math.max(fit.impliedVolatility(at, time), 1e-3)),
+        weights: points.map(() => 1),
+      };
+    }),
+  };
+  const nearest = fitAndreasenHuge(sampled);
+  const moved = rmseOf(sampled, nearest.impliedVolatility);
+  const places = [
+    ...(fit.butterfly.free ? [] : [`Gatheral's g is ${fit.butterfly.min.toPrecision(3)}`]),
+    ...(fit.calendar.free ? [] : [`total variance falls by ${(-fit.calendar.min).toPrecision(3)}`]),
+  ];
+  const message =
+    `repaired, because ${places.join(" and ")}: the nearest surface without arbitrage lies ` +
+    `${moved.toPrecision(3)} of volatility (root mean square) from the fit`;
+  return {
+    ...nearest,
+    status: fit.status === "converged" ? nearest.status : fit.status,
+    model: fit.model,
+    parameters: fit.parameters,
+    ...(fit.standardErrors === undefined ? {} : { standardErrors: fit.standardErrors }),
+    message: fit.message === undefined ? message : `${fit.message}; ${message}`,
+  };
+}
