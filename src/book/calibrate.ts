@@ -240,7 +240,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
   const isUsable = surface !== undefined || (fit === "none" && rows.some(({ implied }) => implied !== null));
   return {
     status: surface?.status ?? (isUsable ? "converged" : "infeasible"),
-    model: surface?.model ?? (typeof fit === "string" ? fit : "sabr"),
+    model: surface?.model ?? (typeof fit === "string" ? fit : "sabr" in fit ? "sabr" : "local"),
     parameters: surface?.parameters ?? {},
     standardErrors: surface?.standardErrors ?? null,
     rmse: surface === undefined ? null : fitted.rmse,

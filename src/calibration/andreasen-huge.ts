@@ -10,9 +10,18 @@
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
 import { checkedQuotes } from "./fit.ts";
-import { blackDeviation } from "./implied/volatility.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
-import { forwardStep, type Grid, type Prices, type Step } from "./forward-step.ts";
+import {
+  byLogPrice,
+  cellOf,
+  forwardStep,
+  type Grid,
+  gridFor,
+  impliedAt,
+  type ImpliedOption,
+  type Prices,
+  type Step,
+} from "./forward-step.ts";
 import { type Expiry, limitedMessage, localVolatility } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
@@ -37,7 +46,7 @@ interface FittedStep {
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
-  const grid = gridFor(expiries);
+  const grid = gridFor(expiries, NODES);
   const steps: FittedStep[] = [];
   let before = payoffs(grid);
   expiries.forEach((expiry, i) => {
@@ -56,7 +65,7 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     return step;
   };
   const impliedVolatility = (k: number, t: number): number =>
-    impliedAt(grid, stepAt(t).prices, k).deviation / Math.sqrt(t);
+    optionAt(grid, stepAt(t).prices, k).deviation / Math.sqrt(t);
   const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
   });
@@ -81,23 +90,6 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-/** A grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
-function gridFor(expiries: readonly ExpiryQuotes[]): Grid {
-  const widest = Math.max(
-    ...expiries.map(({ time, implied, logMoneyness }) => {
-      const deviation = Math.max(...implied) * Math.sqrt(time);
-      return Math.max(6 * deviation, ...logMoneyness.map((k) => Math.abs(k) + 2 * deviation));
-    }),
-  );
-  const narrowest = Math.min(...expiries.map(({ time, implied }) => Math.min(...implied) * Math.sqrt(time)));
-  const bend = Math.asinh(widest / (4 * narrowest));
-  const k = Float64Array.from(
-    { length: NODES },
-    (_, j) => (widest * Math.sinh(bend * ((2 * j) / (NODES - 1) - 1))) / Math.sinh(bend),
-  );
-  return { k, kappa: k.map(Math.exp) };
-}
-
 function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
@@ -116,12 +108,11 @@ function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices)
     const jacobian = new Float64Array(n * n);
     const slopes = new Float64Array(4 * n);
     logMoneyness.forEach((k, i) => {
-      const { deviation, price, weights: shares } = impliedAt(grid, step.prices, k);
-      const d1 = -k / deviation + 0.5 * deviation;
-      const vega = Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300);
+      const option = optionAt(grid, step.prices, k);
       const weight = Math.sqrt(weights[i]);
-      residuals[i] = weight * (deviation / root - implied[i]);
-      for (let a = 0; a < 4; a++) slopes[4 * i + a] = (weight * price * shares[a]) / (vega * root);
+      residuals[i] = weight * (option.deviation / root - implied[i]);
+      const slope = weight * byLogPrice(option, k, time);
+      for (let a = 0; a < 4; a++) slopes[4 * i + a] = slope * option.weights[a];
     });
     for (let j = 0; j < n; j++) {
       const moved = step.derivative(region, j);
@@ -147,50 +138,14 @@ function onNodes(region: Int32Array, point: Float64Array): Float64Array {
   return sigma;
 }
 
-/** The cell of the grid that k lies in, so that there is a node on each side of it. */
-function cellOf({ k: nodes }: Grid, k: number): number {
-  let [low, high] = [1, nodes.length - 3];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (nodes[middle] <= k) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
 function payoffs({ kappa }: Grid): Prices {
   return { calls: kappa.map((x) => Math.max(1 - x, 0)), puts: kappa.map((x) => Math.max(x - 1, 0)) };
 }
 
-/** Prices below this are none. */
-const TINY = 1e-200;
-
-/**
- * The option out of the money at k: its price by the cubic through the logarithms at the four nodes about k, which
- * keeps the relative accuracy of small ones, the derivatives of ln price by the prices at these nodes, and σ√t.
- */
-function impliedAt(
-  grid: Grid,
-  { calls, puts }: Prices,
-  k: number,
-): { readonly deviation: number; readonly price: number; readonly weights: readonly number[] } {
-  const cell = cellOf(grid, k);
-  const x = grid.k;
+/** The option out of the money at k, as `impliedAt` has it. */
+function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption {
   const values = k >= 0 ? calls : puts;
-  let log = 0;
-  const weights = [0, 0, 0, 0];
-  for (let a = cell - 1; a <= cell + 2; a++) {
-    let product = 1;
-    for (let b = cell - 1; b <= cell + 2; b++) if (b !== a) product *= (k - x[b]) / (x[a] - x[b]);
-    const value = Math.max(values[a], TINY);
-    log += product * Math.log(value);
-    weights[a - cell + 1] = product / value;
-  }
-  const strike = Math.exp(k);
-  // What is interpolated between values at their bounds may leave them.
-  const price = Math.min(Math.exp(log), Math.min(strike, 1) * (1 - 1e-15));
-  const { deviation } = blackDeviation({ quoted: { forward: 1, strike, price, sign: k >= 0 ? 1 : -1 } });
-  return { deviation, price, weights };
+  return impliedAt(grid, k, (j) => values[j]);
 }
 
 /** Dupire's local variance 2·(∂c/∂t)/(κ²·∂²c/∂κ²) at k, between the nodes linear. */
@@ -215,8 +170,8 @@ function increase(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) =
 }
 
 /** The smallest of a number over the nodes within the quotes; what is below 0 by rounding only counts as 0. */
-function smallestOver(
-  grid: Grid,
+export function smallestOver(
+  grid: Pick<Grid, "k">,
   expiries: readonly Expiry[],
   value: (expiry: Expiry, node: number, i: number) => number,
 ): ArbitrageCheck {

@@ -1,4 +1,5 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
@@ -23,7 +24,13 @@ export interface OptionQuote {
 }
 
 /** The models of surfaces that are fitted on the host. */
-export type SurfaceModel = "svi" | "ssvi" | "andreasen-huge" | "local" | { readonly sabr: { readonly beta: number } };
+export type SurfaceModel =
+  | "svi"
+  | "ssvi"
+  | "andreasen-huge"
+  | "local"
+  | { readonly sabr: { readonly beta: number } }
+  | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
 /** A model of surfaces, `"heston"`, which a device fits (`fitHeston`), or `"none"` for implied volatilities only. */
 export type QuoteFit = SurfaceModel | "heston" | "none";
@@ -106,7 +113,7 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
     case "local":
       return fitLocal(quotes);
     default:
-      return fitSabr(quotes, fit.sabr.beta);
+      return "sabr" in fit ? fitSabr(quotes, fit.sabr.beta) : fitAdjoint(quotes, fit.local);
   }
 }
 

@@ -1,5 +1,8 @@
 /** One implicit step of Dupire's equation on a grid of κ = K/F, with its derivatives by the local volatilities. */
 
+import type { ExpiryQuotes } from "./fit.ts";
+import { blackDeviation } from "./implied/volatility.ts";
+
 /** Nodes k = ln κ and κ. */
 export interface Grid {
   readonly k: Float64Array;
@@ -81,4 +84,74 @@ export function forwardStep({ k, kappa }: Grid, { elapsed, sigma, before }: Step
       return (2 * byTime[node]) / density(node);
     },
   };
+}
+
+/** A grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
+export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid {
+  const widest = Math.max(
+    ...expiries.map(({ time, implied, logMoneyness }) => {
+      const deviation = Math.max(...implied) * Math.sqrt(time);
+      return Math.max(6 * deviation, ...logMoneyness.map((k) => Math.abs(k) + 2 * deviation));
+    }),
+  );
+  const narrowest = Math.min(...expiries.map(({ time, implied }) => Math.min(...implied) * Math.sqrt(time)));
+  const bend = Math.asinh(widest / (4 * narrowest));
+  const k = Float64Array.from(
+    { length: nodes },
+    (_, j) => (widest * Math.sinh(bend * ((2 * j) / (nodes - 1) - 1))) / Math.sinh(bend),
+  );
+  return { k, kappa: k.map(Math.exp) };
+}
+
+/** The cell of the grid that k lies in, so that there is a node on each side of it. */
+export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
+  let [low, high] = [1, x.length - 3];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (x[middle] <= k) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Prices below this are none. */
+const TINY = 1e-200;
+
+/** An option out of the money that is read from a grid. */
+export interface ImpliedOption {
+  /** σ√t. */
+  readonly deviation: number;
+  readonly price: number;
+  /** The derivatives of ln price by the values at the four nodes from `first` on. */
+  readonly weights: readonly number[];
+  readonly first: number;
+}
+
+/**
+ * The option out of the money at k from its values on the nodes, in units of the forward: by the cubic through the
+ * logarithms at the four nodes about k, which keeps the relative accuracy of small ones.
+ */
+export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
+  const first = cellOf(grid, k) - 1;
+  const x = grid.k;
+  let log = 0;
+  const weights = [0, 0, 0, 0];
+  for (let a = first; a <= first + 3; a++) {
+    let product = 1;
+    for (let b = first; b <= first + 3; b++) if (b !== a) product *= (k - x[b]) / (x[a] - x[b]);
+    const value = Math.max(valueAt(a), TINY);
+    log += product * Math.log(value);
+    weights[a - first] = product / value;
+  }
+  const strike = Math.exp(k);
+  // What is interpolated between values at their bounds may leave them.
+  const price = Math.min(Math.exp(log), Math.min(strike, 1) * (1 - 1e-15));
+  const { deviation } = blackDeviation({ quoted: { forward: 1, strike, price, sign: k >= 0 ? 1 : -1 } });
+  return { deviation, price, weights, first };
+}
+
+/** The derivative of the implied volatility by ln price. */
+export function byLogPrice({ deviation, price }: ImpliedOption, k: number, t: number): number {
+  const d1 = -k / deviation + 0.5 * deviation;
+  return price / (Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300) * Math.sqrt(t));
 }

@@ -151,8 +151,10 @@ export class LevenbergMarquardt {
     const n = this.trial.length;
     const size = Math.sqrt(this.#sum);
     if (size <= Math.max(this.#smallest, ROUNDING * Math.sqrt(this.#best?.residuals.length ?? 0))) return true;
+    // A decrease by τ of the sum of squares, at which a search may end, is a cosine of √τ.
+    const most = Math.max(ORTHOGONAL, 2 * Math.sqrt(this.#tolerance)) * size;
     return this.#gradient.every(
-      (slope, j) => !this.#isFree(j) || Math.abs(slope) <= ORTHOGONAL * size * Math.sqrt(this.#normal[j * n + j]),
+      (slope, j) => !this.#isFree(j) || Math.abs(slope) <= most * Math.sqrt(this.#normal[j * n + j]),
     );
   }
 
@@ -301,29 +303,51 @@ export async function leastSquaresBatch(
   }
 }
 
+/** The points at which residuals are wanted for central differences, and the derivatives that follow from them. */
+export interface Differences {
+  /** The point itself, and two points for each parameter, which lie inside the bounds. */
+  readonly points: readonly Float64Array[];
+  /** The derivatives from the residuals at all points; 0 by a parameter whose bounds are one number. */
+  readonly linearise: (residuals: readonly Float64Array[]) => Linearisation;
+}
+
+/** Central differences at a point; a parameter is moved by `width` times its size, or `least` where it is smaller. */
+export function centralDifferences(
+  point: Float64Array,
+  { lower, upper }: LeastSquaresSpec,
+  width = 1e-6,
+  least: (j: number) => number = () => 1e-3,
+): Differences {
+  const n = point.length;
+  const moved = (j: number, by: number): Float64Array => {
+    const one = point.slice();
+    one[j] = Math.min(Math.max(one[j] + by * width * Math.max(Math.abs(one[j]), least(j)), lower[j]), upper[j]);
+    return one;
+  };
+  const pairs = Array.from(point, (_, j) => [moved(j, 1), moved(j, -1)] as const);
+  return {
+    points: [point, ...pairs.flat()],
+    linearise: ([residuals, ...sides]) => {
+      const jacobian = new Float64Array(residuals.length * n);
+      pairs.forEach(([above, below], j) => {
+        const distance = above[j] - below[j];
+        if (!(distance > 0)) return;
+        const [high, low] = [sides[2 * j], sides[2 * j + 1]];
+        for (let i = 0; i < residuals.length; i++) jacobian[i * n + j] = (high[i] - low[i]) / distance;
+      });
+      return { residuals, jacobian };
+    },
+  };
+}
+
 /** Derivatives by central differences inside the bounds, for residuals without a formula of their own. */
 export function withDifferences(
   residualsAt: (point: Float64Array) => Float64Array,
-  { lower, upper }: LeastSquaresSpec,
+  spec: LeastSquaresSpec,
 ): (point: Float64Array) => Linearisation {
   return (point) => {
-    const n = point.length;
-    const residuals = residualsAt(point);
-    const jacobian = new Float64Array(residuals.length * n);
-    const moved = point.slice();
-    for (let j = 0; j < n; j++) {
-      const width = 1e-6 * Math.max(Math.abs(point[j]), 1e-3);
-      const above = Math.min(point[j] + width, upper[j]);
-      const below = Math.max(point[j] - width, lower[j]);
-      if (!(above > below)) continue;
-      moved[j] = above;
-      const high = residualsAt(moved);
-      moved[j] = below;
-      const low = residualsAt(moved);
-      moved[j] = point[j];
-      for (let i = 0; i < residuals.length; i++) jacobian[i * n + j] = (high[i] - low[i]) / (above - below);
-    }
-    return { residuals, jacobian };
+    const { points, linearise } = centralDifferences(point, spec);
+    return linearise(points.map(residualsAt));
   };
 }
 

@@ -5,7 +5,7 @@
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { splineAt, splineThrough } from "./spline.ts";
 import { dupire, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
@@ -15,21 +15,7 @@ import { dupire, limitedMessage, localVolatility, type VarianceAt } from "./vari
  */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
-  const slices = expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
-    const spline = splineThrough(
-      logMoneyness,
-      implied.map((sigma) => sigma * sigma * time),
-    );
-    return {
-      time,
-      forward,
-      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
-      at: (k) => {
-        const [variance, slope, curvature] = splineAt(spline, k);
-        return { variance, slope, curvature };
-      },
-    };
-  });
+  const slices = splinesOf(expiries);
   const [butterfly, calendar] = [butterflyCheck(slices), calendarCheck(slices)];
   if (!butterfly.free || !calendar.free) {
     const message =
@@ -52,8 +38,27 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
+/** Total variance by a spline in k through the quotes of each expiry. */
+export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
+  return expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
+    const spline = splineThrough(
+      logMoneyness,
+      implied.map((sigma) => sigma * sigma * time),
+    );
+    return {
+      time,
+      forward,
+      range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]],
+      at: (k) => {
+        const [variance, slope, curvature] = splineAt(spline, k);
+        return { variance, slope, curvature };
+      },
+    };
+  });
+}
+
 /** w and its derivatives, by splines in t through the slices and 0, linear in the slices' values. */
-function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
+export function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
   const times = [0, ...slices.map(({ time }) => time)];
   const cardinal = slices.map((_, i) =>
     splineThrough(

@@ -13,6 +13,7 @@ import {
   positiveVolatility,
   rate,
   time,
+  wholeNumberFrom,
   word,
 } from "./values.ts";
 
@@ -109,14 +110,25 @@ export const optionQuoteSchema = object({
   weight: notNegative.optional(),
 });
 
+/** Local volatility by direct calibration: the numbers of spots and times, and the error that smoothness may cost. */
+const localFit = object({
+  method: word(["adjoint"]),
+  spots: wholeNumberFrom(20, 1000, "a whole number of spots from 20 to 1,000").optional(),
+  times: wholeNumberFrom(5, 1000, "a whole number of times from 5 to 1,000").optional(),
+  tolerance: positive.optional(),
+});
+
+/** The fits that are objects. */
+const FORMS = '{ "sabr": { "beta" } } or { "local": { "method": "adjoint" } }';
+
 /** The fits that option quotes may ask for. */
-export const fitSchema = choose(
-  '"svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } }',
-  {
-    string: word(["svi", "ssvi", "andreasen-huge", "local", "heston", "none"], { or: '{ "sabr": { "beta" } }' }),
-    marked: { sabr: object({ sabr: object({ beta: fraction }) }) },
+export const fitSchema = choose(`"svi", "ssvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
+  string: word(["svi", "ssvi", "andreasen-huge", "local", "heston", "none"], { or: FORMS }),
+  marked: {
+    sabr: object({ sabr: object({ beta: fraction }) }),
+    local: object({ local: localFit }),
   },
-);
+});
 
 const years = numberWhere("years above 0", { exclusiveMinimum: 0, maximum: MAX_YEARS });
 const quoteTerms = { frequency, strike: rate, price: positive };
