@@ -1,11 +1,12 @@
 /** Correlations of what drives a trade, as a matrix. */
 import { BookError } from "../errors.ts";
+import { keyOf } from "../remembered.ts";
 import type { Correlation } from "../market/index.ts";
 import { quote } from "./names.ts";
 import type { DriverCorrelations } from "./types.ts";
 
 /** The key of a pair of names, in either order. */
-const keyOf = (first: string, second: string): string => JSON.stringify([first, second].toSorted());
+const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
 
 /** The correlations of a book by their names. */
 export class CorrelationTable {
@@ -15,7 +16,7 @@ export class CorrelationTable {
   /** `place`: of a correlation, by its index. @throws BookError a pair that is there twice, or a name with itself */
   constructor(correlations: readonly Correlation[], place: (index: number) => string) {
     correlations.forEach(({ first, second, value }, i) => {
-      const key = keyOf(first, second);
+      const key = pairKey(first, second);
       if (first === second && value === 1) return;
       if (first === second) throw new BookError(place(i), `expected two different names, got ${quote(first)} twice`);
       if (this.#values.has(key))
@@ -29,14 +30,14 @@ export class CorrelationTable {
    * 0.
    */
   of(names: readonly string[]): DriverCorrelations {
-    const key = JSON.stringify(names);
+    const key = keyOf(names);
     let known = this.#known.get(key);
     if (known === undefined) this.#known.set(key, (known = this.#matrixOf(names)));
     return known;
   }
 
   #matrixOf(names: readonly string[]): DriverCorrelations {
-    const valueOf = (a: string, b: string): number | undefined => (a === b ? 1 : this.#values.get(keyOf(a, b)));
+    const valueOf = (a: string, b: string): number | undefined => (a === b ? 1 : this.#values.get(pairKey(a, b)));
     const assumed = names.flatMap((a, i) =>
       names
         .slice(i + 1)

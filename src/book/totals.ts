@@ -1,3 +1,4 @@
+import { keyOf } from "../remembered.ts";
 import { PartialSum } from "./partial-sums.ts";
 import type {
   AssetSensitivities,
@@ -94,7 +95,7 @@ export class Totals {
 
   #groupOf(labels: TradeLabels): CurrencySums {
     const values = this.#groupBy.map((name) => [name, labelOf(labels, name)] as const);
-    const key = JSON.stringify([labels.currency, ...values]);
+    const key = keyOf([labels.currency, ...values]);
     return entryOf(this.#byGroup, key, () => ({
       group: Object.fromEntries(values),
       sums: new CurrencySums(labels.currency),

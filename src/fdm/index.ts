@@ -105,7 +105,6 @@ export { fornbergWeights } from "./read/fornberg.ts";
 
 // What follows serves sparsegrid/, which solves the same problems on many grids.
 /** @internal */
-export { sharing } from "./execute/kernel-sharing.ts";
 /** @internal */
 export { Pace, type PaceOptions } from "./execute/pace.ts";
 /** @internal */

@@ -35,7 +35,7 @@ export { runWithin } from "./evaluate.ts";
 /** @internal */
 export { errorInFunction, whatIsWrong } from "./frontend/source.ts";
 /** @internal */
-export { type Lifted, liftLiterals, shapeOf } from "./frontend/lift.ts";
+export { type Lifted, liftLiterals, shapeOf, sharing } from "./frontend/lift.ts";
 /** @internal */
 export { type DeclaredFunctions, declaredFunctions } from "./frontend/user-functions.ts";
 /** @internal */

@@ -55,6 +55,7 @@ export {
   type LocalSurface,
   localSurface,
   rowMean,
+  rowWeights,
   rowVolatility,
   type SurfaceRow,
   surfaceVolatility,

@@ -91,7 +91,7 @@ export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: S
  * where the two are equal.
  */
 export function rowMean(surface: LocalSurface, from: number, to: number): SurfaceRow {
-  const weights = hatWeights(surface.times, from, to);
+  const weights = rowWeights(surface.times, from, to);
   const volatility = new Float64Array(surface.spots.length);
   const slopes = new Float64Array(surface.spots.length);
   for (const { row, weight } of weights) {
@@ -103,17 +103,18 @@ export function rowMean(surface: LocalSurface, from: number, to: number): Surfac
   return { volatility, slopes };
 }
 
-interface Weight {
+/** A row of a surface and its share of a mean. */
+interface RowWeight {
   readonly row: number;
   readonly weight: number;
 }
 
 /**
- * Means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not 0.
- * They add up to 1.
+ * The means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not
+ * 0. They add up to 1.
  */
-function hatWeights(times: readonly number[], from: number, to: number): Weight[] {
-  const weights: Weight[] = [];
+export function rowWeights(times: readonly number[], from: number, to: number): RowWeight[] {
+  const weights: RowWeight[] = [];
   const add = (row: number, weight: number): void => {
     const last = weights[weights.length - 1];
     if (last?.row === row) weights[weights.length - 1] = { row, weight: last.weight + weight };
@@ -122,7 +123,7 @@ function hatWeights(times: readonly number[], from: number, to: number): Weight[
   const length = to - from;
   const end = times.length - 1;
   // Piece i runs from times[i − 1] to times[i]; before the first and after the last time the row is constant.
-  for (let i = 0; i <= end + 1; i++) {
+  for (let i = firstNotBefore(times, from); i <= end + 1 && (i === 0 || times[i - 1] <= to); i++) {
     const start = Math.max(from, i === 0 ? Number.NEGATIVE_INFINITY : times[i - 1]);
     const stop = Math.min(to, i > end ? Number.POSITIVE_INFINITY : times[i]);
     const share = length > 0 ? (stop - start) / length : stop >= start && weights.length === 0 ? 1 : 0;
@@ -136,4 +137,15 @@ function hatWeights(times: readonly number[], from: number, to: number): Weight[
     add(i, share * later);
   }
   return weights;
+}
+
+/** The first index whose time is at least `t`, or the number of times. */
+function firstNotBefore(times: readonly number[], t: number): number {
+  let [low, high] = [0, times.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (times[middle] >= t) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,5 +1,5 @@
 import { SpecError } from "../errors.ts";
-import { LastUsed } from "../last-used.ts";
+import { remembered } from "../remembered.ts";
 import type { Payoff, Scenarios, Trade } from "../book/index.ts";
 import {
   type Diffusion,
@@ -170,34 +170,34 @@ export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfi
     : digitalPayoff(right, strike, columns.cash[trade]);
 }
 
+const MAX_FORMULAS = 512;
 /** Formulas compile once however many trades carry them; bounded, since a stream may bring new ones for ever. */
-const formulas = lastUsed((text: string) => formula(text, ["S"]));
+const formulas = remembered((text: string) => formula(text, ["S"]), MAX_FORMULAS);
 
 function expressionPayoff({ expression, kinks, place = "payoff" }: Payoff & { kind: "expression" }): PayoffProfile {
   const evaluate = formulas(expression);
   return functionPayoff((spot) => evaluate(spot), kinks, `${place}: "${expression}"`);
 }
 
-const localVolatilities = lastUsed((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {
+const localVolatilities = remembered((text: string): Extract<Diffusion, { kind: "local" | "formula" }> => {
   const sigma = formula(text, ["S", "t"]);
   if (formulaVariables(text, ["S", "t"]).has("t")) return { kind: "formula", sigma, shift: 0 };
   return { kind: "local", sigma: (spot) => sigma(spot, 0), shift: 0 };
-});
+}, MAX_FORMULAS);
 
 /** Prices at which σ(S) is looked at for jumps: parts of the spot, from 1/LOOKED_UP_TO to as many times it. */
 const LOOKED_UP_TO = 32;
 const LOOKS = Float64Array.from({ length: 513 }, (_, i) => power(LOOKED_UP_TO, i / 256 - 1));
-/** The prices around a spot, by spot: compiled formulas keep their values at the same prices whatever the time. */
-const pricesAround = new LastUsed<number, Float64Array>(256);
+/** The prices around a spot, the same array for it: compiled formulas keep their values at one whatever the time. */
+const pricesAround = remembered((spot: number) => LOOKS.map((part) => part * spot), 256);
 /** Times at which σ(S, t) is looked at for jumps, parts of the life. */
 const MOMENTS = Array.from({ length: 129 }, (_, i) => i / 128);
 const FEW_MOMENTS = [0.02, 0.27, 0.52, 0.77, 0.98];
 
 /** The prices at which σ(S) jumps, or whether σ(S, t) does at any, by formula and spot. */
-const jumpsInPrice = lastUsed((key: string): readonly number[] => {
-  const [spot, start, life, text] = JSON.parse(key) as [number, number, number, string];
+const jumpsInPrice = remembered((text: string, spot: number, start: number, life: number): readonly number[] => {
   const diffusion = localVolatilities(text);
-  const prices = pricesAround.getOrMake(spot, () => LOOKS.map((part) => part * spot));
+  const prices = pricesAround(spot);
   if (diffusion.kind === "local") return jumpsBetween(diffusion.sigma, prices);
   const times = FEW_MOMENTS.map((part) => start + part * life);
   const jumps: number[] = [];
@@ -206,7 +206,7 @@ const jumpsInPrice = lastUsed((key: string): readonly number[] => {
   };
   onColumn(diffusion.sigma, prices, times, look, true);
   return jumps;
-});
+}, MAX_FORMULAS);
 
 function localDiffusion(
   { expression, added = 0, start = 0 }: Volatility & { kind: "local" },
@@ -214,9 +214,8 @@ function localDiffusion(
   expiry: number,
 ): Diffusion {
   const diffusion = localVolatilities(expression);
-  if (diffusion.kind === "local")
-    return { ...diffusion, shift: added, jumps: jumpsInPrice(JSON.stringify([spot, 0, 0, expression])) };
-  const jumps = jumpsInPrice(JSON.stringify([spot, start, expiry, expression])).length > 0;
+  if (diffusion.kind === "local") return { ...diffusion, shift: added, jumps: jumpsInPrice(expression, spot, 0, 0) };
+  const jumps = jumpsInPrice(expression, spot, start, expiry).length > 0;
   return { ...diffusion, shift: added, start, jumps };
 }
 
@@ -244,10 +243,4 @@ export function diffusionOf(volatility: Volatility, spot: number, expiry: number
     default:
       return volatility satisfies never;
   }
-}
-
-/** Remembers what `make` made of the last few texts. A pure function of its argument, whatever it remembers. */
-function lastUsed<T>(make: (text: string) => T, size = 512): (text: string) => T {
-  const known = new LastUsed<string, T>(size);
-  return (text) => known.getOrMake(text, make);
 }

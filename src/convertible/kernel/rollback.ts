@@ -1,5 +1,5 @@
 import { fn, i32, kernel, type Kernel, read, real, write } from "../../kernel/index.ts";
-import { LastUsed } from "../../last-used.ts";
+import { remembered } from "../../remembered.ts";
 import { Column, valueAt } from "../../fdm/index.ts";
 import { EVENT_WORDS, HEAD_WORDS, Memory, STEP_WORDS } from "./records.ts";
 import { type Shape, stepCash, stepValue } from "./step.ts";
@@ -11,9 +11,6 @@ export interface RollbackVariant extends Shape {
   /** Nodes that an instance has room for. */
   readonly capacity: number;
 }
-
-const MAX_VARIANTS = 64;
-const kernels = new LastUsed<string, Kernel<typeof rollbackParams>>(MAX_VARIANTS);
 
 export const rollbackParams = {
   instances: i32,
@@ -142,16 +139,10 @@ const applyEvent = fn({
  *   local     of each step σ² at the nodes, with a local volatility
  *   out       V at the nodes, B at the nodes, and how many policy iterations have not ended
  */
-export function rollbackKernel(variant: RollbackVariant): Kernel<typeof rollbackParams> {
-  const { split, capacity, localVolatility, localHazard } = variant;
-  const key = `${split ? "split" : "whole"}-${localVolatility}-${localHazard}-${capacity}`;
-  return kernels.getOrMake(key, () => makeKernel(variant, key));
-}
-
-const makeKernel = (variant: RollbackVariant, key: string): Kernel<typeof rollbackParams> => {
+export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<typeof rollbackParams> => {
   const { split, capacity, localVolatility, localHazard } = variant;
   return kernel({
-    name: `convertible-${key}`,
+    name: `convertible-${split ? "split" : "whole"}-${localVolatility}-${localHazard}-${capacity}`,
     params: rollbackParams,
     env: {
       split,
@@ -261,4 +252,4 @@ const makeKernel = (variant: RollbackVariant, key: string): Kernel<typeof rollba
       out[2 * nodes * pitch + instance] = gpu.real(failures);
     },
   });
-};
+});

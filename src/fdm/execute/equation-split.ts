@@ -1,9 +1,8 @@
 import type { Device, LaunchSize } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
-import type { Kernel, Precision } from "../../kernel/index.ts";
+import { type Kernel, type Precision, sharing } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
 import { equationKernel } from "./item/equation/kernel.ts";
-import { sharing } from "./kernel-sharing.ts";
 import { fittingCapacity, preferredSplits, type Split, teams } from "./split.ts";
 import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";

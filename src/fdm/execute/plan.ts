@@ -1,5 +1,5 @@
 import type { SpecError } from "../../errors.ts";
-import { LastUsed } from "../../last-used.ts";
+import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { Understood } from "../problem/understood.ts";
@@ -119,21 +119,14 @@ export class Meshes {
   }
 }
 
-/** The number of programs that are remembered from one solution to the next: a pure function's memory. */
-const MAX_PROGRAMS = 16;
-const recent = new LastUsed<string, TimeProgram>(MAX_PROGRAMS);
-
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
 function programsOf(spec: ProgramSpec): (timeline: Timeline) => TimeProgram {
   const own = new Map<string, TimeProgram>();
-  const specKey = JSON.stringify(spec);
   return (timeline) => {
     // Of one segment a program has places only, no times.
-    const key =
-      timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : JSON.stringify(timeline);
+    const key = timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : keyOf(timeline);
     let program = own.get(key);
-    if (program === undefined)
-      own.set(key, (program = recent.getOrMake(`${specKey} ${key}`, () => timeProgram(spec, timeline))));
+    if (program === undefined) own.set(key, (program = timeProgram(spec, timeline)));
     return program;
   };
 }

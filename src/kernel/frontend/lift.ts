@@ -1,10 +1,10 @@
 /** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
 import { SpecError } from "../../errors.ts";
+import { keyOf, remembered } from "../../remembered.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
 import {
-  type EnvironmentValue,
   type FunctionSpec,
   type FunctionResult,
   type ParamTuple,
@@ -87,8 +87,6 @@ const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };
 
-const isFunction = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
-
 const shapes = new WeakMap<FunctionSpec, string>();
 
 /** A text that is equal for two functions only if they lower to the same code. */
@@ -98,11 +96,13 @@ export function shapeOf(fn: FunctionSpec): string {
   return shape;
 }
 
-function shapeByParts({ params, source, argumentNames, env }: FunctionSpec): string {
-  const parts = [JSON.stringify([params, argumentNames]), source];
-  for (const [name, value] of Object.entries(env)) {
-    if (isFunction(value)) parts.push(name, shapeOf(value));
-    else parts.push(name, typeof value, Object.is(value, -0) ? "-0" : String(value));
-  }
-  return parts.map((part) => `${part.length} ${part}`).join("\n");
-}
+const shapeByParts = ({ params, source, argumentNames, env }: FunctionSpec): string =>
+  keyOf([params, argumentNames, source, env], ofFunction);
+
+const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
+
+/**
+ * Remembers one result for all descriptions that lower to the same code, whatever the literals of their functions are.
+ */
+export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) =>
+  remembered(make, 64, (of) => keyOf(of, ofFunction));

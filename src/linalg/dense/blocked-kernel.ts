@@ -11,7 +11,7 @@
  * 1/BN + 1/BM words a multiplication.
  */
 import { kernel } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 
 export interface BlockedShape {

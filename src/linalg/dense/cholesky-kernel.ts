@@ -2,7 +2,7 @@
  * A = L·Lᵀ in place, left-looking: column j of L needs the columns before it and is the first to need column j of A.
  */
 import { i32, kernel, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 
 /**
  * The kernel that factors a matrix by an item: n³/3 flops, every word of the lower triangle read n/3 times, from the

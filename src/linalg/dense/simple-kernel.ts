@@ -6,7 +6,7 @@
  * and a tile in registers would only be code: 16 of them take a minute to compile on SwiftShader.
  */
 import { kernel } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 
 export interface SimpleShape {

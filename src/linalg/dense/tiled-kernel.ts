@@ -11,7 +11,7 @@
  * memory.
  */
 import { kernel } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 

@@ -1,6 +1,6 @@
 /** gmres by one workgroup. */
 import { fn, i32, type KernelBody, real, record, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { slot, type Variant } from "./batch-methods.ts";
 import { concluded, itemDots, multiply, precondition, System, Team, teamResidual, Vectors } from "./batch-parts.ts";
 import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";

@@ -1,6 +1,6 @@
 /** The kernel of a batch: a workgroup solves its system, in every step of a time loop, without leaving. */
 import { fn, i32, kernel, read, real, record, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { BASIS, Cycle, teamGmres } from "./batch-gmres.ts";
 import { slot, teamBicgstab, teamCg, teamCgs } from "./batch-methods.ts";
 import {

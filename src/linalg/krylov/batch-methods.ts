@@ -1,6 +1,6 @@
 /** One attempt of each method by one workgroup: from the residual to the last iteration. */
 import { fn, i32, type KernelBody } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { type BatchSweep, concluded, itemDots, multiply, precondition, System, Team, Vectors } from "./batch-parts.ts";
 import {
   at,

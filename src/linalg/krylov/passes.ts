@@ -3,7 +3,7 @@
  * the iteration (`flags[0]`) a pass changes nothing, so that launches may be recorded ahead of what is known.
  */
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { at, flag, square } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 

@@ -1,7 +1,7 @@
 /** The products of blocks and packets. */
 import { uploaded } from "../../device/index.ts";
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { type AddedProduct, cooAdded } from "./coo-product.ts";
 import { type BcsrMatrix, NO_ENTRY, type PktMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";

@@ -1,7 +1,7 @@
 /** The product of compressed rows: an item a row, or several items a row. */
 import type { CsrAlgorithm } from "./spec.ts";
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { isGpu } from "../../device/index.ts";
 import { compiled, type Product, type Setting, store } from "./product.ts";
 import { PLACES } from "./spec.ts";

@@ -1,5 +1,5 @@
 import { type Kernel, kernel } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { type Layout, systemBase } from "./place.ts";
 import { reduceParams } from "./reduce-params.ts";
 import { CODE_OK } from "./status.ts";

@@ -1,6 +1,6 @@
 import type { Device } from "../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { loadRuns } from "./load-runs.ts";
 import { bytesOf } from "./method.ts";
 import { systemBase } from "./place.ts";

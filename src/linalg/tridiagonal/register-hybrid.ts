@@ -1,7 +1,7 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { solveLanes } from "./lanes.ts";
 import { loadRuns, storeRuns } from "./load-runs.ts";
 import { bytesOf, type Chunks, type Method, type Problem, type System } from "./method.ts";

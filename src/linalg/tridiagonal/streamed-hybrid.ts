@@ -1,6 +1,6 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
 import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { bytesOf, type Method, type Problem, type System } from "./method.ts";
 import { SystemArrays } from "./load-runs.ts";
 import { eliminateRow, freeFirstRow } from "./run.ts";

@@ -1,5 +1,5 @@
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { firstZeroPivot } from "./checks.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";

@@ -1,6 +1,6 @@
 import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { bytesOf, type Chunks, elementOf, type Method, type Problem, type System } from "./method.ts";
 import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";

@@ -1,7 +1,7 @@
 import type { CompiledKernel, Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { reduceCyclic, substituteCyclic } from "./cr.ts";
 import { bytesOf, type Method, type Problem, type System } from "./method.ts";
 import { reduceParallel } from "./pcr.ts";

@@ -4,7 +4,7 @@ import { fn } from "../../kernel/index.ts";
 import { choleskyOf } from "../../linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 
 /** The settings that all models of spots take. */
 export interface SpotSettings {

@@ -10,7 +10,7 @@ import {
   type UserFunctions,
 } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { rememberedBy } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import type { Column } from "../parameters.ts";
 import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
 
@@ -55,7 +55,7 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
     normals: 1,
     uniforms: 0,
     parameters: { spot, yield: carry, rate, added, start },
-    ...functionsOf([volatility, ...Object.entries(functions).flat()], { volatility, functions }),
+    ...functionsOf({ volatility, functions }),
     greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
@@ -65,7 +65,7 @@ interface Volatility {
   readonly functions: DeclaredFunctions;
 }
 
-const functionsOf = rememberedBy(({ volatility, functions }: Volatility) => {
+const functionsOf = remembered(({ volatility, functions }: Volatility) => {
   const sigma: RealFunction =
     typeof volatility === "string"
       ? formula(volatility, ["S", "t"], "volatility", functions)

@@ -1,7 +1,7 @@
 /** The constants that a kernel of paths is compiled for, apart from all numbers of trades. */
 import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
-import { rememberedBy } from "../remembered.ts";
+import { keyOf, remembered } from "../../remembered.ts";
 
 /** The source of random numbers. */
 export type Sampling = "philox" | "sobol";
@@ -121,6 +121,5 @@ export function kernelOf<S extends PathShape, K>(
   make: (shape: S) => K,
   further: (shape: S) => readonly unknown[] = () => [],
 ): (shape: S) => K {
-  const made = rememberedBy((shape: S) => make(shape));
-  return (shape) => made([...partsOf(shape), ...further(shape)], shape);
+  return remembered(make, 64, (shape) => keyOf([...partsOf(shape), ...further(shape)]));
 }

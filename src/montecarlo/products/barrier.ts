@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
 import { checkParameter, type Column, type Parameters } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 
 /** A barrier on one of the assets, or on each. */
 export interface PathBarrier {

@@ -13,7 +13,7 @@ import {
 } from "../../kernel/index.ts";
 import { checkParameter, type Column, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
-import { remembered, rememberedBy } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /** The way in which the spots become one number. */
@@ -130,7 +130,7 @@ export function terminalPayoff<F extends UserFunctions = Record<never, never>>(
     assets,
     running: 0,
     parameters: {},
-    payoff: terminalFunction([payoff, assets, ...Object.entries(functions).flat()], { payoff, assets, functions }),
+    payoff: terminalFunction({ payoff, assets, functions }),
     isDiscontinuous,
   };
 }
@@ -141,7 +141,7 @@ interface Terminal {
   readonly functions: DeclaredFunctions;
 }
 
-const terminalFunction = rememberedBy(({ payoff, assets, functions }: Terminal): PayoffFunction => {
+const terminalFunction = remembered(({ payoff, assets, functions }: Terminal): PayoffFunction => {
   const names = Array.from({ length: assets }, (_, i) => `S${i + 1}`);
   const f: RealFunction =
     typeof payoff === "string"

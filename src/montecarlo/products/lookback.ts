@@ -3,7 +3,7 @@ import { SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { checkParameter, type Column } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /** The settings of `lookback`. */

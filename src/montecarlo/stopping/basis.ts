@@ -4,7 +4,7 @@ import { fn, functionFromSource, type KernelFunction, read, real, write } from "
 import type { PathModel } from "../model.ts";
 import { room } from "../paths/shape.ts";
 import type { PathProduct } from "../product.ts";
-import { remembered } from "../remembered.ts";
+import { remembered } from "../../remembered.ts";
 
 const basisParams = { x: read(real), payoff: real, basis: write(real) } as const;
 const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;

@@ -1,6 +1,6 @@
 /** The kernel: the whole backward time loop of a grid by one workgroup. */
-import { fn, i32, kernel, real } from "../../kernel/index.ts";
-import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, sharing, valueAt } from "../../fdm/index.ts";
+import { fn, i32, kernel, real, sharing } from "../../kernel/index.ts";
+import { CONDITION_SHIFT, FAULT, LOOP_BUDGET, MASK_SHIFT, PROGRAM_BITS, valueAt } from "../../fdm/index.ts";
 import { assemble } from "./assemble.ts";
 import { expire } from "./expire.ts";
 import { scratchOf, solveStage } from "./krylov.ts";

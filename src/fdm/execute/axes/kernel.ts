@@ -1,7 +1,6 @@
-import { fn, kernel, type Kernel, type ValueOf } from "../../../kernel/index.ts";
+import { fn, kernel, type Kernel, sharing, type ValueOf } from "../../../kernel/index.ts";
 import type { AxesVariant } from "../../operator/axes-variant.ts";
 import { LOOP_BUDGET } from "../../problem/lowered.ts";
-import { sharing } from "../kernel-sharing.ts";
 import { rollbackKernel } from "../rollback.ts";
 import { inOrder, type Phase, type Phases, phasesOf } from "./phases.ts";
 import { allocate, placeOf, runAt } from "./place.ts";

@@ -1,4 +1,4 @@
-import { LastUsed } from "../../../last-used.ts";
+import { remembered } from "../../../remembered.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { rollbackKernel } from "../rollback.ts";
 import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
@@ -7,9 +7,6 @@ import { allocate, begin, placeOf, runAt } from "./begin.ts";
 import { applyEvents } from "./events.ts";
 import { factor } from "./factor.ts";
 import { readSolution } from "./read.ts";
-
-/** One kernel a variant, so that devices know them by identity. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
 
 /**
  * The whole backward time loop of a batch of one-factor problems, one instance each:
@@ -49,21 +46,21 @@ const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
  *                 points' values (`point.ts`)
  * Cost: a step is 7 flops and 8 (early exercise 9) words of private memory a node; refactoring about 4 steps.
  */
-export function solverKernel(variant: SolverVariant): Kernel {
-  return kernels.getOrMake(variantKey(variant), () => makeKernel(variant));
-}
-
-const makeKernel = (variant: SolverVariant): Kernel =>
-  rollbackKernel(
-    { name: `fdm-${variantName(variant)}`, params: solverParams },
-    {
-      placeOf,
-      allocate: allocate(variant),
-      begin: begin(variant),
-      runAt: runAt(variant),
-      factor: factor(variant),
-      advance: advance(variant),
-      applyEvents: applyEvents(variant),
-      read: readSolution(variant),
-    },
-  );
+export const solverKernel = remembered(
+  (variant: SolverVariant): Kernel =>
+    rollbackKernel(
+      { name: `fdm-${variantName(variant)}`, params: solverParams },
+      {
+        placeOf,
+        allocate: allocate(variant),
+        begin: begin(variant),
+        runAt: runAt(variant),
+        factor: factor(variant),
+        advance: advance(variant),
+        applyEvents: applyEvents(variant),
+        read: readSolution(variant),
+      },
+    ),
+  MAX_VARIANTS,
+  variantKey,
+);

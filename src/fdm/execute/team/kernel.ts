@@ -1,4 +1,4 @@
-import { LastUsed } from "../../../last-used.ts";
+import { remembered } from "../../../remembered.ts";
 import type { Kernel } from "../../../kernel/index.ts";
 import { rollbackKernel } from "../rollback.ts";
 import { MAX_VARIANTS, solverParams, type SolverVariant, variantKey, variantName } from "../variant.ts";
@@ -43,13 +43,11 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
  * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `iterateRuns`,
  * a round. Workgroup memory: `teamWords`.
  */
-export function teamKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
-  const name = `${team.name} ${homogeneous} ${variantKey(variant)}`;
-  return kernels.getOrMake(name, () => makeKernel(variant, team, homogeneous));
-}
-
-/** One kernel a variant, as for the other split. A pure function's memory. */
-const kernels = new LastUsed<string, Kernel>(MAX_VARIANTS);
+export const teamKernel = remembered(
+  makeKernel,
+  MAX_VARIANTS,
+  (variant, team, homogeneous) => `${team.name} ${homogeneous} ${variantKey(variant)}`,
+);
 
 function makeKernel(variant: SolverVariant, team: Team, homogeneous: boolean): Kernel {
   const plan = planOf(variant, team, homogeneous);

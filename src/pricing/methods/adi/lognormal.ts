@@ -134,7 +134,6 @@ export function lognormalProblem(
     ...(isRough ? {} : { scheme: { kind: "modified-craig-sneyd", rannacherSteps: 0 } }),
   };
   return {
-    key: JSON.stringify(problem),
     problem,
     parameters: p,
     nodes: nodes.reduce((product, count) => product * count, 1),

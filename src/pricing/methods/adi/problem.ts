@@ -99,7 +99,6 @@ export function build(
   const { factors } = equation;
   const safety = varianceSafety(terms);
   return {
-    key: JSON.stringify(problem),
     problem,
     parameters: p,
     nodes: nodes.reduce((product, count) => product * count, 1),

@@ -2,6 +2,7 @@
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import { integrate } from "../../../market/index.ts";
 import { fn } from "../../../kernel/index.ts";
+import { keyOf } from "../../../remembered.ts";
 import {
   asian,
   basket,
@@ -40,7 +41,7 @@ export function productKey({ payoff, barriers }: Terms): string {
         : kind === "basket"
           ? [payoff.of]
           : [];
-  return JSON.stringify([kind, right, ...rest, own]);
+  return keyOf([kind, right, ...rest, own]);
 }
 
 /** The product of paths of one key; what it pays is worth `scaleOf` of it. */

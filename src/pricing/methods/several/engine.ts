@@ -8,8 +8,6 @@ import type { Parameters } from "./text.ts";
 
 /** A problem whose numbers stand beside it. */
 export interface Built<P> {
-  /** The key of a problem: those with the same key differ in their parameters alone. */
-  readonly key: string;
   readonly problem: P;
   readonly parameters: Parameters;
   /** The approximate number of nodes in memory. */

@@ -4,6 +4,7 @@ import { type DriverCorrelations, SENSITIVITIES, type SpotMove } from "../../../
 import type { AxesDerivatives, AxesPoint } from "../../../fdm/index.ts";
 import { type BookError, DeviceLostError } from "../../../errors.ts";
 import { type Device, isGpu } from "../../../device/index.ts";
+import { keyOf } from "../../../remembered.ts";
 import { Turns } from "../../../turns.ts";
 import { moveOf } from "../../columns/scenario-cases.ts";
 import { type ResultColumns, WARNING } from "../../columns/result-columns.ts";
@@ -226,8 +227,9 @@ export class SeveralPlan<P> implements Plan {
       if (row.known.every((known) => known !== undefined)) continue;
       try {
         for (const task of tasksOf(row, this.#engine)) {
-          const group = groups.get(task.built.key);
-          if (group === undefined) groups.set(task.built.key, [task]);
+          const key = keyOf(task.built.problem);
+          const group = groups.get(key);
+          if (group === undefined) groups.set(key, [task]);
           else group.push(task);
         }
       } catch (error) {

@@ -9,6 +9,7 @@ import { payoffAt } from "./payoff.ts";
 import type { Bump, Terms } from "../../terms.ts";
 import { Parameters } from "./text.ts";
 import { power } from "../../../elementary.ts";
+import { keyOf } from "../../../remembered.ts";
 
 /** Moves of volatilities, rates and correlations: errors of the difference are of second order in them. */
 const VOLATILITY = 2e-3;
@@ -114,7 +115,7 @@ export interface Slope {
 export function slopesOf(values: readonly { readonly bump: Bump; readonly value: number }[]): readonly Slope[] {
   const pairs = new Map<string, { readonly bump: Bump; readonly value: number }>();
   return values.flatMap((one) => {
-    const key = JSON.stringify({ ...one.bump, by: 0 });
+    const key = keyOf({ ...one.bump, by: 0 });
     const other = pairs.get(key);
     pairs.set(key, one);
     if (other === undefined) return [];

@@ -76,7 +76,6 @@ export function bySpot(
     errorEstimate: true,
   };
   return {
-    key: JSON.stringify(problem),
     problem,
     parameters: p,
     nodes: nodesOf({ level, initial, steps }),

@@ -118,7 +118,6 @@ export function onPrincipalComponents(
     errorEstimate: true,
   };
   return {
-    key: JSON.stringify(problem),
     problem,
     parameters: p,
     nodes: nodesOf({ level, initial, steps }),

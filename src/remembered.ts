@@ -1,0 +1,48 @@
+/** Memories of pure functions, which find what they have made by the content of what it was made of. */
+import { LastUsed } from "./last-used.ts";
+
+/** Longer keys than this cost more memory than making a result again costs time. */
+const MAX_KEY = 2 ** 18;
+
+/**
+ * Remembers the last results of a pure function.
+ *
+ * @param max the number of results that are kept
+ * @param key text that is equal only for arguments with the same result
+ */
+export function remembered<A extends readonly unknown[], R>(
+  make: (...of: A) => R,
+  max = 64,
+  key: (...of: A) => string = (...of) => keyOf(of),
+): (...of: A) => R {
+  const made = new LastUsed<string, R>(max);
+  return (...of) => {
+    const text = key(...of);
+    return text.length > MAX_KEY ? make(...of) : made.getOrMake(text, () => make(...of));
+  };
+}
+
+/**
+ * A text that is equal for two values only if they are equal, plain records and arrays part by part.
+ *
+ * @param functionKey text of a function; the default tells functions apart by identity, as objects of classes are
+ */
+export function keyOf(value: unknown, functionKey: (f: object) => string = identityOf): string {
+  if (typeof value === "function") return functionKey(value);
+  if (typeof value !== "object" || value === null)
+    return `${typeof value} ${Object.is(value, -0) ? "-0" : String(value)}`;
+  if (!Array.isArray(value) && ![Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null))
+    return identityOf(value);
+  const parts = Object.entries(value).map(([name, part]) => `${name} ${keyOf(part, functionKey)}`);
+  return `${Array.isArray(value) ? "array" : "record"} ${parts.map((part) => `${part.length} ${part}`).join("\n")}`;
+}
+
+const numbers = new WeakMap<object, number>();
+let count = 0;
+
+/** A text that is the same for the same object only. */
+function identityOf(object: object): string {
+  let number = numbers.get(object);
+  if (number === undefined) numbers.set(object, (number = count++));
+  return `object ${number}`;
+}
