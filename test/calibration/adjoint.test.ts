@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { AdjointProblem, fitAdjoint } from "../../src/calibration/adjoint-fit.ts";
 import { rmseOf, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
 import { hestonSlice } from "../../src/calibration/heston-slices.ts";
-import { localSurface, surfaceVolatility } from "../../src/market/index.ts";
+import { localSurface, rowMean, rowVolatility } from "../../src/market/index.ts";
 import { dax, quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";
 
@@ -27,11 +27,11 @@ function impliedByDensity(fit: ReturnType<typeof fitAdjoint>, t: number, rate: n
   if (fit.volatility.kind !== "surface") throw new Error("expected a surface");
   const { times, spots, volatility } = fit.volatility.surface;
   const surface = localSurface(times, spots, volatility);
-  const nodes = 801;
-  const [low, high] = [-2.5, 2.5];
+  const nodes = 501;
+  const [low, high] = [-2, 2];
   const h = (high - low) / (nodes - 1);
-  // The call C(x), x = ln κ, of forward 1: ∂C/∂t = ½σ²·(∂²C/∂x² − ∂C/∂x), by 600 steps of implicit Euler in √t.
-  let call = Float64Array.from({ length: nodes }, (_, j) => Math.max(1 - Math.exp(low + j * h), 0));
+  // The call C(x), x = ln κ, of forward 1: ∂C/∂t = ½σ²·(∂²C/∂x² − ∂C/∂x), by implicit Euler in √t, extrapolated.
+  let call: Float64Array = Float64Array.from({ length: nodes }, (_, j) => Math.max(1 - Math.exp(low + j * h), 0));
   const solve = (steps: number): Float64Array => {
     let now = 0;
     let values = call.slice();
@@ -39,6 +39,7 @@ function impliedByDensity(fit: ReturnType<typeof fitAdjoint>, t: number, rate: n
       const next = t * (n / steps) ** 2;
       const dt = next - now;
       const middle = 0.5 * (now + next);
+      const row = rowMean(surface, middle, middle);
       const [c, d] = [new Float64Array(nodes), new Float64Array(nodes)];
       for (let j = 0; j < nodes; j++) {
         if (j === 0 || j === nodes - 1) {
@@ -46,7 +47,7 @@ function impliedByDensity(fit: ReturnType<typeof fitAdjoint>, t: number, rate: n
           continue;
         }
         const spot = 100 * Math.exp(low + j * h + rate * middle);
-        const half = 0.5 * surfaceVolatility(surface, spot, middle) ** 2 * dt;
+        const half = 0.5 * rowVolatility(surface, row, spot) ** 2 * dt;
         const [a, b] = [-half * (1 / (h * h) + 0.5 / h), -half * (1 / (h * h) - 0.5 / h)];
         const pivot = 1 + (2 * half) / (h * h) - a * c[j - 1];
         c[j] = b / pivot;
@@ -58,7 +59,7 @@ function impliedByDensity(fit: ReturnType<typeof fitAdjoint>, t: number, rate: n
     }
     return values;
   };
-  const [coarse, fine] = [solve(100), solve(200)];
+  const [coarse, fine] = [solve(50), solve(100)];
   call = fine.map((value, j) => 2 * value - coarse[j]);
   return k.map((x) => {
     const at = Math.floor((x - low) / h);
@@ -117,16 +118,20 @@ describe("local volatility by the adjoint of Dupire's equation", () => {
 
   it("prices quotes without arbitrage to its tolerance, and so does another grid under its surface", () => {
     const random = uniform(5);
-    for (let i = 0; i < 8; i++) {
+    for (let i = 0; i < 5; i++) {
       const quotes = hestonQuotes(random);
       const fit = fitAdjoint(quotes);
       expect(fit.status).toBe("converged");
       expect(rmseOf(quotes, fit.impliedVolatility)).toBeLessThan(3e-4);
       expect(fit.butterfly.free && fit.calendar.free).toBe(true);
-      if (i > 1) continue;
+      if (i > 0) continue;
       const { time, logMoneyness, implied } = quotes.expiries[4];
       const found = impliedByDensity(fit, time, 0.02, Array.from(logMoneyness));
-      found.forEach((volatility, q) => expect(Math.abs(volatility - implied[q])).toBeLessThan(2e-3));
+      found.forEach((volatility, q) => {
+        const own = fit.impliedVolatility(logMoneyness[q], time);
+        expect(Math.abs(volatility - own)).toBeLessThan(1e-4);
+        expect(Math.abs(volatility - implied[q])).toBeLessThan(1e-3);
+      });
     }
   });
 
