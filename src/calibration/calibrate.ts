@@ -39,7 +39,10 @@ export interface CalibrateOptions<P extends string = string> {
   readonly restarts?: number;
   /** The seed of the restarts and of paths: a whole number below 2⁶⁴; 1 unless given. */
   readonly seed?: number | bigint;
-  /** The relative step, or decrease of the sum of squares, at which a search ends; 1e-9 unless given, 1e-5 in f32, 5e-3 of paths. */
+  /**
+   * The relative step, or decrease of the sum of squares, at which a search ends; 1e-9 unless given, 1e-5 in f32, 5e-3
+   * of paths.
+   */
   readonly tolerance?: number;
   /** The largest number of launches; 100 unless given. */
   readonly maxLaunches?: number;

@@ -1,6 +1,6 @@
 /**
- * The calibration of models to quotes: `calibrate` fits the parameters of any equation or path model that you write.
- * docs/calibration.md is the guide.
+ * The calibration of models to quotes: `calibrate` fits the parameters of any equation or path model that you write,
+ * and `fitLeverage` finds a stochastic local volatility. docs/calibration.md is the guide.
  */
 export {
   calibrate,
@@ -10,6 +10,7 @@ export {
   type ModelFit,
 } from "./calibrate.ts";
 export type { ModelQuote, PathProblem } from "./model-prices.ts";
+export { fitLeverage, type Leverage, type LeverageSettings } from "./leverage.ts";
 
 // What follows serves book/ and pricing/, not users of the package.
 /** @internal */

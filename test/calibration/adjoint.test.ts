@@ -7,7 +7,7 @@ import { localSurface, rowMean, rowVolatility } from "../../src/market/index.ts"
 import { dax, quotesOf } from "./quotes.ts";
 import { uniform } from "./uniform.ts";
 
-/** The smiles of a random model of Heston's, with rates of 2 %: free of arbitrage, and no local volatility of a grid. */
+/** The smiles of a random model of Heston's, with rates of 2 %: free of arbitrage, of no local volatility on a grid. */
 function hestonQuotes(random: () => number): UnderlyingQuotes {
   const [variance, kappa] = [0.01 + 0.1 * random(), 0.5 + 3 * random()];
   const model = [variance, kappa, variance * (0.5 + random()), 0.2 + 0.6 * random(), -0.9 + 1.2 * random()];

@@ -1,4 +1,4 @@
-/** The minimisation of smooth functions of many variables, by the limited-memory method of Broyden, Fletcher and others. */
+/** The minimisation of smooth functions of many variables, by the limited-memory BFGS method. */
 
 /** The end of a minimisation. */
 export interface Minimum {

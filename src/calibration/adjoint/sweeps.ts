@@ -12,7 +12,7 @@
  *   μ = (1 − θΔt·aₙ₊₁·D)⁻ᵀ·λₙ₊₁,   λₙ += (1 + (1 − θ)Δt·aₙ·D)ᵀ·μ,
  *   ∂/∂aₙ₊₁ += θΔt·μ·wₙ₊₁,   ∂/∂aₙ += (1 − θ)Δt·μ·wₙ.
  *
- * Source: Andreasen & Huge (2011); Achdou & Pironneau, *Computational Methods for Option Pricing*, SIAM 2005, chapter 8.
+ * Source: Andreasen & Huge (2011); Achdou & Pironneau, *Computational Methods for Option Pricing*, SIAM 2005, ch. 8.
  * Cost: 4 words written and some 20 flops a node and step forward, the same backward.
  * Verified: test/calibration/adjoint, gradients against differences.
  */
@@ -73,8 +73,8 @@ export const forwardSweep = fn({
 });
 
 /**
- * The derivatives of the objective by a in `gradient`, from its derivatives by u in `lambda`, which is overwritten; both
- * [step][node].
+ * The derivatives of the objective by a in `gradient`, from its derivatives by u in `lambda`, which is overwritten.
+ * Both are [step][node].
  */
 export const backwardSweep = fn({
   name: "backwardSweep",
