@@ -160,7 +160,8 @@ export async function calibrate(
 ): Promise<ModelFit> {
   isObject("problem", problem, "an equation, or an object with model, product and dates");
   isObject("options", options, "an object with bounds");
-  knownKeys("options", options, OPTION_KEYS);
+  knownKeys("options", options, [...OPTION_KEYS, "onProgress"]);
+  isObject("bounds", options.bounds, "the bounds of each parameter to be fitted: { sigma: [0.01, 1] }");
   quotes.forEach((quote, i) => knownKeys(`quotes[${i}]`, quote, QUOTE_KEYS));
   const quoted = "model" in problem ? quotedPaths(problem, quotes) : quotedEquation(problem, quotes);
   const precision = options.precision ?? problem.precision ?? "f64";
@@ -172,9 +173,7 @@ export async function calibrate(
 }
 
 const QUOTE_KEYS = ["parameters", "at", "dates", "price", "weight"];
-const OPTION_KEYS = [
-  ...["device", "bounds", "restarts", "seed", "tolerance", "maxLaunches", "precision", "signal", "onProgress"],
-];
+const OPTION_KEYS = ["device", "bounds", "restarts", "seed", "tolerance", "maxLaunches", "precision", "signal"];
 
 interface Numerics {
   readonly precision: Precision;
@@ -200,7 +199,7 @@ function searchOf(
   options: CalibrateOptions,
   numerics: Numerics,
 ): Search {
-  const { bounds = {}, restarts = 0, tolerance = numerics.tolerance, maxLaunches = 100 } = options;
+  const { bounds, restarts = 0, tolerance = numerics.tolerance, maxLaunches = 100 } = options;
   const known = [...quoted.parameters.keys()];
   const fitted = Object.keys(bounds);
   if (fitted.length === 0) throw new SpecError("bounds: got none, expected the bounds of each parameter to be fitted");
