@@ -71,6 +71,14 @@ export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, 
   return Math.sqrt(sum / weight);
 }
 
+/** The implied volatility of the quote that is nearest to the forward. */
+export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
+  let nearest = 0;
+  for (let i = 1; i < logMoneyness.length; i++)
+    if (Math.abs(logMoneyness[i]) < Math.abs(logMoneyness[nearest])) nearest = i;
+  return implied[nearest];
+}
+
 /** @throws SpecError for what no surface can be fitted to */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;

@@ -3,7 +3,7 @@
  * derivatives from several starts, all of which one launch evaluates.
  */
 import type { Device } from "../device/index.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine } from "./heston-engine.ts";
 import { hostNormalCdf } from "../models/index.ts";
 import { describeHeston } from "./heston-slices.ts";
@@ -66,7 +66,7 @@ export async function fitHeston(
   const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
   const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
   const from = STARTS.map(([kappa, sigma, rho]) => {
-    const [v0, theta] = [atTheMoney(quotes, 0) ** 2, atTheMoney(quotes, expiries.length - 1) ** 2];
+    const [v0, theta] = [expiries[0], expiries[expiries.length - 1]].map((expiry) => atTheMoney(expiry) ** 2);
     return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];
   });
   let fits = await leastSquaresBatch(from.slice(0, starts), spec, evaluate);
@@ -74,16 +74,6 @@ export async function fitHeston(
     fits = [...fits, ...(await leastSquaresBatch(from.slice(starts), spec, evaluate))];
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
   return describe(quotes, best, model(best.point), { feller, left });
-}
-
-/** The implied volatility of the quote of an expiry that is nearest to the forward. */
-function atTheMoney({ expiries }: UnderlyingQuotes, e: number): number {
-  const { logMoneyness, implied } = expiries[e];
-  let nearest = 0;
-  logMoneyness.forEach((k, i) => {
-    if (Math.abs(k) < Math.abs(logMoneyness[nearest])) nearest = i;
-  });
-  return implied[nearest];
 }
 
 function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
@@ -135,12 +125,12 @@ function describe(
     rho: of[4],
   });
   const parameters = values(point);
-  const atLimit = NAMES.filter((_, i) => Number.isNaN(best.standardErrors[i]));
+  const errors = best.standardErrors();
+  const atLimit = NAMES.filter((_, i) => Number.isNaN(errors[i]));
   const messages = [
     ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
     ...(left > 0 ? [`${left} quotes are worth less than ${SMALLEST} of the forward, and are left out`] : []),
   ];
-  const errors = best.standardErrors.slice();
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
   return {
     status: best.status === "converged" ? "converged" : "not converged",
