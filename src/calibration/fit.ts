@@ -79,6 +79,11 @@ export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   return implied[nearest];
 }
 
+/** The number of quotes with a weight. */
+export function countOf(expiries: readonly ExpiryQuotes[]): number {
+  return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);
+}
+
 /** @throws SpecError for what no surface can be fitted to */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;

@@ -64,7 +64,7 @@ export async function fitHeston(
     });
   };
   const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
-  const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
+  const spec = { lower: LOWER, upper, tolerance: 1e-8, maxEvaluations: 120 };
   const from = STARTS.map(([kappa, sigma, rho]) => {
     const [v0, theta] = [expiries[0], expiries[expiries.length - 1]].map((expiry) => atTheMoney(expiry) ** 2);
     return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];
@@ -73,7 +73,11 @@ export async function fitHeston(
   if (!fits.some(({ status }) => status === "converged") && starts < from.length)
     fits = [...fits, ...(await leastSquaresBatch(from.slice(starts), spec, evaluate))];
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
-  return describe(quotes, best, model(best.point), { feller, left });
+  return describe(quotes, best, model(best.point), {
+    feller,
+    left,
+    isFew: weights.filter((weight) => weight > 0).length < PARAMETERS,
+  });
 }
 
 function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
@@ -115,7 +119,7 @@ function describe(
   quotes: UnderlyingQuotes,
   best: LeastSquaresFit,
   point: Float64Array,
-  { feller, left }: { readonly feller: boolean; readonly left: number },
+  { feller, left, isFew }: { readonly feller: boolean; readonly left: number; readonly isFew: boolean },
 ): SurfaceFit {
   const values = (of: Float64Array): Record<(typeof NAMES)[number], number> => ({
     v0: of[0],
@@ -128,12 +132,13 @@ function describe(
   const errors = best.standardErrors();
   const atLimit = NAMES.filter((_, i) => Number.isNaN(errors[i]));
   const messages = [
+    ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
     ...(left > 0 ? [`${left} quotes are worth less than ${SMALLEST} of the forward, and are left out`] : []),
   ];
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
   return {
-    status: best.status === "converged" ? "converged" : "not converged",
+    status: best.status === "converged" && !isFew ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "heston",
     parameters,

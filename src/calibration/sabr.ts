@@ -1,7 +1,14 @@
 /** SABR by expiry: the formula of Hagan, Kumar, Lesniewski & Woodward (2002), fitted to the quotes of each expiry. */
 import { fn, real, record } from "../kernel/index.ts";
 import type { Slice } from "./arbitrage.ts";
-import { atTheMoney, checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import {
+  atTheMoney,
+  checkedQuotes,
+  countOf,
+  type ExpiryQuotes,
+  type SurfaceFit,
+  type UnderlyingQuotes,
+} from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, withDifferences } from "./least-squares.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
@@ -85,14 +92,14 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]], at };
   });
   const { limited, ...described } = describeSlices(slices, spot);
-  const few = expiries.filter(({ weights }) => weights.filter((weight) => weight > 0).length < 3).length;
+  const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),
     ...limitedMessage(limited),
   ];
   const errors = fits.map(({ standardErrors }) => standardErrors());
   return {
-    status: fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
+    status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "sabr",
     parameters: {
