@@ -64,7 +64,7 @@ export async function fitHeston(
     });
   };
   const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
-  const spec = { lower: LOWER, upper, tolerance: 1e-8, maxEvaluations: 120 };
+  const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
   const from = STARTS.map(([kappa, sigma, rho]) => {
     const [v0, theta] = [expiries[0], expiries[expiries.length - 1]].map((expiry) => atTheMoney(expiry) ** 2);
     return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];

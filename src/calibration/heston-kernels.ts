@@ -87,12 +87,8 @@ export const hestonRule = fn({
     let end = 1 / Math.sqrt(variance);
     let size = 0.0;
     while (size > -env.END && end < 1e6) {
-      const before = end;
-      const larger = size;
-      end *= 1.6;
+      end *= 1.2;
       size = env.cumulant({ model, zeta: { re: 0.5, im: end } }).log.re - 2 * Math.log(1 + end);
-      // Linear between the last two: the decay is at most that of a normal density, which the next line allows for.
-      if (size <= -env.END && size < larger) end = before + ((end - before) * (env.END + larger)) / (larger - size);
     }
     end = Math.max(end, Math.sqrt((2 * env.END) / variance));
     const step = Math.max(wanted, end / (env.MAX_NODES - 1));
