@@ -66,24 +66,30 @@ export interface Answer {
 }
 
 const cache = join(import.meta.dirname, "../../.cache/peers");
-const source = join(import.meta.dirname, "quantlib.cpp");
-const program = join(cache, "quantlib");
 const flags = ["-O3", "-march=native", "-std=c++17"];
+const program = join(cache, "quantlib");
 
-/** QuantLib as a peer, built on first use; undefined, with the reason noted, where it is not installed. */
-export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
+/** `bench/peers/<name>.cpp`, built on first use; undefined, with the reason noted, where QuantLib is not installed. */
+export function buildPeer(name: string, note: (text: string) => void): string | undefined {
   if (!existsSync("/usr/include/ql/quantlib.hpp") && spawnSync("quantlib-config", ["--version"]).status !== 0) {
     note("no QuantLib here (Debian: apt-get install libquantlib0-dev): no peer is measured");
     return undefined;
   }
-  if (!existsSync(program) || statSync(program).mtimeMs < statSync(source).mtimeMs) {
+  const [source, built] = [join(import.meta.dirname, `${name}.cpp`), join(cache, name)];
+  if (!existsSync(built) || statSync(built).mtimeMs < statSync(source).mtimeMs) {
     mkdirSync(cache, { recursive: true });
-    const { status, stderr } = spawnSync("g++", [...flags, source, "-o", program, "-lQuantLib"], { encoding: "utf8" });
+    const { status, stderr } = spawnSync("g++", [...flags, source, "-o", built, "-lQuantLib"], { encoding: "utf8" });
     if (status !== 0) {
       note(`QuantLib's program does not build: ${stderr.slice(0, 500)}`);
       return undefined;
     }
   }
+  return built;
+}
+
+/** QuantLib as a peer; undefined, with the reason noted, where there is none. */
+export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
+  if (buildPeer("quantlib", note) === undefined) return undefined;
   const quantLib = new QuantLib();
   note(
     `${quantLib.version}, the distribution's library; our calls to it built with g++ ${flags.join(" ")}; one thread`,
