@@ -67,48 +67,65 @@ export interface Answer {
 
 const cache = join(import.meta.dirname, "../../.cache/peers");
 const flags = ["-O3", "-march=native", "-std=c++17"];
-const program = join(cache, "quantlib");
+/** The programs: options on underlyings, trades on rates, and fits of quotes. */
+export type PeerProgram = "quantlib" | "quantlib-rates" | "calibration";
 
-/** `bench/peers/<name>.cpp`, built on first use; undefined, with the reason noted, where QuantLib is not installed. */
-export function buildPeer(name: string, note: (text: string) => void): string | undefined {
-  if (!existsSync("/usr/include/ql/quantlib.hpp") && spawnSync("quantlib-config", ["--version"]).status !== 0) {
-    note("no QuantLib here (Debian: apt-get install libquantlib0-dev): no peer is measured");
-    return undefined;
-  }
-  const [source, built] = [join(import.meta.dirname, `${name}.cpp`), join(cache, name)];
-  if (!existsSync(built) || statSync(built).mtimeMs < statSync(source).mtimeMs) {
-    mkdirSync(cache, { recursive: true });
-    const { status, stderr } = spawnSync("g++", [...flags, source, "-o", built, "-lQuantLib"], { encoding: "utf8" });
-    if (status !== 0) {
-      note(`QuantLib's program does not build: ${stderr.slice(0, 500)}`);
-      return undefined;
-    }
-  }
-  return built;
+/** QuantLib as a peer, built on first use; undefined, with the reason noted, where it is not installed. */
+export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
+  return openProgram<Job>(note, "quantlib");
 }
 
-/** QuantLib as a peer; undefined, with the reason noted, where there is none. */
-export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
-  if (buildPeer("quantlib", note) === undefined) return undefined;
-  const quantLib = new QuantLib();
+/** One of the programs, as `openQuantLib`. */
+export function openProgram<J extends object>(
+  note: (text: string) => void,
+  name: PeerProgram,
+): QuantLib<J> | undefined {
+  const program = buildPeer(name, note);
+  if (program === undefined) return undefined;
+  const quantLib = new QuantLib<J>(program);
   note(
     `${quantLib.version}, the distribution's library; our calls to it built with g++ ${flags.join(" ")}; one thread`,
   );
   return quantLib;
 }
 
+/** `bench/peers/<name>.cpp`, built on first use; undefined, with the reason noted, where QuantLib is not installed. */
+export function buildPeer(name: PeerProgram, note: (text: string) => void): string | undefined {
+  const source = join(import.meta.dirname, `${name}.cpp`);
+  const program = join(cache, name);
+  if (!existsSync("/usr/include/ql/quantlib.hpp") && spawnSync("quantlib-config", ["--version"]).status !== 0) {
+    note("no QuantLib here (Debian: apt-get install libquantlib0-dev): no peer is measured");
+    return undefined;
+  }
+  if (!existsSync(program) || statSync(program).mtimeMs < statSync(source).mtimeMs) {
+    mkdirSync(cache, { recursive: true });
+    const { status, stderr } = spawnSync("g++", [...flags, source, "-o", program, "-lQuantLib"], { encoding: "utf8" });
+    if (status !== 0) {
+      note(`QuantLib's program does not build: ${stderr.slice(0, 500)}`);
+      return undefined;
+    }
+  }
+  return program;
+}
+
 /** QuantLib in a process of its own, which is started once: a job takes less time than a process does to start. */
-export class QuantLib implements Disposable {
-  readonly version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim();
-  private readonly child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
-  private readonly lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+export class QuantLib<J extends object = Job> implements Disposable {
+  readonly version: string;
+  private readonly child;
+  private readonly lines;
+
+  constructor(program: string) {
+    this.version = execFileSync(program, ["--version"], { encoding: "utf8" }).trim();
+    this.child = spawn(program, { stdio: ["pipe", "pipe", "inherit"] });
+    this.lines = createInterface({ input: this.child.stdout })[Symbol.asyncIterator]();
+  }
 
   [Symbol.dispose](): void {
     this.child.stdin.end();
   }
 
   /** Prices all jobs, in order; one call at a time. @throws Error with QuantLib's message */
-  async price(jobs: readonly Job[]): Promise<Answer[]> {
+  async price(jobs: readonly J[]): Promise<Answer[]> {
     this.child.stdin.write(`${jobs.map(lineOf).join("\n")}\n`);
     const lines: string[] = [];
     // All are read, so that none is left for the next call.
@@ -122,11 +139,11 @@ export class QuantLib implements Disposable {
 }
 
 /** Seconds of the whole command, from a file of jobs, a line each, to a file of answers. @throws Error if it fails */
-export async function runJobs(input: string, output: string): Promise<number> {
+export async function runJobs(input: string, output: string, name: PeerProgram = "quantlib"): Promise<number> {
   const files = [openSync(input, "r"), openSync(output, "w")];
   try {
     const start = performance.now();
-    const child = spawn(program, { stdio: [...files, "inherit"] });
+    const child = spawn(join(cache, name), { stdio: [...files, "inherit"] });
     const [status] = (await once(child, "close")) as [number | null];
     if (status !== 0) throw new Error(`QuantLib's program: status ${status}`);
     return (performance.now() - start) / 1e3;
@@ -136,16 +153,16 @@ export async function runJobs(input: string, output: string): Promise<number> {
 }
 
 /** A job as the program reads it. */
-export function lineOf(job: Job): string {
+export function lineOf(job: object): string {
   return Object.entries(job)
     .map(
-      ([key, value]) =>
+      ([key, value]: [string, unknown]) =>
         `${key}=${Array.isArray(value) ? value.map((one: number | number[]) => [one].flat().join(":")).join(",") : value}`,
     )
     .join(" ");
 }
 
-function answerOf(line: string, job: Job): Answer {
+function answerOf(line: string, job: object): Answer {
   if (line.startsWith("error")) throw new Error(`QuantLib: ${line.slice(6)} (${lineOf(job)})`);
   const [price, seconds, , standardError] = line.split(" ").map(Number);
   return standardError === undefined ? { price, seconds } : { price, seconds, standardError };

@@ -129,7 +129,7 @@ function describe(
     rho: of[4],
   });
   const parameters = values(point);
-  const errors = best.standardErrors();
+  const errors = best.standardErrors.slice();
   const atLimit = NAMES.filter((_, i) => Number.isNaN(errors[i]));
   const messages = [
     ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),

@@ -159,7 +159,7 @@ export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): 
   const fits = STARTS.map((start) => leastSquares(start, spec, withDifferences(residuals, spec)));
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
   const [meanReversion, volatility] = best.point;
-  const errors = best.standardErrors();
+  const errors = best.standardErrors;
   const fitted = fittedAt(meanReversion, volatility);
   const held = ["mean reversion", "volatility"].filter(
     (_, i) => best.point[i] <= LOWER[i] || best.point[i] >= UPPER[i],

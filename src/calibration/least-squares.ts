@@ -41,7 +41,7 @@ export interface LeastSquaresFit {
   readonly sum: number;
   readonly evaluations: number;
   /** See `standardErrorsOf`; NaN at a bound. */
-  readonly standardErrors: () => Float64Array;
+  readonly standardErrors: Float64Array;
 }
 
 /** Residuals whose root mean square is below this are rounding, for residuals of the order of 1. */
@@ -137,7 +137,9 @@ export class LevenbergMarquardt {
       residuals: best.residuals,
       sum: this.#sum,
       evaluations: this.#evaluations,
-      standardErrors: () => standardErrorsOf(best, isFree),
+      get standardErrors() {
+        return standardErrorsOf(best, isFree);
+      },
     };
   }
 

@@ -97,7 +97,7 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
     ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),
     ...limitedMessage(limited),
   ];
-  const errors = fits.map(({ standardErrors }) => standardErrors());
+  const errors = fits.map(({ standardErrors }) => standardErrors);
   return {
     status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),

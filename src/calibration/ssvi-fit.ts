@@ -54,7 +54,7 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
     };
   });
   const { limited, ...described } = describeSlices(slices, spot);
-  const errors = best!.standardErrors();
+  const errors = best!.standardErrors;
   const isFree = Array.from(errors, (error) => !Number.isNaN(error));
   const held = ["rho", "gamma", "eta"].filter((_, j) => !isFree[j]);
   const messages = [

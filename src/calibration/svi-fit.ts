@@ -59,7 +59,7 @@ export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
     if (best.sum < 1e-24 * weights.length) break;
   }
   const parameters = rawFromWings(best!.point);
-  const isFree = Array.from(best!.standardErrors(), (error) => error >= 0);
+  const isFree = Array.from(best!.standardErrors, (error) => error >= 0);
   const [a, b, rho, m, sigma] = standardErrorsOf(evaluateRaw(quotes, parameters), isFree);
   return {
     status: best!.status,

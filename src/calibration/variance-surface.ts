@@ -79,14 +79,24 @@ type LocalRow = (
   row: { readonly squares: Float64Array; readonly implied: Float64Array },
 ) => void;
 
+/** Dupire's formula for the derivatives of w: the square of the local volatility, and the implied volatility. */
+export function dupire(
+  k: number,
+  t: number,
+  { byTime, variance, slope, curvature }: VarianceAt,
+): { readonly square: number; readonly implied: number } {
+  const g = butterflyFunction({ k, variance, slope, curvature });
+  const square = byTime > 0 && g <= 0 ? Number.POSITIVE_INFINITY : byTime / g;
+  return { square, implied: Math.sqrt(Math.max(variance, 1e-12) / t) };
+}
+
 /** A row of Dupire's formula by the derivatives of w. */
 export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
   return (t, k, { squares, implied }) => {
     for (let i = 0; i < k.length; i++) {
-      const { variance, slope, curvature, byTime } = at(k[i], t);
-      const g = butterflyFunction({ k: k[i], variance, slope, curvature });
-      squares[i] = byTime > 0 && g <= 0 ? Number.POSITIVE_INFINITY : byTime / g;
-      implied[i] = Math.sqrt(Math.max(variance, 1e-12) / t);
+      const found = dupire(k[i], t, at(k[i], t));
+      squares[i] = found.square;
+      implied[i] = found.implied;
     }
   };
 }

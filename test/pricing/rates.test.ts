@@ -272,3 +272,22 @@ describe("what a model cannot be is an error with the reason", () => {
     ]);
   });
 });
+
+it("a cap that is refused leaves the trades after it as they are", async () => {
+  const cap = { cap: { start: 1, end: 3, frequency: 1, notional: 1 }, strike: 0.03 };
+  // The second forward rate is below −shift: its caplet has no lognormal quote.
+  const rates = [
+    { date: 2, zero: 0.03 },
+    { date: 3, zero: -0.02 },
+  ];
+  const trades = [
+    { ...cap, volatility: 0.2 },
+    { ...cap, volatility: { normal: 0.01 } },
+  ].map((trade, i) => ({ id: String(i), currency: "EUR", ...trade }));
+  const book = (list: readonly Trade[]) =>
+    readBook({ asOf: "2026-11-20", market: { rates: { EUR: rates } }, trades: list });
+  const { results } = await priceBook(book(trades), { device });
+  const { results: alone } = await priceBook(book(trades.slice(1)), { device });
+  expect(results[0].status).toBe("error");
+  expect(results[1]).toEqual(alone[0]);
+});

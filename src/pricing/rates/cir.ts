@@ -2,7 +2,7 @@ import type { Device } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { CIR_OPTION, cirKernel, cirLogFactor, cirSlope } from "../../models/index.ts";
-import { KEY_TIMES, keyMove, keyRatesUpTo } from "./key-rates.ts";
+import { CurveSlopes } from "./key-rates.ts";
 import { laterRatesTrade } from "./later.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesSession } from "./method.ts";
 import { type Amount, partsOf, type RateOption } from "./options.ts";
@@ -204,12 +204,12 @@ function outcomeOf(
   found: readonly Found[],
   rounding: number,
 ): RatesOutcome {
-  const toDiscounts: (readonly [number, number])[] = [];
+  const slopes = new CurveSlopes();
   let size = 0;
   const add = (slope: number, amount: Amount): void => {
     for (const [t, c] of amount) {
       size += Math.abs(c) * market.discount(t);
-      toDiscounts.push([t, slope * c * market.discount(t)]);
+      slopes.add(t, slope * c * market.discount(t));
     }
   };
   add(1, certain);
@@ -222,9 +222,5 @@ function outcomeOf(
   const errorEstimate = rounding * size;
   const none = { value, errorEstimate, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
   if (greeks !== "all") return none;
-  const last = Math.max(0, ...toDiscounts.map(([t]) => t));
-  const sum = (moveAt: (t: number) => number): number =>
-    toDiscounts.reduce((total, [t, slope]) => total - moveAt(t) * slope, 0);
-  const keyRates = KEY_TIMES.slice(0, keyRatesUpTo(last)).map((_, k) => sum((t) => keyMove(k, t)));
-  return { ...none, rho: sum((t) => t), keyRates };
+  return { ...none, ...slopes.byRates() };
 }

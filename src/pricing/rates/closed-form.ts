@@ -4,10 +4,10 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { EXCHANGE } from "../../models/index.ts";
 import { ExchangeBatch, type Exchanged } from "./exchange-batch.ts";
-import { type Deviation, type GaussianModel, gaussianModel } from "./gaussian.ts";
-import { KEY_TIMES, keyMove, keyRatesUpTo } from "./key-rates.ts";
+import { type GaussianModel, gaussianModel } from "./gaussian.ts";
+import { CurveSlopes } from "./key-rates.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesSession } from "./method.ts";
-import { type Amount, partsOf, type RateOption } from "./options.ts";
+import { type Amount, type Parts, partsOf, type RateOption } from "./options.ts";
 import { RatesMarket } from "./rates-market.ts";
 
 /** Rounding errors of a sum, relative to the sum of the sizes of its parts. */
@@ -38,13 +38,19 @@ function refuses({ product, rates }: RatesTrade): string | undefined {
   return isQuoted || isGaussian ? undefined : `rates (${rates.kind}) that are not Gaussian`;
 }
 
-/** An option of a row with what the kernel needs of it. */
+/** A row with what the kernel is given of it. */
 interface Prepared {
-  readonly option: RateOption;
-  readonly deviations: readonly Deviation[];
-  /** The direction of the inner integral. */
-  readonly axis: Deviation;
+  readonly parts: Parts;
+  readonly model: GaussianModel | undefined;
+  /** The number of its first option in the batch. */
+  readonly first: number;
+  /** Of each option, the direction of the inner integral. */
+  readonly axes: readonly Axis[];
 }
+
+/** A unit vector. */
+type Axis = readonly [cosine: number, sine: number];
+const FORWARD: Axis = [1, 0];
 
 class Session implements RatesSession {
   readonly #device: Device;
@@ -57,204 +63,251 @@ class Session implements RatesSession {
 
   async price(rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
     const batch = new ExchangeBatch();
-    const all = rows.map((row) => prepare(row, batch));
-    const exchanged = await batch.run(this.#device, this.#precision);
-    let next = 0;
-    return all.map((prepared, i) => {
-      if (prepared instanceof Error) return prepared;
-      const own = exchanged.slice(next, (next += prepared.length));
-      return outcomeOf(rows[i], prepared, own, ROUNDING[this.#precision]);
+    const models = new Map<RatesMarket, GaussianModel | undefined>();
+    const all = rows.map((row) => {
+      const { market } = row;
+      const model = models.get(market) ?? gaussianModel(market);
+      models.set(market, model);
+      return prepare(row, model, batch);
     });
+    const exchanged = await batch.run(this.#device, this.#precision);
+    const rounding = ROUNDING[this.#precision];
+    return all.map((one, i) => (one instanceof Error ? one : outcomeOf(rows[i], one, exchanged, rounding)));
   }
 
   [Symbol.dispose](): void {}
 }
 
-function prepare({ trade, market }: RatesRow, batch: ExchangeBatch): readonly Prepared[] | Error {
-  const model = gaussianModel(market);
-  const { options } = partsOf(trade);
-  const prepared: Prepared[] = [];
-  for (const option of options) {
-    if (option.flows.length === 0) return new SpecError("expiry: the bond pays nothing after it");
-    if (option.quote === undefined && model === undefined) return new SpecError("rates: no closed form");
-    const raw = deviationsOf(option, model, market, 0);
-    const strike = worth(option.strike, market);
-    const amounts = option.flows.map(({ amount }) => worth(amount, market));
-    if (option.quote?.kind === "displaced" && (!(strike > 0) || !(amounts[0] > 0)))
-      return new SpecError(
-        "volatility: a lognormal quote needs a forward rate and a strike above −shift; " +
-          "write { displaced } or { normal }",
-      );
-    if (option.quote === undefined && signChanges([-strike, ...amounts]) > 1)
-      return new SpecError(
-        "on.cashflows: expected payments whose sign changes at most once, from negative to positive",
-      );
+function prepare(
+  { trade, market }: RatesRow,
+  model: GaussianModel | undefined,
+  batch: ExchangeBatch,
+): Prepared | SpecError {
+  const parts = partsOf(trade);
+  const first = batch.count;
+  const axes: Axis[] = [];
+  const raw: number[] = [];
+  const worths = parts.options.map(({ strike, flows }) => ({
+    strike: worth(strike, market),
+    amounts: flows.map(({ amount }) => worth(amount, market)),
+  }));
+  const problem = parts.options.reduce<string | undefined>(
+    (found, option, i) => found ?? problemOf(option, worths[i], model),
+    undefined,
+  );
+  if (problem !== undefined) return new SpecError(problem);
+  parts.options.forEach((option, i) => {
+    const { strike, amounts } = worths[i];
+    writeDeviations({ option, model, market }, raw);
     const axis = axisOf(raw, amounts);
-    const deviations = raw.map((one) => rotated(one, axis));
-    const kind =
-      option.quote?.kind === "normal"
-        ? EXCHANGE.normal
-        : deviations.some(([u]) => u !== 0)
-          ? EXCHANGE.twoFactors
-          : EXCHANGE.oneFactor;
-    batch.add({ strike, sign: option.sign, kind, amounts, deviations });
-    prepared.push({ option, deviations, axis });
-  }
-  return prepared;
+    const [c, s] = axis;
+    let isPlane = false;
+    amounts.forEach((amount, j) => {
+      const [x, y] = [raw[2 * j], raw[2 * j + 1]];
+      const across = s === 0 ? y : y * c - x * s;
+      isPlane ||= across !== 0;
+      batch.addFlow(amount, across, x * c + y * s);
+    });
+    const isNormal = option.quote?.kind === "normal";
+    batch.add(strike, option.sign, isNormal ? EXCHANGE.normal : isPlane ? EXCHANGE.twoFactors : EXCHANGE.oneFactor);
+    axes.push(axis);
+  });
+  return { parts, model, first, axes };
 }
 
-/** The number of changes of sign between one number and the next, those that are 0 left out. */
-function signChanges(numbers: readonly number[]): number {
-  const signs = numbers.filter((one) => one !== 0).map(Math.sign);
-  return signs.filter((sign, i) => i > 0 && sign !== signs[i - 1]).length;
+interface Worths {
+  readonly strike: number;
+  readonly amounts: readonly number[];
+}
+
+/** The reason why an option has no closed form here. */
+function problemOf({ quote }: RateOption, { strike, amounts }: Worths, model: unknown): string | undefined {
+  if (amounts.length === 0) return "expiry: the bond pays nothing after it";
+  if (quote === undefined && model === undefined) return "rates: no closed form";
+  if (quote?.kind === "displaced" && (!(strike > 0) || !(amounts[0] > 0)))
+    return (
+      "volatility: a lognormal quote needs a forward rate and a strike above −shift; " +
+      "write { displaced } or { normal }"
+    );
+  if (quote === undefined && signChanges(strike, amounts) > 1)
+    return "on.cashflows: expected payments whose sign changes at most once, from negative to positive";
+  return undefined;
+}
+
+/** The number of changes of sign from −strike on, amounts that are 0 left out. */
+function signChanges(strike: number, amounts: readonly number[]): number {
+  let changes = 0;
+  let sign = -Math.sign(strike);
+  for (const amount of amounts) {
+    const own = Math.sign(amount);
+    if (own === 0) continue;
+    if (sign !== 0 && own !== sign) changes++;
+    sign = own;
+  }
+  return changes;
 }
 
 const worth = (amount: Amount, market: RatesMarket): number =>
   amount.reduce((sum, [time, coefficient]) => sum + coefficient * market.discount(time), 0);
 
-/** The deviations of an option's flows relative to its fixed amount, `years` after the market's date. */
-function deviationsOf(
-  { quote, expiry, start, flows }: RateOption,
-  model: GaussianModel | undefined,
-  market: RatesMarket,
-  years: number,
-  parameters = model?.parameters ?? {},
-  extra = 0,
-): Deviation[] {
-  const left = Math.max(expiry - years, 0);
+interface DeviationsAt {
+  readonly option: RateOption;
+  readonly model: GaussianModel | undefined;
+  readonly market: RatesMarket;
+  readonly years?: number;
+  readonly parameters?: readonly number[];
+  /** Added to the volatility of a quote. */
+  readonly extra?: number;
+}
+
+/** Writes the deviations of an option's flows relative to its fixed amount, `years` after the market's date. */
+function writeDeviations(
+  { option, model, market, years = 0, parameters = model?.parameters ?? [], extra = 0 }: DeviationsAt,
+  out: number[],
+): void {
+  const { quote, start, flows } = option;
+  const expiry = Math.max(option.expiry - years, 0);
   if (quote !== undefined) {
-    const sigma = Math.max(quote.sigma + market.volatilityShift, 0) + extra;
-    return flows.map((_, j) => [j === 0 ? sigma * Math.sqrt(left) : 0, 0]);
+    out[0] = (Math.max(quote.sigma + market.volatilityShift, 0) + extra) * Math.sqrt(expiry);
+    for (let k = 1; k < 2 * flows.length; k++) out[k] = 0;
+    return;
   }
-  if (model === undefined) return [];
-  const raw = flows.map(({ time }) =>
-    model.deviation({ parameters, years, expiry: left, start: start - years, end: time - years }),
-  );
+  model?.deviations({ parameters, years, expiry, start, flows }, out);
   // Of one flow only the size counts.
-  return raw.length === 1 ? [[Math.hypot(...raw[0]), 0]] : raw;
+  if (flows.length === 1) [out[0], out[1]] = [Math.hypot(out[0], out[1]), 0];
 }
 
 /** The direction in which the flows together move most; the inner integral runs along it. */
-function axisOf(deviations: readonly Deviation[], amounts: readonly number[]): Deviation {
-  if (deviations.every(([, y]) => y === 0)) return [1, 0];
+function axisOf(deviations: readonly number[], amounts: readonly number[]): Axis {
   let [x, y] = [0, 0];
-  deviations.forEach(([dx, dy], j) => {
-    x += amounts[j] * dx;
-    y += amounts[j] * dy;
+  let isLine = true;
+  amounts.forEach((amount, j) => {
+    isLine &&= deviations[2 * j + 1] === 0;
+    x += amount * deviations[2 * j];
+    y += amount * deviations[2 * j + 1];
   });
   const length = Math.hypot(x, y);
-  return length > 0 ? [x / length, y / length] : [1, 0];
-}
-
-/** [α, β]: across the axis, and along it. */
-function rotated([x, y]: Deviation, [c, s]: Deviation): Deviation {
-  return s === 0 ? [y, x * c] : [y * c - x * s, x * c + y * s];
+  return isLine || length === 0 ? FORWARD : [x / length, y / length];
 }
 
 function outcomeOf(
-  { trade, market, greeks }: RatesRow,
-  prepared: readonly Prepared[],
-  exchanged: readonly Exchanged[],
+  { market, greeks }: RatesRow,
+  prepared: Prepared,
+  exchanged: Exchanged,
   rounding: number,
 ): RatesOutcome {
-  const { certain } = partsOf(trade);
-  /** ∂V/∂ln P by time. */
-  const toDiscounts: (readonly [number, number])[] = certain.map(([t, c]) => [t, c * market.discount(t)]);
-  let value = worth(certain, market);
-  let error = rounding * sizeOf(certain, market);
-  prepared.forEach(({ option }, i) => {
-    const own = exchanged[i];
-    value += own.value;
-    error += own.quadrature + rounding * (sizeOf(option.strike, market) + sizes(option, market));
-    if (greeks === "none") return;
-    const add = (slope: number, amount: Amount): void => {
-      for (const [t, c] of amount) toDiscounts.push([t, slope * c * market.discount(t)]);
-    };
-    add(own.toStrike, option.strike);
-    option.flows.forEach(({ amount }, j) => add(own.toFlows[j], amount));
+  const { parts, model, first } = prepared;
+  const { certain, options } = parts;
+  const slopes = new CurveSlopes();
+  let size = 0;
+  let value = 0;
+  const add = (slope: number, amount: Amount, isCertain = false): void => {
+    for (const [t, coefficient] of amount) {
+      const log = market.logDiscount(t);
+      const own = coefficient * Math.exp(log);
+      size += Math.abs(own) * (1 + Math.abs(log));
+      if (isCertain) value += own;
+      if (greeks === "all") slopes.add(t, slope * own);
+    }
+  };
+  add(1, certain, true);
+  let quadrature = 0;
+  options.forEach(({ strike, flows }, i) => {
+    value += exchanged.value(first + i);
+    quadrature += exchanged.quadrature(first + i);
+    add(exchanged.toStrike(first + i), strike);
+    flows.forEach(({ amount }, j) => add(exchanged.toFlow(first + i, j), amount));
   });
-  const none = { value, errorEstimate: error, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
+  const errorEstimate = quadrature + rounding * size;
+  const none = { value, errorEstimate, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
   if (greeks === "none") return none;
-  const model = gaussianModel(market);
-  const theta = market.shortRate() * value + thetaOf(prepared, exchanged, market, model);
+  const changes = new Changes(prepared, exchanged);
+  // Deviations shrink with the time that is left; those of an option that expires at once are 0.
+  const shrinking = changes.along(
+    (option, h, out) => writeDeviations({ option, model, market, years: h * option.expiry }, out),
+    ({ expiry }) => expiry,
+  );
+  const theta = market.shortRate() * value + shrinking;
   if (greeks === "grid") return { ...none, theta };
-  const last = Math.max(0, ...toDiscounts.map(([t]) => t));
-  const keyRates = KEY_TIMES.slice(0, keyRatesUpTo(last)).map((_, k) =>
-    toDiscounts.reduce((sum, [t, slope]) => sum - keyMove(k, t) * slope, 0),
-  );
-  const rho = toDiscounts.reduce((sum, [t, slope]) => sum - t * slope, 0);
-  const parameters = parametersOf(market, model, prepared, exchanged, toDiscounts);
-  const quoted = bumped(prepared, exchanged, ({ option }, h) =>
-    option.quote === undefined ? [] : deviationsOf(option, model, market, 0, undefined, h),
-  );
+  const parameters = parametersOf(market, model, changes, slopes);
   // The curve of Cox, Ingersoll and Ross' model depends on its volatility.
   const volatilities = model?.volatilities ?? (market.model.kind === "cir" ? ["sigma"] : []);
+  const isQuoted = options.some(({ quote }) => quote !== undefined);
+  const quoted = isQuoted
+    ? changes.along((option, h, out) => writeDeviations({ option, model, market, extra: h }, out))
+    : 0;
   const vega = volatilities.reduce((sum, name) => sum + parameters[name], quoted);
-  return { ...none, theta, vega, rho, keyRates, parameters };
-}
-
-const sizeOf = (amount: Amount, market: RatesMarket): number =>
-  amount.reduce((sum, [t, c]) => sum + Math.abs(c) * market.discount(t) * (1 + Math.abs(market.logDiscount(t))), 0);
-
-const sizes = ({ flows }: RateOption, market: RatesMarket): number =>
-  flows.reduce((sum, { amount }) => sum + sizeOf(amount, market), 0);
-
-/** The change per year as deviations shrink with the time that is left; that of an option that expires at once is 0. */
-function thetaOf(
-  prepared: readonly Prepared[],
-  exchanged: readonly Exchanged[],
-  market: RatesMarket,
-  model: GaussianModel | undefined,
-): number {
-  const later = ({ option }: Prepared, h: number): Deviation[] =>
-    deviationsOf(option, model, market, h * option.expiry);
-  return bumped(prepared, exchanged, later, ({ option }) => option.expiry);
+  return { ...none, theta, vega, ...slopes.byRates(), parameters };
 }
 
 /** Steps of central differences. */
 const STEP = 1e-5;
 
-/** Σ ∂V/∂s·∂s/∂h: the change of the value with the deviations, by central differences of these alone. */
-function bumped(
-  prepared: readonly Prepared[],
-  exchanged: readonly Exchanged[],
-  deviationsAt: (one: Prepared, h: number) => readonly Deviation[],
-  unit: (one: Prepared) => number = () => 1,
-): number {
-  let sum = 0;
-  prepared.forEach((one, i) => {
-    const size = 2 * STEP * unit(one);
-    if (size === 0) return;
-    const [up, down] = [deviationsAt(one, STEP), deviationsAt(one, -STEP)];
-    up.forEach((at, j) => {
-      const [a, b] = rotated([at[0] - down[j][0], at[1] - down[j][1]], one.axis);
-      sum += (exchanged[i].toAcross[j] * a + exchanged[i].toAlong[j] * b) / size;
+/** Changes of a value with the deviations of its options' flows. */
+class Changes {
+  readonly #options: readonly RateOption[];
+  /** The value's derivatives by the deviations of each flow in both directions. */
+  readonly #slopes: readonly (readonly number[])[];
+  readonly #up: number[] = [];
+  readonly #down: number[] = [];
+
+  constructor({ parts: { options }, first, axes }: Prepared, exchanged: Exchanged) {
+    this.#options = options;
+    this.#slopes = options.map(({ flows }, i) => {
+      const [c, s] = axes[i];
+      const slopes: number[] = [];
+      for (let j = 0; j < flows.length; j++) {
+        const [across, along] = [exchanged.toAcross(first + i, j), exchanged.toAlong(first + i, j)];
+        slopes.push(along * c - across * s, across * c + along * s);
+      }
+      return slopes;
     });
-  });
-  return sum;
+  }
+
+  /** Σ ∂V/∂s·∂s/∂h, by central differences of the deviations s alone, which `write` writes at h times the unit. */
+  along(
+    write: (option: RateOption, h: number, out: number[]) => void,
+    unit: (option: RateOption) => number = () => 1,
+  ): number {
+    let sum = 0;
+    for (let i = 0; i < this.#options.length; i++) {
+      const option = this.#options[i];
+      const size = 2 * STEP * unit(option);
+      if (size === 0) continue;
+      write(option, STEP, this.#up);
+      write(option, -STEP, this.#down);
+      const slopes = this.#slopes[i];
+      for (let k = 0; k < slopes.length; k++) sum += (slopes[k] * (this.#up[k] - this.#down[k])) / size;
+    }
+    return sum;
+  }
 }
 
+/** ∂V by parameter of the model: by the deviations, and by the curve where that is part of the model. */
 function parametersOf(
   market: RatesMarket,
   model: GaussianModel | undefined,
-  prepared: readonly Prepared[],
-  exchanged: readonly Exchanged[],
-  toDiscounts: readonly (readonly [number, number])[],
+  changes: Changes,
+  slopes: CurveSlopes,
 ): Record<string, number> {
   const found: Record<string, number> = {};
   const rates = market.model;
   const given = rates.kind === "vasicek" || rates.kind === "cir" ? rates : undefined;
   const { r0 = 0, kappa = 0, theta = 0, sigma = 0 } = given ?? {};
-  const own = model?.parameters ?? (given === undefined ? {} : { r0, kappa, theta, sigma });
-  for (const name of Object.keys(own)) {
-    const at = (h: number): Record<string, number> => ({ ...own, [name]: own[name] + h });
-    const onDeviations = bumped(prepared, exchanged, ({ option }, h) => deviationsOf(option, model, market, 0, at(h)));
-    let onCurve = 0;
-    if (given !== undefined) {
-      const [up, down] = [STEP, -STEP].map((h) => new RatesMarket({ ...given, ...at(h) }));
-      for (const [t, slope] of toDiscounts) onCurve += (slope * (up.logDiscount(t) - down.logDiscount(t))) / (2 * STEP);
-    }
-    found[name] = onDeviations + onCurve;
-  }
+  const own = model?.parameters ?? [r0, kappa, theta, sigma];
+  const names = model?.names ?? (given === undefined ? [] : AFFINE);
+  names.forEach((name, k) => {
+    const at = (h: number): readonly number[] => own.map((value, l) => (l === k ? value + h : value));
+    const [high, low] = [at(STEP), at(-STEP)];
+    found[name] = changes.along((option, h, out) => {
+      writeDeviations({ option, model, market, parameters: h > 0 ? high : low }, out);
+    });
+    if (given === undefined) return;
+    const [up, down] = [STEP, -STEP].map((h) => new RatesMarket({ ...given, [name]: given[name as Affine] + h }));
+    found[name] += slopes.along((t) => (up.logDiscount(t) - down.logDiscount(t)) / (2 * STEP));
+  });
   return found;
 }
+
+const AFFINE = ["r0", "kappa", "theta", "sigma"] as const;
+type Affine = (typeof AFFINE)[number];

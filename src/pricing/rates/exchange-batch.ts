@@ -1,86 +1,105 @@
 import type { Device } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../models/index.ts";
-import type { Deviation } from "./gaussian.ts";
 
-/** One option of `exchangeKernel`. */
-export interface Exchange {
-  readonly strike: number;
-  readonly sign: 1 | -1;
-  readonly kind: (typeof EXCHANGE)[keyof typeof EXCHANGE];
-  readonly amounts: readonly number[];
-  /** α and β of each flow. */
-  readonly deviations: readonly Deviation[];
-}
-
-/** The value of an option, with its derivatives by its amounts and by the deviations of its flows. */
+/** The values of options, with their derivatives by their amounts and by the deviations of their flows. */
 export interface Exchanged {
-  readonly value: number;
-  readonly quadrature: number;
-  readonly toStrike: number;
-  readonly toFlows: readonly number[];
-  readonly toAcross: readonly number[];
-  readonly toAlong: readonly number[];
+  readonly value: (option: number) => number;
+  readonly quadrature: (option: number) => number;
+  readonly toStrike: (option: number) => number;
+  /** The derivatives by the amount of a flow, and by its deviation across and along the inner integral. */
+  readonly toFlow: (option: number, flow: number) => number;
+  readonly toAcross: (option: number, flow: number) => number;
+  readonly toAlong: (option: number, flow: number) => number;
 }
 
-/** Options that are priced by one launch. */
+/** Options of `exchangeKernel` that are priced by one launch. */
 export class ExchangeBatch {
-  readonly #options: Exchange[] = [];
+  /** Of each option: strike, sign, kind, and its unit. */
+  readonly #strikes: number[] = [];
+  readonly #signs: number[] = [];
+  readonly #kinds: number[] = [];
+  readonly #units: number[] = [];
+  readonly #first: number[] = [0];
+  /** Of each flow: its amount, and its deviations α and β. */
+  readonly #amounts: number[] = [];
+  readonly #across: number[] = [];
+  readonly #along: number[] = [];
 
-  add(option: Exchange): void {
-    this.#options.push(option);
+  get count(): number {
+    return this.#strikes.length;
+  }
+
+  /** A flow of the option that `add` completes. */
+  addFlow(amount: number, across: number, along: number): void {
+    this.#amounts.push(amount);
+    this.#across.push(across);
+    this.#along.push(along);
+  }
+
+  add(strike: number, sign: 1 | -1, kind: (typeof EXCHANGE)[keyof typeof EXCHANGE]): void {
+    // In units of the largest amount, so that f32 has room for any notional.
+    let unit = Math.abs(strike);
+    for (let j = this.#first[this.count]; j < this.#amounts.length; j++)
+      unit = Math.max(unit, Math.abs(this.#amounts[j]));
+    this.#strikes.push(strike);
+    this.#signs.push(sign);
+    this.#kinds.push(kind);
+    this.#units.push(unit || 1);
+    this.#first.push(this.#amounts.length);
   }
 
   /** The options' values in the order in which they were added. */
-  async run(device: Device, precision: Precision): Promise<readonly Exchanged[]> {
-    const all = this.#options;
-    const count = all.length;
-    if (count === 0) return [];
-    const first = new Int32Array(count + 1);
-    all.forEach(({ amounts }, i) => (first[i + 1] = first[i] + amounts.length));
-    const total = first[count];
+  async run(device: Device, precision: Precision): Promise<Exchanged> {
+    const [count, total] = [this.count, this.#amounts.length];
+    const [units, kinds, firsts] = [this.#units, this.#kinds, this.#first];
     const options = new Float64Array(3 * count);
     const flows = new Float64Array(3 * total);
-    // In units of the largest amount, so that f32 has room for any notional.
-    const units = all.map(({ strike, amounts }) => Math.max(Math.abs(strike), ...amounts.map(Math.abs)) || 1);
-    all.forEach(({ strike, sign, kind, amounts, deviations }, i) => {
-      options[i] = strike / units[i];
-      options[count + i] = sign;
-      options[2 * count + i] = kind;
-      amounts.forEach((amount, j) => {
-        const at = first[i] + j;
-        flows[at] = amount / units[i];
-        [flows[total + at], flows[2 * total + at]] = deviations[j];
-      });
-    });
-    const element = hostReal(precision);
-    const kernel = await device.compile(exchangeKernel, { precision });
-    using firsts = device.createBuffer("i32", count + 1);
-    using inputs = device.createBuffer(element, options.length);
-    using legs = device.createBuffer(element, flows.length);
-    using values = device.createBuffer(element, EXCHANGE_OUTPUTS * count);
-    using slopes = device.createBuffer(element, FLOW_OUTPUTS * total);
-    device.write(firsts, first);
-    device.write(inputs, options);
-    device.write(legs, flows);
-    const args = { count, total, first: firsts, options: inputs, flows: legs, values, slopes };
-    device.launch(kernel, args, { items: count, microsecondsEach: 2 });
-    const found = await device.read(values);
-    const slope = await device.read(slopes);
-    return all.map(({ kind, amounts }, i) => {
-      const value = found[i] * units[i];
-      const coarse = found[2 * count + i] * units[i];
-      const part = (k: number): number[] => amounts.map((_, j) => slope[k * total + first[i] + j]);
-      const scaled = (k: number): number[] => part(k).map((one) => one * units[i]);
-      return {
-        value,
-        // The rule with every other node has twice the step: the error falls with the square of its exponent.
-        quadrature: kind === EXCHANGE.twoFactors ? 0.1 * Math.abs(value - coarse) : 0,
-        toStrike: found[count + i],
-        toFlows: part(0),
-        toAcross: scaled(1),
-        toAlong: scaled(2),
-      };
-    });
+    for (let i = 0; i < count; i++) {
+      options[i] = this.#strikes[i] / units[i];
+      for (let j = firsts[i]; j < firsts[i + 1]; j++) flows[j] = this.#amounts[j] / units[i];
+    }
+    options.set(this.#signs, count);
+    options.set(kinds, 2 * count);
+    flows.set(this.#across, total);
+    flows.set(this.#along, 2 * total);
+    const [found, slope] = await launched(device, precision, { first: Int32Array.from(firsts), options, flows });
+    const toFlow = (k: number, i: number, j: number): number => slope[k * total + firsts[i] + j];
+    const value = (i: number): number => found[i] * units[i];
+    return {
+      value,
+      // The rule with every other node has twice the step: the error falls with the square of its exponent.
+      quadrature: (i) =>
+        kinds[i] === EXCHANGE.twoFactors ? 0.1 * Math.abs(value(i) - found[2 * count + i] * units[i]) : 0,
+      toStrike: (i) => found[count + i],
+      toFlow: (i, j) => toFlow(0, i, j),
+      toAcross: (i, j) => toFlow(1, i, j) * units[i],
+      toAlong: (i, j) => toFlow(2, i, j) * units[i],
+    };
   }
+}
+
+interface Packed {
+  readonly first: Int32Array;
+  readonly options: Float64Array;
+  readonly flows: Float64Array;
+}
+
+/** The arrays `values` and `slopes` of the kernel. */
+async function launched(device: Device, precision: Precision, { first, options, flows }: Packed) {
+  const [count, total] = [options.length / 3, flows.length / 3];
+  if (count === 0) return [new Float64Array(0), new Float64Array(0)] as const;
+  const element = hostReal(precision);
+  const kernel = await device.compile(exchangeKernel, { precision });
+  using firsts = device.createBuffer("i32", count + 1);
+  using inputs = device.createBuffer(element, options.length);
+  using legs = device.createBuffer(element, flows.length);
+  using values = device.createBuffer(element, EXCHANGE_OUTPUTS * count);
+  using slopes = device.createBuffer(element, FLOW_OUTPUTS * total);
+  device.write(firsts, first);
+  device.write(inputs, options);
+  device.write(legs, flows);
+  const args = { count, total, first: firsts, options: inputs, flows: legs, values, slopes };
+  device.launch(kernel, args, { items: count, microsecondsEach: 2 });
+  return [await device.read(values), await device.read(slopes)] as const;
 }

@@ -2,31 +2,38 @@ import { decay } from "../../models/index.ts";
 import { later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** A deviation in two independent directions; that of one factor has the first only. */
-export type Deviation = readonly [number, number];
-
-/** The parameters of a model of Gaussian rates that its deviations depend on, and how volatilities move by time. */
+/** The parameters of a model of Gaussian rates that its deviations depend on, and those deviations. */
 export interface GaussianModel {
-  readonly parameters: Readonly<Record<string, number>>;
+  readonly names: readonly string[];
+  readonly parameters: readonly number[];
   /** The parameters whose parallel move is vega. */
   readonly volatilities: readonly string[];
   /**
-   * The deviation of ln P(T, t₂)/P(T, t₁) at the expiry T of an option, of times from `years` after the market's date,
-   * with the parameters given.
+   * Writes the deviations of ln P(T, t₂)/P(T, t₁) at the expiry T of an option for the ends t₂ of its flows, of times
+   * from `years` after the market's date: two independent directions of each flow, side by side, of which one factor
+   * has the first only.
    */
-  deviation(of: DeviationOf): Deviation;
+  deviations(of: DeviationsOf, out: number[]): void;
 }
 
-export interface DeviationOf {
-  readonly parameters: Readonly<Record<string, number>>;
+export interface DeviationsOf {
+  readonly parameters: readonly number[];
   readonly years: number;
   readonly expiry: number;
+  /** t₁ and t₂, from the market's date. */
   readonly start: number;
-  readonly end: number;
+  readonly flows: readonly { readonly time: number }[];
 }
 
 /** Deterministic rates, whose deviations are 0. */
-const CERTAIN: GaussianModel = { parameters: {}, volatilities: [], deviation: () => [0, 0] };
+const CERTAIN: GaussianModel = {
+  names: [],
+  parameters: [],
+  volatilities: [],
+  deviations: (of, out) => {
+    writeFactor(0, of, 0, out);
+  },
+};
 
 /** The Gaussian model of a market; undefined where its rates are not Gaussian. */
 export function gaussianModel(market: RatesMarket): GaussianModel | undefined {
@@ -45,51 +52,69 @@ export function gaussianModel(market: RatesMarket): GaussianModel | undefined {
   }
 }
 
+/** Writes the deviations of one factor, B(T, t₂) − B(T, t₁) times `width`, and 0 for the second direction. */
+function writeFactor(a: number, { years, expiry, start, flows }: DeviationsOf, width: number, out: number[]): void {
+  const first = decay(a, start - years - expiry);
+  for (let j = 0; j < flows.length; j++) {
+    out[2 * j] = (decay(a, flows[j].time - years - expiry) - first) * width;
+    out[2 * j + 1] = 0;
+  }
+}
+
 function hullWhite(meanReversion: number, volatility: PiecewiseConstant): GaussianModel {
   return {
     // A parallel move of the volatility; 0 is the volatility as it is.
-    parameters: { meanReversion, volatility: 0 },
+    names: ["meanReversion", "volatility"],
+    parameters: [meanReversion, 0],
     volatilities: ["volatility"],
-    deviation({ parameters, years, expiry, start, end }) {
-      const a = parameters.meanReversion;
+    deviations(of, out) {
+      const [a, move] = of.parameters;
+      const { expiry, years } = of;
       const { times, values } = years === 0 ? volatility : later(volatility, years);
       let variance = 0;
-      values.forEach((value, k) => {
-        const [from, to] = [k === 0 ? 0 : times[k - 1], Math.min(k < times.length ? times[k] : expiry, expiry)];
-        const sigma = value + parameters.volatility;
-        if (to > from) variance += sigma * sigma * Math.exp(-2 * a * (expiry - to)) * decay(2 * a, to - from);
-      });
-      return [(decay(a, end - expiry) - decay(a, start - expiry)) * Math.sqrt(variance), 0];
+      let from = 0;
+      for (let k = 0; k < values.length && from < expiry; k++) {
+        const to = k < times.length ? Math.min(times[k], expiry) : expiry;
+        const sigma = values[k] + move;
+        variance += sigma * sigma * Math.exp(-2 * a * (expiry - to)) * decay(2 * a, to - from);
+        from = to;
+      }
+      writeFactor(a, of, Math.sqrt(variance), out);
     },
   };
 }
 
 function vasicek({ r0, kappa, theta, sigma }: Extract<RatesModel, { kind: "vasicek" }>): GaussianModel {
   return {
-    parameters: { r0, kappa, theta, sigma },
+    names: ["r0", "kappa", "theta", "sigma"],
+    parameters: [r0, kappa, theta, sigma],
     volatilities: ["sigma"],
-    deviation({ parameters, expiry, start, end }) {
-      const a = parameters.kappa;
-      const width = parameters.sigma * Math.sqrt(decay(2 * a, expiry));
-      return [(decay(a, end - expiry) - decay(a, start - expiry)) * width, 0];
+    deviations(of, out) {
+      const [, a, , sigma] = of.parameters;
+      writeFactor(a, of, sigma * Math.sqrt(decay(2 * a, of.expiry)), out);
     },
   };
 }
 
 function g2(model: Extract<RatesModel, { kind: "g2" }>, shift: number): GaussianModel {
   const { a, b, rho } = model;
-  const sigma = Math.max(model.sigma + shift, 0);
-  const eta = Math.max(model.eta + shift, 0);
   return {
-    parameters: { a, sigma, b, eta, rho },
+    names: ["a", "sigma", "b", "eta", "rho"],
+    parameters: [a, Math.max(model.sigma + shift, 0), b, Math.max(model.eta + shift, 0), rho],
     volatilities: ["sigma", "eta"],
-    deviation({ parameters: { a, sigma, b, eta, rho }, expiry, start, end }) {
-      const first = Math.sqrt(decay(2 * a, expiry));
-      const second = Math.sqrt(decay(2 * b, expiry));
-      const both = first > 0 ? Math.max(Math.min((rho * decay(a + b, expiry)) / (first * second), 1), -1) : 0;
-      const x = (decay(a, end - expiry) - decay(a, start - expiry)) * sigma * first;
-      const y = (decay(b, end - expiry) - decay(b, start - expiry)) * eta * second;
-      return [x + y * both, y * Math.sqrt((1 - both) * (1 + both))];
+    deviations(of, out) {
+      const [a, sigma, b, eta, rho] = of.parameters;
+      const first = Math.sqrt(decay(2 * a, of.expiry));
+      const second = Math.sqrt(decay(2 * b, of.expiry));
+      const both = first > 0 ? Math.max(Math.min((rho * decay(a + b, of.expiry)) / (first * second), 1), -1) : 0;
+      const own = Math.sqrt((1 - both) * (1 + both));
+      const others: number[] = [];
+      writeFactor(a, of, sigma * first, out);
+      writeFactor(b, of, eta * second, others);
+      for (let k = 0; k < others.length; k += 2) {
+        out[k] += others[k] * both;
+        out[k + 1] = others[k] * own;
+      }
     },
   };
 }

@@ -1,5 +1,6 @@
 import { failedResult, labelsOf, type ParsedTrade, type RatesTrade, type TradeResult } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
+import type { RatesModel } from "../../market/index.ts";
 import { Turns } from "../../turns.ts";
 import type { Engine, SessionOf } from "../backend.ts";
 import type { ScenarioCases } from "../columns/scenario-cases.ts";
@@ -45,6 +46,7 @@ export async function priceRates(
   const results = new Map<number, TradeResult>();
   const jobs = new Map<RatesMethod, Job[]>();
   const turns = new Turns(setting.signal);
+  const markets = new Markets();
   const fail = (trade: RatesTrade, place: number, error: unknown): void => {
     const index = trades[place].index ?? firstIndex + place;
     const labels = { id: trade.id, ...labelsOf(trade) };
@@ -57,7 +59,7 @@ export async function priceRates(
     try {
       const method = methodOf(trade, setting.settings);
       const own = jobs.get(method) ?? [];
-      own.push({ place, trade, method, rows: rowsOf(trade, setting) });
+      own.push({ place, trade, method, rows: rowsOf(trade, markets, setting) });
       jobs.set(method, own);
     } catch (error) {
       fail(trade, place, error);
@@ -93,8 +95,19 @@ function methodOf(trade: RatesTrade, { method: asked }: Settings): RatesMethod {
   throw new SpecError(`no method prices this trade (${why})`);
 }
 
-function rowsOf(trade: RatesTrade, { cases, settings }: RatesSetting): (RatesRow | undefined)[] {
-  const today = new RatesMarket(trade.rates);
+/** The rates as they are, one object for all trades under them. */
+class Markets {
+  readonly #today = new Map<RatesModel, RatesMarket>();
+
+  of(rates: RatesModel): RatesMarket {
+    const known = this.#today.get(rates) ?? new RatesMarket(rates);
+    this.#today.set(rates, known);
+    return known;
+  }
+}
+
+function rowsOf(trade: RatesTrade, markets: Markets, { cases, settings }: RatesSetting): (RatesRow | undefined)[] {
+  const today = markets.of(trade.rates);
   const { accuracy } = settings;
   const first: RatesRow = { trade, market: today, greeks: settings.greeks, accuracy };
   if (cases.scenarios === undefined) return [first];
