@@ -57,8 +57,12 @@ export function forwardAt(slices: readonly Expiry[], spot: number, t: number): n
 /** The limits within which a node of the local volatility is kept, relative to the implied volatility at its place. */
 const LIMITS = [0.2, 5] as const;
 
-/** Spots of a surface, and times between two expiries: errors of its interpolation are then below those of a quote. */
-const SPOTS = 81;
+/**
+ * Spots of a surface on either side of today's, denser about it by a hyperbolic sine, and times between two expiries:
+ * errors of its interpolation are then below those of a quote.
+ */
+const [SIDE, BEND] = [24, 2];
+const SPOTS = 2 * SIDE + 1;
 const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
 /** A local volatility in the book's form, and how many of its nodes lie at a limit. */
@@ -109,7 +113,11 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
   const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
   const highest = Math.max(...expiries.map(({ forward, range }) => forward * Math.exp(range[1])));
   const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
-  const logs = Float64Array.from({ length: SPOTS }, (_, i) => from + ((to - from) * i) / (SPOTS - 1));
+  const centre = Math.log(spot);
+  const logs = Float64Array.from({ length: SPOTS }, (_, i) => {
+    const share = Math.sinh(BEND * (i / SIDE - 1)) / Math.sinh(BEND);
+    return centre + share * (i < SIDE ? centre - from : to - centre);
+  });
   const times = expiries.flatMap(({ time }, i) => {
     const before = i > 0 ? expiries[i - 1].time : 0;
     return TIMES.map((share) => before + share * (time - before));
