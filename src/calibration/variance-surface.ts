@@ -61,9 +61,13 @@ const LIMITS = [0.2, 5] as const;
  * Spots of a surface on either side of today's, denser about it by a hyperbolic sine, and times between two expiries:
  * errors of its interpolation are then below those of a quote.
  */
-const [SIDE, BEND] = [24, 2];
+const [SIDE, BEND] = [24, 3];
 const SPOTS = 2 * SIDE + 1;
+/** How far the spots go, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
+const BEYOND = 1.4;
 const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
+/** Those before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0. */
+const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
 /** A local volatility in the book's form, and how many of its nodes lie at a limit. */
 export interface LocalVolatility {
@@ -116,11 +120,11 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
   const centre = Math.log(spot);
   const logs = Float64Array.from({ length: SPOTS }, (_, i) => {
     const share = Math.sinh(BEND * (i / SIDE - 1)) / Math.sinh(BEND);
-    return centre + share * (i < SIDE ? centre - from : to - centre);
+    return centre + BEYOND * share * (i < SIDE ? centre - from : to - centre);
   });
   const times = expiries.flatMap(({ time }, i) => {
     const before = i > 0 ? expiries[i - 1].time : 0;
-    return TIMES.map((share) => before + share * (time - before));
+    return (i > 0 ? TIMES : FIRST_TIMES).map((share) => before + share * (time - before));
   });
   let limited = 0;
   const [k, squares, implied] = [logs.slice(), logs.slice(), logs.slice()];
