@@ -9,7 +9,7 @@
  * M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever σᵢ is: no arbitrage.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
-import { checkedQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import {
   byLogPrice,
@@ -28,7 +28,7 @@ import { type Expiry, limitedMessage, localVolatility } from "./variance-surface
 const [LOWEST, HIGHEST] = [1e-3, 10];
 
 /** Nodes of the grid in ln κ, denser about the forward. */
-const NODES = 400;
+const NODES = 240;
 
 interface FittedStep {
   readonly from: number;
@@ -37,6 +37,7 @@ interface FittedStep {
   readonly before: Prices;
   /** σᵢ on the grid. */
   readonly sigma: Float64Array;
+  readonly quotes: ExpiryQuotes;
   readonly fit: LeastSquaresFit;
 }
 
@@ -55,11 +56,12 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     steps.push(step);
     before = forwardStep(grid, { elapsed: expiry.time - from, sigma: step.sigma, before }).prices;
   });
+  const stepOf = (t: number): FittedStep => steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
   const known = new Map<number, Step>();
   const stepAt = (t: number): Step => {
     const found = known.get(t);
     if (found !== undefined) return found;
-    const { from, sigma, before } = steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
+    const { from, sigma, before } = stepOf(t);
     const step = forwardStep(grid, { elapsed: t - from, sigma, before });
     known.set(t, step);
     return step;
@@ -69,10 +71,19 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
   });
-  const { limited, ...surface } = localVolatility(ranges, spot, (k, t) => ({
-    square: localSquare(grid, stepAt(t), k),
-    implied: impliedVolatility(k, t),
-  }));
+  const { limited, ...surface } = localVolatility(ranges, spot, (t, k, row) => {
+    const { from, sigma, before, quotes } = stepOf(t);
+    const squares = forwardStep(grid, { elapsed: t - from, sigma, before }).localSquares();
+    let [cell, near] = [1, 0];
+    const { logMoneyness, implied } = quotes;
+    for (let i = 0; i < k.length; i++) {
+      while (cell < NODES - 3 && grid.k[cell + 1] <= k[i]) cell++;
+      while (near < implied.length - 1 && k[i] > 0.5 * (logMoneyness[near] + logMoneyness[near + 1])) near++;
+      const share = Math.min(Math.max((k[i] - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]), 0), 1);
+      row.squares[i] = (1 - share) * squares[cell] + share * squares[cell + 1];
+      row.implied[i] = implied[near];
+    }
+  });
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
     ...(unused > 0 ? [`${unused} expiries have local volatilities at a limit: their quotes have arbitrage`] : []),
@@ -93,17 +104,20 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
 function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
-  const region = Int32Array.from(grid.k, (k) => {
-    let nearest = 0;
-    while (nearest + 1 < n && k > 0.5 * (logMoneyness[nearest] + logMoneyness[nearest + 1])) nearest++;
-    return nearest;
+  // The parts of σ end at the middles between the quotes.
+  const ends = Int32Array.from(logMoneyness, (k, i) => {
+    const middle = i < n - 1 ? 0.5 * (k + logMoneyness[i + 1]) : Number.POSITIVE_INFINITY;
+    const end = grid.k.findIndex((node) => node > middle);
+    return end < 0 ? NODES : end;
   });
   const elapsed = time - from;
+  // A local volatility is about as far from that at the money as twice the implied one.
+  const centre = atTheMoney(quotes);
+  const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));
   const cells = Int32Array.from(logMoneyness, (k) => cellOf(grid, k));
   const root = Math.sqrt(time);
   const evaluate = (point: Float64Array): Linearisation => {
-    const sigma = onNodes(region, point);
-    const step = forwardStep(grid, { elapsed, sigma, before });
+    const step = forwardStep(grid, { elapsed, sigma: onNodes(ends, point), before });
     const residuals = new Float64Array(n);
     const jacobian = new Float64Array(n * n);
     const slopes = new Float64Array(4 * n);
@@ -114,27 +128,34 @@ function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices)
       const slope = weight * byLogPrice(option, k, time);
       for (let a = 0; a < 4; a++) slopes[4 * i + a] = slope * option.weights[a];
     });
-    for (let j = 0; j < n; j++) {
-      const moved = step.derivative(region, j);
-      for (let i = 0; i < n; i++)
-        for (let a = 0; a < 4; a++) jacobian[i * n + j] += slopes[4 * i + a] * moved[cells[i] - 1 + a];
-    }
+    step.derivatives(ends, [cells[0] - 1, cells[n - 1] + 2], (part, moved) => {
+      for (let i = 0; i < n; i++) {
+        let slope = 0;
+        for (let a = 0; a < 4; a++) slope += slopes[4 * i + a] * moved[cells[i] - 1 + a];
+        jacobian[i * n + part] = slope;
+      }
+    });
     return { residuals, jacobian };
   };
   const spec = {
     lower: new Float64Array(n).fill(LOWEST),
     upper: new Float64Array(n).fill(HIGHEST),
     tolerance: 1e-8,
-    smallest: 1e-9,
+    smallest: 1e-8,
     maxEvaluations: 60,
+    damping: 1e-9,
   };
-  const fit = leastSquares(implied, spec, evaluate);
-  return { from, to: time, before, fit, sigma: onNodes(region, fit.point) };
+  const fit = leastSquares(start, spec, evaluate);
+  return { from, to: time, before, quotes, fit, sigma: onNodes(ends, fit.point) };
 }
 
-function onNodes(region: Int32Array, point: Float64Array): Float64Array {
-  const sigma = new Float64Array(region.length);
-  for (let j = 0; j < region.length; j++) sigma[j] = point[region[j]];
+function onNodes(ends: Int32Array, point: Float64Array): Float64Array {
+  const sigma = new Float64Array(NODES);
+  let part = 0;
+  for (let j = 0; j < NODES; j++) {
+    while (j >= ends[part]) part++;
+    sigma[j] = point[part];
+  }
   return sigma;
 }
 
@@ -146,14 +167,6 @@ function payoffs({ kappa }: Grid): Prices {
 function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption {
   const values = k >= 0 ? calls : puts;
   return impliedAt(grid, k, (j) => values[j]);
-}
-
-/** Dupire's local variance 2·(∂c/∂t)/(κ²·∂²c/∂κ²) at k, between the nodes linear. */
-function localSquare(grid: Grid, step: Step, k: number): number {
-  const cell = cellOf(grid, k);
-  const share = (k - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]);
-  const inside = Math.min(Math.max(share, 0), 1);
-  return (1 - inside) * step.localSquare(cell) + inside * step.localSquare(cell + 1);
 }
 
 function convexity(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) => Step): ArbitrageCheck {

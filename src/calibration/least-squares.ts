@@ -27,6 +27,8 @@ export interface LeastSquaresSpec {
   readonly tolerance?: number;
   /** ‖r‖ below which nothing better is sought; 0 unless given. */
   readonly smallest?: number;
+  /** The first damping λ, 1e-3 unless given; less where the start is near, or the residuals can vanish. */
+  readonly damping?: number;
 }
 
 /** The end of a search. */
@@ -64,7 +66,7 @@ export class LevenbergMarquardt {
   readonly #step: Float64Array;
   #best: Linearisation | undefined;
   #sum = Number.POSITIVE_INFINITY;
-  #damping = 1e-3;
+  #damping: number;
   #increase = 2;
   #evaluations = 0;
   #hasConverged = false;
@@ -82,6 +84,7 @@ export class LevenbergMarquardt {
     this.#most = spec.maxEvaluations ?? 100;
     this.#tolerance = spec.tolerance ?? 1e-12;
     this.#smallest = spec.smallest ?? 0;
+    this.#damping = spec.damping ?? 1e-3;
     this.trial = Float64Array.from(start, (x, j) => Math.min(Math.max(x, spec.lower[j]), spec.upper[j]));
     this.#point = this.trial.slice();
     this.#scale = new Float64Array(n);
@@ -126,15 +129,17 @@ export class LevenbergMarquardt {
   }
 
   get fit(): LeastSquaresFit {
-    const nothing = { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
+    const best = this.#best ?? { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
     const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);
     return {
       status: this.#best === undefined ? "failed" : this.#hasConverged ? "converged" : "not converged",
       point: this.#point,
-      residuals: (this.#best ?? nothing).residuals,
+      residuals: best.residuals,
       sum: this.#sum,
       evaluations: this.#evaluations,
-      standardErrors: standardErrorsOf(this.#best ?? nothing, isFree),
+      get standardErrors() {
+        return standardErrorsOf(best, isFree);
+      },
     };
   }
 
@@ -164,14 +169,14 @@ export class LevenbergMarquardt {
     this.#point.set(this.trial);
     const n = this.trial.length;
     const { residuals, jacobian } = at;
-    this.#normal.fill(0);
-    this.#gradient.fill(0);
+    const [normal, gradient] = [this.#normal.fill(0), this.#gradient.fill(0)];
     for (let i = 0; i < residuals.length; i++) {
+      const row = i * n;
       for (let j = 0; j < n; j++) {
-        const slope = jacobian[i * n + j];
+        const slope = jacobian[row + j];
         if (slope === 0) continue;
-        this.#gradient[j] += slope * residuals[i];
-        for (let k = 0; k <= j; k++) this.#normal[j * n + k] += slope * jacobian[i * n + k];
+        gradient[j] += slope * residuals[i];
+        for (let k = 0, into = j * n; k <= j; k++) normal[into + k] += slope * jacobian[row + k];
       }
     }
     for (let j = 0; j < n; j++) this.#scale[j] = Math.max(this.#scale[j], this.#normal[j * n + j]);
@@ -199,7 +204,7 @@ export class LevenbergMarquardt {
     for (let open = free; open.length > 0;) {
       const matrix = this.#freeNormal(open, this.#damping);
       if (!cholesky(matrix, open.length)) return false;
-      const right = Float64Array.from(open, (j) => this.#steepest(j, open));
+      const right = Float64Array.from(open, (j) => this.#steepest(j));
       solveCholesky(matrix, open.length, right);
       const kept = open.filter((j, row) => {
         const step = Math.min(Math.max(right[row], this.#lower[j] - this.#point[j]), this.#upper[j] - this.#point[j]);
@@ -215,12 +220,12 @@ export class LevenbergMarquardt {
     return true;
   }
 
-  /** −∂/∂xⱼ of ½‖r‖² where the parameters outside of `open` have taken their steps. */
-  #steepest(j: number, open: readonly number[]): number {
+  /** −∂/∂xⱼ of ½‖r‖² where the parameters that go to a bound have taken their steps, and the others none. */
+  #steepest(j: number): number {
     const n = this.trial.length;
     let slope = this.#gradient[j];
     for (let k = 0; k < n; k++)
-      if (!open.includes(k)) slope += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
+      if (this.#step[k] !== 0) slope += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
     return -slope;
   }
 
@@ -262,11 +267,12 @@ export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree:
   const free = Array.from({ length: n }, (_, j) => j).filter((j) => isFree[j]);
   const size = free.length;
   const freedom = residuals.length - n;
+  if (freedom <= 0) return errors;
   const matrix = new Float64Array(size * size);
   for (let i = 0; i < residuals.length; i++)
     for (let a = 0; a < size; a++)
       for (let b = 0; b <= a; b++) matrix[a * size + b] += jacobian[i * n + free[a]] * jacobian[i * n + free[b]];
-  if (freedom <= 0 || !cholesky(matrix, size)) return errors;
+  if (!cholesky(matrix, size)) return errors;
   const variance = squares(residuals) / freedom;
   free.forEach((j, row) => {
     const unit = new Float64Array(size);

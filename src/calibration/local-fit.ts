@@ -7,7 +7,7 @@ import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { splineAt, splineThrough } from "./spline.ts";
-import { dupire, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
+import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
 /**
  * The local volatility surface of the quotes.
@@ -24,7 +24,7 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
     return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
   }
   const at = inTime(slices);
-  const { limited, ...surface } = localVolatility(slices, spot, (k, t) => dupire(k, t, at(k, t)));
+  const { limited, ...surface } = localVolatility(slices, spot, dupireRow(at));
   const messages = limitedMessage(limited);
   return {
     status: "converged",

@@ -1,6 +1,6 @@
 /** The grid of Dupire's equation and of the local volatility that is fitted by its adjoint. */
 import type { ExpiryQuotes, UnderlyingQuotes } from "../fit.ts";
-import { gridFor } from "../forward-step.ts";
+import { gridFor, gridOf } from "../forward-step.ts";
 import { forwardAt } from "../variance-surface.ts";
 
 /** The grid: nodes in ln κ and times from 0 on. Arrays of both are [time][node]. */
@@ -26,18 +26,12 @@ export interface AdjointGrid {
 export const DAMPING = 4;
 
 export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
-  const { k, kappa } = gridFor(expiries, nodes);
+  const { k: found } = gridFor(expiries, nodes);
   const middle = (nodes - 1) >> 1;
-  k[middle] = 0;
-  kappa[middle] = 1;
-  const [lower, upper, source] = [new Float64Array(nodes), new Float64Array(nodes), new Float64Array(nodes)];
-  for (let j = 1; j < nodes - 1; j++) {
-    const [left, right] = [kappa[j] - kappa[j - 1], kappa[j + 1] - kappa[j]];
-    const scale = (2 * kappa[j] * kappa[j]) / (left + right);
-    lower[j] = scale / left;
-    upper[j] = scale / right;
-    if (j === middle) source[j] = scale;
-  }
+  found[middle] = 0;
+  const { k, kappa, lower, upper } = gridOf(found);
+  const source = new Float64Array(nodes);
+  source[middle] = 2 / (kappa[middle + 1] - kappa[middle - 1]);
   const counts = stepsOf(expiries, steps);
   const times = [0];
   const rows = expiries.map(({ time }, e) => {
