@@ -26,7 +26,7 @@ const hostile: Record<string, UnderlyingQuotes> = {
   ),
 };
 
-/** One to three expiries of one to seven strikes, of which some are from 1 % to 300 % or spikes, and some fall in time. */
+/** One to three expiries of one to seven strikes, of which some are from 1 % to 300 % or spikes; some fall in time. */
 function randomHostile(random: () => number): UnderlyingQuotes {
   const level = 0.01 * 300 ** random();
   const [wild, falling] = [random() < 0.5, random() < 0.3];
