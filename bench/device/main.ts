@@ -8,6 +8,7 @@ import { benchmark as device } from "../device.bench.ts";
 import { measure, type Measurement } from "../harness.ts";
 import { benchmark as ladder } from "../ladder.bench.ts";
 import { benchmark as threads } from "../threads.bench.ts";
+import { benchmark as calibration } from "./calibration.ts";
 import { benchmark as dense } from "./dense.ts";
 import { benchmark as integral } from "./integral.ts";
 import { benchmark as quantization, webgpuBenchmark as quantizationWebGpu } from "./quantization.ts";
@@ -28,6 +29,7 @@ for (const benchmark of [
   tridiagonal,
   tridiagonalSizes,
   dense,
+  calibration,
   sparse,
   sparsegrid,
   random,

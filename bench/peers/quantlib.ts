@@ -67,8 +67,8 @@ export interface Answer {
 
 const cache = join(import.meta.dirname, "../../.cache/peers");
 const flags = ["-O3", "-march=native", "-std=c++17"];
-/** The programs: options on underlyings, and trades on rates. */
-export type PeerProgram = "quantlib" | "quantlib-rates";
+/** The programs: options on underlyings, trades on rates, and fits of quotes. */
+export type PeerProgram = "quantlib" | "quantlib-rates" | "calibration";
 
 /** QuantLib as a peer, built on first use; undefined, with the reason noted, where it is not installed. */
 export function openQuantLib(note: (text: string) => void): QuantLib | undefined {
@@ -80,6 +80,17 @@ export function openProgram<J extends object>(
   note: (text: string) => void,
   name: PeerProgram,
 ): QuantLib<J> | undefined {
+  const program = buildPeer(name, note);
+  if (program === undefined) return undefined;
+  const quantLib = new QuantLib<J>(program);
+  note(
+    `${quantLib.version}, the distribution's library; our calls to it built with g++ ${flags.join(" ")}; one thread`,
+  );
+  return quantLib;
+}
+
+/** `bench/peers/<name>.cpp`, built on first use; undefined, with the reason noted, where QuantLib is not installed. */
+export function buildPeer(name: PeerProgram, note: (text: string) => void): string | undefined {
   const source = join(import.meta.dirname, `${name}.cpp`);
   const program = join(cache, name);
   if (!existsSync("/usr/include/ql/quantlib.hpp") && spawnSync("quantlib-config", ["--version"]).status !== 0) {
@@ -94,11 +105,7 @@ export function openProgram<J extends object>(
       return undefined;
     }
   }
-  const quantLib = new QuantLib<J>(program);
-  note(
-    `${quantLib.version}, the distribution's library; our calls to it built with g++ ${flags.join(" ")}; one thread`,
-  );
-  return quantLib;
+  return program;
 }
 
 /** QuantLib in a process of its own, which is started once: a job takes less time than a process does to start. */

@@ -9,17 +9,26 @@
  * M-matrix whose rows sum to 1, so that prices are convex and increase with time, whatever σᵢ is: no arbitrage.
  */
 import type { ArbitrageCheck, ExpiryQuotes, SurfaceFit, UnderlyingQuotes } from "./fit.ts";
-import { checkedQuotes } from "./fit.ts";
-import { blackDeviation } from "./implied/volatility.ts";
+import { atTheMoney, checkedQuotes } from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
-import { forwardStep, type Grid, type Prices, type Step } from "./forward-step.ts";
+import {
+  byLogPrice,
+  cellOf,
+  forwardStep,
+  type Grid,
+  gridFor,
+  impliedAt,
+  type ImpliedOption,
+  type Prices,
+  type Step,
+} from "./forward-step.ts";
 import { type Expiry, limitedMessage, localVolatility } from "./variance-surface.ts";
 
 /** Bounds of the local volatilities of a step. */
 const [LOWEST, HIGHEST] = [1e-3, 10];
 
 /** Nodes of the grid in ln κ, denser about the forward. */
-const NODES = 400;
+const NODES = 240;
 
 interface FittedStep {
   readonly from: number;
@@ -28,6 +37,7 @@ interface FittedStep {
   readonly before: Prices;
   /** σᵢ on the grid. */
   readonly sigma: Float64Array;
+  readonly quotes: ExpiryQuotes;
   readonly fit: LeastSquaresFit;
 }
 
@@ -37,7 +47,7 @@ interface FittedStep {
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
-  const grid = gridFor(expiries);
+  const grid = gridFor(expiries, NODES);
   const steps: FittedStep[] = [];
   let before = payoffs(grid);
   expiries.forEach((expiry, i) => {
@@ -46,24 +56,34 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
     steps.push(step);
     before = forwardStep(grid, { elapsed: expiry.time - from, sigma: step.sigma, before }).prices;
   });
+  const stepOf = (t: number): FittedStep => steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
   const known = new Map<number, Step>();
   const stepAt = (t: number): Step => {
     const found = known.get(t);
     if (found !== undefined) return found;
-    const { from, sigma, before } = steps.find(({ to }) => to >= t) ?? steps[steps.length - 1];
+    const { from, sigma, before } = stepOf(t);
     const step = forwardStep(grid, { elapsed: t - from, sigma, before });
     known.set(t, step);
     return step;
   };
   const impliedVolatility = (k: number, t: number): number =>
-    impliedAt(grid, stepAt(t).prices, k).deviation / Math.sqrt(t);
+    optionAt(grid, stepAt(t).prices, k).deviation / Math.sqrt(t);
   const ranges = expiries.map(({ time, forward, logMoneyness }): Expiry => {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]] };
   });
-  const { limited, ...surface } = localVolatility(ranges, spot, (k, t) => ({
-    square: localSquare(grid, stepAt(t), k),
-    implied: impliedVolatility(k, t),
-  }));
+  const { limited, ...surface } = localVolatility(ranges, spot, (t, k, row) => {
+    const { from, sigma, before, quotes } = stepOf(t);
+    const squares = forwardStep(grid, { elapsed: t - from, sigma, before }).localSquares();
+    let [cell, near] = [1, 0];
+    const { logMoneyness, implied } = quotes;
+    for (let i = 0; i < k.length; i++) {
+      while (cell < NODES - 3 && grid.k[cell + 1] <= k[i]) cell++;
+      while (near < implied.length - 1 && k[i] > 0.5 * (logMoneyness[near] + logMoneyness[near + 1])) near++;
+      const share = Math.min(Math.max((k[i] - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]), 0), 1);
+      row.squares[i] = (1 - share) * squares[cell] + share * squares[cell + 1];
+      row.implied[i] = implied[near];
+    }
+  });
   const unused = steps.filter(({ fit }) => fit.point.some((sigma) => sigma <= LOWEST || sigma >= HIGHEST)).length;
   const messages = [
     ...(unused > 0 ? [`${unused} expiries have local volatilities at a limit: their quotes have arbitrage`] : []),
@@ -81,124 +101,72 @@ export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-/** A grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
-function gridFor(expiries: readonly ExpiryQuotes[]): Grid {
-  const widest = Math.max(
-    ...expiries.map(({ time, implied, logMoneyness }) => {
-      const deviation = Math.max(...implied) * Math.sqrt(time);
-      return Math.max(6 * deviation, ...logMoneyness.map((k) => Math.abs(k) + 2 * deviation));
-    }),
-  );
-  const narrowest = Math.min(...expiries.map(({ time, implied }) => Math.min(...implied) * Math.sqrt(time)));
-  const bend = Math.asinh(widest / (4 * narrowest));
-  const k = Float64Array.from(
-    { length: NODES },
-    (_, j) => (widest * Math.sinh(bend * ((2 * j) / (NODES - 1) - 1))) / Math.sinh(bend),
-  );
-  return { k, kappa: k.map(Math.exp) };
-}
-
 function fitStep(grid: Grid, quotes: ExpiryQuotes, from: number, before: Prices): FittedStep {
   const { time, logMoneyness, implied, weights } = quotes;
   const n = logMoneyness.length;
-  const region = Int32Array.from(grid.k, (k) => {
-    let nearest = 0;
-    while (nearest + 1 < n && k > 0.5 * (logMoneyness[nearest] + logMoneyness[nearest + 1])) nearest++;
-    return nearest;
+  // The parts of σ end at the middles between the quotes.
+  const ends = Int32Array.from(logMoneyness, (k, i) => {
+    const middle = i < n - 1 ? 0.5 * (k + logMoneyness[i + 1]) : Number.POSITIVE_INFINITY;
+    const end = grid.k.findIndex((node) => node > middle);
+    return end < 0 ? NODES : end;
   });
   const elapsed = time - from;
+  // A local volatility is about as far from that at the money as twice the implied one.
+  const centre = atTheMoney(quotes);
+  const start = implied.map((sigma) => Math.max(2 * sigma - centre, 0.5 * sigma));
   const cells = Int32Array.from(logMoneyness, (k) => cellOf(grid, k));
   const root = Math.sqrt(time);
   const evaluate = (point: Float64Array): Linearisation => {
-    const sigma = onNodes(region, point);
-    const step = forwardStep(grid, { elapsed, sigma, before });
+    const step = forwardStep(grid, { elapsed, sigma: onNodes(ends, point), before });
     const residuals = new Float64Array(n);
     const jacobian = new Float64Array(n * n);
     const slopes = new Float64Array(4 * n);
     logMoneyness.forEach((k, i) => {
-      const { deviation, price, weights: shares } = impliedAt(grid, step.prices, k);
-      const d1 = -k / deviation + 0.5 * deviation;
-      const vega = Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300);
+      const option = optionAt(grid, step.prices, k);
       const weight = Math.sqrt(weights[i]);
-      residuals[i] = weight * (deviation / root - implied[i]);
-      for (let a = 0; a < 4; a++) slopes[4 * i + a] = (weight * price * shares[a]) / (vega * root);
+      residuals[i] = weight * (option.deviation / root - implied[i]);
+      const slope = weight * byLogPrice(option, k, time);
+      for (let a = 0; a < 4; a++) slopes[4 * i + a] = slope * option.weights[a];
     });
-    for (let j = 0; j < n; j++) {
-      const moved = step.derivative(region, j);
-      for (let i = 0; i < n; i++)
-        for (let a = 0; a < 4; a++) jacobian[i * n + j] += slopes[4 * i + a] * moved[cells[i] - 1 + a];
-    }
+    step.derivatives(ends, [cells[0] - 1, cells[n - 1] + 2], (part, moved) => {
+      for (let i = 0; i < n; i++) {
+        let slope = 0;
+        for (let a = 0; a < 4; a++) slope += slopes[4 * i + a] * moved[cells[i] - 1 + a];
+        jacobian[i * n + part] = slope;
+      }
+    });
     return { residuals, jacobian };
   };
   const spec = {
     lower: new Float64Array(n).fill(LOWEST),
     upper: new Float64Array(n).fill(HIGHEST),
     tolerance: 1e-8,
-    smallest: 1e-9,
+    smallest: 1e-8,
     maxEvaluations: 60,
+    damping: 1e-9,
   };
-  const fit = leastSquares(implied, spec, evaluate);
-  return { from, to: time, before, fit, sigma: onNodes(region, fit.point) };
+  const fit = leastSquares(start, spec, evaluate);
+  return { from, to: time, before, quotes, fit, sigma: onNodes(ends, fit.point) };
 }
 
-function onNodes(region: Int32Array, point: Float64Array): Float64Array {
-  const sigma = new Float64Array(region.length);
-  for (let j = 0; j < region.length; j++) sigma[j] = point[region[j]];
-  return sigma;
-}
-
-/** The cell of the grid that k lies in, so that there is a node on each side of it. */
-function cellOf({ k: nodes }: Grid, k: number): number {
-  let [low, high] = [1, nodes.length - 3];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (nodes[middle] <= k) low = middle;
-    else high = middle - 1;
+function onNodes(ends: Int32Array, point: Float64Array): Float64Array {
+  const sigma = new Float64Array(NODES);
+  let part = 0;
+  for (let j = 0; j < NODES; j++) {
+    while (j >= ends[part]) part++;
+    sigma[j] = point[part];
   }
-  return low;
+  return sigma;
 }
 
 function payoffs({ kappa }: Grid): Prices {
   return { calls: kappa.map((x) => Math.max(1 - x, 0)), puts: kappa.map((x) => Math.max(x - 1, 0)) };
 }
 
-/** Prices below this are none. */
-const TINY = 1e-200;
-
-/**
- * The option out of the money at k: its price by the cubic through the logarithms at the four nodes about k, which
- * keeps the relative accuracy of small ones, the derivatives of ln price by the prices at these nodes, and σ√t.
- */
-function impliedAt(
-  grid: Grid,
-  { calls, puts }: Prices,
-  k: number,
-): { readonly deviation: number; readonly price: number; readonly weights: readonly number[] } {
-  const cell = cellOf(grid, k);
-  const x = grid.k;
+/** The option out of the money at k, as `impliedAt` has it. */
+function optionAt(grid: Grid, { calls, puts }: Prices, k: number): ImpliedOption {
   const values = k >= 0 ? calls : puts;
-  let log = 0;
-  const weights = [0, 0, 0, 0];
-  for (let a = cell - 1; a <= cell + 2; a++) {
-    let product = 1;
-    for (let b = cell - 1; b <= cell + 2; b++) if (b !== a) product *= (k - x[b]) / (x[a] - x[b]);
-    const value = Math.max(values[a], TINY);
-    log += product * Math.log(value);
-    weights[a - cell + 1] = product / value;
-  }
-  const strike = Math.exp(k);
-  // What is interpolated between values at their bounds may leave them.
-  const price = Math.min(Math.exp(log), Math.min(strike, 1) * (1 - 1e-15));
-  const { deviation } = blackDeviation({ quoted: { forward: 1, strike, price, sign: k >= 0 ? 1 : -1 } });
-  return { deviation, price, weights };
-}
-
-/** Dupire's local variance 2·(∂c/∂t)/(κ²·∂²c/∂κ²) at k, between the nodes linear. */
-function localSquare(grid: Grid, step: Step, k: number): number {
-  const cell = cellOf(grid, k);
-  const share = (k - grid.k[cell]) / (grid.k[cell + 1] - grid.k[cell]);
-  const inside = Math.min(Math.max(share, 0), 1);
-  return (1 - inside) * step.localSquare(cell) + inside * step.localSquare(cell + 1);
+  return impliedAt(grid, k, (j) => values[j]);
 }
 
 function convexity(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) => Step): ArbitrageCheck {
@@ -215,8 +183,8 @@ function increase(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) =
 }
 
 /** The smallest of a number over the nodes within the quotes; what is below 0 by rounding only counts as 0. */
-function smallestOver(
-  grid: Grid,
+export function smallestOver(
+  grid: Pick<Grid, "k">,
   expiries: readonly Expiry[],
   value: (expiry: Expiry, node: number, i: number) => number,
 ): ArbitrageCheck {

@@ -1,4 +1,5 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
@@ -34,7 +35,8 @@ export type SurfaceModel =
   | "local"
   | "heston"
   | { readonly heston: { readonly feller: boolean } }
-  | { readonly sabr: { readonly beta: number } };
+  | { readonly sabr: { readonly beta: number } }
+  | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
 /** A model of surfaces, or `"none"` for implied volatilities only. */
 export type QuoteFit = SurfaceModel | "none";
@@ -119,7 +121,8 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
     case "heston":
       return fitHeston(quotes);
     default:
-      return "heston" in fit ? fitHeston(quotes, fit.heston) : fitSabr(quotes, fit.sabr.beta);
+      if ("heston" in fit) return fitHeston(quotes, fit.heston);
+      return "sabr" in fit ? fitSabr(quotes, fit.sabr.beta) : fitAdjoint(quotes, fit.local);
   }
 }
 

@@ -71,6 +71,19 @@ export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, 
   return Math.sqrt(sum / weight);
 }
 
+/** The implied volatility of the quote that is nearest to the forward. */
+export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
+  let nearest = 0;
+  for (let i = 1; i < logMoneyness.length; i++)
+    if (Math.abs(logMoneyness[i]) < Math.abs(logMoneyness[nearest])) nearest = i;
+  return implied[nearest];
+}
+
+/** The number of quotes with a weight. */
+export function countOf(expiries: readonly ExpiryQuotes[]): number {
+  return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);
+}
+
 /** @throws SpecError for what no surface can be fitted to */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;

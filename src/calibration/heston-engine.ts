@@ -4,6 +4,7 @@ import {
   hestonMomentKernel,
   hestonQuoteKernel,
   hestonRuleKernel,
+  LANES,
   MAX_NODES,
   MOMENTS,
   PARAMETERS,
@@ -81,7 +82,7 @@ export class HestonEngine implements Disposable {
     points.forEach((one, i) => all.set(one, PARAMETERS * i));
     device.write(point, all);
     device.launch(rules, { items, expiries, expiry, point, rule }, { items, microsecondsEach: 20 });
-    const size = { items: items * MAX_NODES, microsecondsEach: 0.3 };
+    const size = { items: items * LANES, microsecondsEach: 1 };
     device.launch(nodes, { items, expiries, expiry, point, rule, moments }, size);
     device.launch(
       quotes,

@@ -3,7 +3,7 @@
  * derivatives from several starts, which are evaluated together.
  */
 import type { Device } from "../device/index.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { atTheMoney, checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { HestonEngine, type HestonVolatilities } from "./heston-engine.ts";
 import { hestonOnHost } from "./heston-host.ts";
 import { hostNormalCdf } from "../models/index.ts";
@@ -89,7 +89,7 @@ function* hestonSearch(
   const upper = feller ? UPPER.map((most, i) => (i === 3 ? 1 : most)) : UPPER;
   const spec = { lower: LOWER, upper, tolerance: 1e-9, maxEvaluations: 120 };
   const from = STARTS.map(([kappa, sigma, rho]) => {
-    const [v0, theta] = [atTheMoney(quotes, 0) ** 2, atTheMoney(quotes, expiries.length - 1) ** 2];
+    const [v0, theta] = [expiries[0], expiries[expiries.length - 1]].map((expiry) => atTheMoney(expiry) ** 2);
     return [v0, kappa, theta, feller ? Math.min(sigma / Math.sqrt(2 * kappa * theta), 0.9) : sigma, rho];
   });
   function* fitsFrom(
@@ -108,17 +108,11 @@ function* hestonSearch(
   if (!fits.some(({ status }) => status === "converged") && starts < from.length)
     fits = [...fits, ...(yield* fitsFrom(from.slice(starts)))];
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
-  return describe(quotes, best, model(best.point), { feller, left });
-}
-
-/** The implied volatility of the quote of an expiry that is nearest to the forward. */
-function atTheMoney({ expiries }: UnderlyingQuotes, e: number): number {
-  const { logMoneyness, implied } = expiries[e];
-  let nearest = 0;
-  logMoneyness.forEach((k, i) => {
-    if (Math.abs(k) < Math.abs(logMoneyness[nearest])) nearest = i;
+  return describe(quotes, best, model(best.point), {
+    feller,
+    left,
+    isFew: weights.filter((weight) => weight > 0).length < PARAMETERS,
   });
-  return implied[nearest];
 }
 
 function withShare([v0, kappa, theta, share, rho]: Float64Array): Float64Array {
@@ -160,7 +154,7 @@ function describe(
   quotes: UnderlyingQuotes,
   best: LeastSquaresFit,
   point: Float64Array,
-  { feller, left }: { readonly feller: boolean; readonly left: number },
+  { feller, left, isFew }: { readonly feller: boolean; readonly left: number; readonly isFew: boolean },
 ): SurfaceFit {
   const values = (of: Float64Array): Record<(typeof NAMES)[number], number> => ({
     v0: of[0],
@@ -170,15 +164,16 @@ function describe(
     rho: of[4],
   });
   const parameters = values(point);
-  const atLimit = NAMES.filter((_, i) => Number.isNaN(best.standardErrors[i]));
+  const errors = best.standardErrors.slice();
+  const atLimit = NAMES.filter((_, i) => Number.isNaN(errors[i]));
   const messages = [
+    ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(atLimit.length > 0 ? [`at a limit, or not determined by the quotes: ${atLimit.join(", ")}`] : []),
     ...(left > 0 ? [`${left} quotes are worth less than ${SMALLEST} of the forward, and are left out`] : []),
   ];
-  const errors = best.standardErrors.slice();
   if (feller) errors[3] *= Math.sqrt(2 * point[1] * point[2]);
   return {
-    status: best.status === "converged" ? "converged" : "not converged",
+    status: best.status === "converged" && !isFew ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "heston",
     parameters,

@@ -13,6 +13,8 @@ import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
+/** Work items that share the nodes of an expiry. */
+export const LANES = 64;
 /** The most nodes of the rule. */
 export const MAX_NODES = 512;
 /** Numbers that `hestonRuleKernel` writes for each expiry: the step h, the count of nodes, and w. */
@@ -62,7 +64,8 @@ const largestStep = fn({
       const next = (2 * Math.PI * distance) / size;
       isOpen = size < Infinity && next >= step;
       if (isOpen) step = next;
-      distance *= 1.25;
+      // The step is flat about its largest, so that a wide search loses little of it.
+      distance *= 1.6;
     }
     return step;
   },
@@ -114,37 +117,39 @@ export const hestonRuleKernel = kernel({
 export const hestonMomentKernel = kernel({
   name: "heston moments",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: read(real), moments: write(real) },
-  env: { modelOf, cumulantGradient, MAX_NODES, RULE, PARAMETERS, MOMENTS },
+  env: { modelOf, cumulantGradient, MAX_NODES, LANES, RULE, PARAMETERS, MOMENTS },
   body({ items, expiries, expiry, point, rule, moments }, gpu, env) {
     const id = gpu.globalId();
-    const item = (id / env.MAX_NODES) | 0;
-    const node = id % env.MAX_NODES;
-    if (item >= items || gpu.real(node) >= rule[env.RULE * item + 1]) return;
+    const item = (id / env.LANES) | 0;
+    if (item >= items) return;
+    const count = gpu.i32(rule[env.RULE * item + 1]);
     const e = item % expiries;
     const model = env.modelOf({ point, first: ((item / expiries) | 0) * env.PARAMETERS, expiry: expiry[e] });
     const step = rule[env.RULE * item];
-    const u = Math.max(step * gpu.real(node), 1e-20);
-    const { log, byV0, byKappa, byTheta, bySigma, byRho } = env.cumulantGradient({ model, zeta: { re: 0.5, im: u } });
-    const square = u * u + 0.25;
-    const weight = ((node === 0 ? 0.5 : 1) * step) / (Math.PI * square);
-    const size = weight * Math.exp(log.re);
-    const re = size * Math.cos(log.im);
-    const im = size * Math.sin(log.im);
-    const black = weight * Math.exp(-0.5 * rule[env.RULE * item + 2] * square);
-    const first = 2 * env.MOMENTS * env.MAX_NODES * item + node;
-    const N = env.MAX_NODES;
-    moments[first] = re - black;
-    moments[first + N] = im;
-    moments[first + 2 * N] = re * byV0.re - im * byV0.im;
-    moments[first + 3 * N] = re * byV0.im + im * byV0.re;
-    moments[first + 4 * N] = re * byKappa.re - im * byKappa.im;
-    moments[first + 5 * N] = re * byKappa.im + im * byKappa.re;
-    moments[first + 6 * N] = re * byTheta.re - im * byTheta.im;
-    moments[first + 7 * N] = re * byTheta.im + im * byTheta.re;
-    moments[first + 8 * N] = re * bySigma.re - im * bySigma.im;
-    moments[first + 9 * N] = re * bySigma.im + im * bySigma.re;
-    moments[first + 10 * N] = re * byRho.re - im * byRho.im;
-    moments[first + 11 * N] = re * byRho.im + im * byRho.re;
+    for (let node = id % env.LANES; node < count; node += env.LANES) {
+      const u = Math.max(step * gpu.real(node), 1e-20);
+      const { log, byV0, byKappa, byTheta, bySigma, byRho } = env.cumulantGradient({ model, zeta: { re: 0.5, im: u } });
+      const square = u * u + 0.25;
+      const weight = ((node === 0 ? 0.5 : 1) * step) / (Math.PI * square);
+      const size = weight * Math.exp(log.re);
+      const re = size * Math.cos(log.im);
+      const im = size * Math.sin(log.im);
+      const black = weight * Math.exp(-0.5 * rule[env.RULE * item + 2] * square);
+      const first = 2 * env.MOMENTS * env.MAX_NODES * item + node;
+      const N = env.MAX_NODES;
+      moments[first] = re - black;
+      moments[first + N] = im;
+      moments[first + 2 * N] = re * byV0.re - im * byV0.im;
+      moments[first + 3 * N] = re * byV0.im + im * byV0.re;
+      moments[first + 4 * N] = re * byKappa.re - im * byKappa.im;
+      moments[first + 5 * N] = re * byKappa.im + im * byKappa.re;
+      moments[first + 6 * N] = re * byTheta.re - im * byTheta.im;
+      moments[first + 7 * N] = re * byTheta.im + im * byTheta.re;
+      moments[first + 8 * N] = re * bySigma.re - im * bySigma.im;
+      moments[first + 9 * N] = re * bySigma.im + im * bySigma.re;
+      moments[first + 10 * N] = re * byRho.re - im * byRho.im;
+      moments[first + 11 * N] = re * byRho.im + im * byRho.re;
+    }
   },
 });
 

@@ -159,6 +159,7 @@ export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): 
   const fits = STARTS.map((start) => leastSquares(start, spec, withDifferences(residuals, spec)));
   const best = fits.reduce((a, b) => (b.sum < a.sum ? b : a));
   const [meanReversion, volatility] = best.point;
+  const errors = best.standardErrors;
   const fitted = fittedAt(meanReversion, volatility);
   const held = ["mean reversion", "volatility"].filter(
     (_, i) => best.point[i] <= LOWER[i] || best.point[i] >= UPPER[i],
@@ -167,7 +168,7 @@ export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): 
     status: best.status === "converged" ? "converged" : "not converged",
     ...(held.length > 0 ? { message: `at the limit of its bounds: ${held.join(", ")}` } : {}),
     parameters: { meanReversion, volatility },
-    standardErrors: { meanReversion: best.standardErrors[0], volatility: best.standardErrors[1] },
+    standardErrors: { meanReversion: errors[0], volatility: errors[1] },
     rmse: Math.sqrt(best.sum / quotes.length),
     quotes: quotes.map(({ price }, i) => ({ price, fitted: fitted[i], error: fitted[i] - price })),
   };

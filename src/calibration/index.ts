@@ -1,11 +1,33 @@
-/** The way from quotes to curves, implied volatilities, surfaces and models. */
+/**
+ * The calibration of models to quotes: `calibrate` fits the parameters of any equation or path model that you write,
+ * and `fitLeverage` finds a stochastic local volatility. docs/calibration.md is the guide.
+ */
+export {
+  calibrate,
+  type CalibrateOptions,
+  type CalibrationProgress,
+  type FittedPrice,
+  type ModelFit,
+} from "./calibrate.ts";
+export type { ModelQuote, PathProblem } from "./model-prices.ts";
+export { fitLeverage, type Leverage, type LeverageSettings } from "./leverage.ts";
+
+// What follows serves book/ and pricing/, not users of the package.
+/** @internal */
 export { type ForwardOptions, impliedVolatilities, type ImpliedVolatilities } from "./implied/batch.ts";
+/** @internal */
 export { blackDeviation, normalDeviation, QuoteStatus } from "./implied/volatility.ts";
+/** @internal */
 export { type CurveFit, fitCurve, InstrumentError } from "./curves/curve.ts";
+/** @internal */
 export type { RateInstrument } from "./curves/instruments.ts";
+/** @internal */
 export type { CurveInterpolation } from "./curves/interpolate.ts";
+/** @internal */
 export { type FittedQuotes, fitQuotes, type OptionQuote, type QuoteFit } from "./fit-quotes.ts";
+/** @internal */
 export { haganVolatility } from "./sabr.ts";
+/** @internal */
 export {
   type ArbitrageCheck,
   checkedQuotes,
@@ -14,14 +36,25 @@ export {
   type SurfaceFit,
   type UnderlyingQuotes,
 } from "./fit.ts";
+/** @internal */
 export { fitHeston, fitHestonOn, type HestonFitOptions } from "./heston-fit.ts";
+/** @internal */
 export { fitSvi } from "./svi-surface.ts";
+/** @internal */
 export { fitSsvi } from "./ssvi-fit.ts";
+/** @internal */
 export { ssviConditions, type SsviConditions, ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
+/** @internal */
 export { fitAndreasenHuge } from "./andreasen-huge.ts";
+/** @internal */
 export { fitEssvi } from "./essvi-fit.ts";
+/** @internal */
 export { repaired } from "./repair.ts";
+/** @internal */
+export { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
+/** @internal */
 export { fitLocal } from "./local-fit.ts";
+/** @internal */
 export {
   type Discount,
   fitHullWhite,

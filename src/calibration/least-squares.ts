@@ -27,6 +27,8 @@ export interface LeastSquaresSpec {
   readonly tolerance?: number;
   /** ‖r‖ below which nothing better is sought; 0 unless given. */
   readonly smallest?: number;
+  /** The first damping λ, 1e-3 unless given; less where the start is near, or the residuals can vanish. */
+  readonly damping?: number;
 }
 
 /** The end of a search. */
@@ -64,7 +66,7 @@ export class LevenbergMarquardt {
   readonly #step: Float64Array;
   #best: Linearisation | undefined;
   #sum = Number.POSITIVE_INFINITY;
-  #damping = 1e-3;
+  #damping: number;
   #increase = 2;
   #evaluations = 0;
   #hasConverged = false;
@@ -82,6 +84,7 @@ export class LevenbergMarquardt {
     this.#most = spec.maxEvaluations ?? 100;
     this.#tolerance = spec.tolerance ?? 1e-12;
     this.#smallest = spec.smallest ?? 0;
+    this.#damping = spec.damping ?? 1e-3;
     this.trial = Float64Array.from(start, (x, j) => Math.min(Math.max(x, spec.lower[j]), spec.upper[j]));
     this.#point = this.trial.slice();
     this.#scale = new Float64Array(n);
@@ -126,15 +129,17 @@ export class LevenbergMarquardt {
   }
 
   get fit(): LeastSquaresFit {
-    const nothing = { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
+    const best = this.#best ?? { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
     const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);
     return {
       status: this.#best === undefined ? "failed" : this.#hasConverged ? "converged" : "not converged",
       point: this.#point,
-      residuals: (this.#best ?? nothing).residuals,
+      residuals: best.residuals,
       sum: this.#sum,
       evaluations: this.#evaluations,
-      standardErrors: standardErrorsOf(this.#best ?? nothing, isFree),
+      get standardErrors() {
+        return standardErrorsOf(best, isFree);
+      },
     };
   }
 
@@ -151,8 +156,10 @@ export class LevenbergMarquardt {
     const n = this.trial.length;
     const size = Math.sqrt(this.#sum);
     if (size <= Math.max(this.#smallest, ROUNDING * Math.sqrt(this.#best?.residuals.length ?? 0))) return true;
+    // A decrease by τ of the sum of squares, at which a search may end, is a cosine of √τ.
+    const most = Math.max(ORTHOGONAL, 2 * Math.sqrt(this.#tolerance)) * size;
     return this.#gradient.every(
-      (slope, j) => !this.#isFree(j) || Math.abs(slope) <= ORTHOGONAL * size * Math.sqrt(this.#normal[j * n + j]),
+      (slope, j) => !this.#isFree(j) || Math.abs(slope) <= most * Math.sqrt(this.#normal[j * n + j]),
     );
   }
 
@@ -162,14 +169,14 @@ export class LevenbergMarquardt {
     this.#point.set(this.trial);
     const n = this.trial.length;
     const { residuals, jacobian } = at;
-    this.#normal.fill(0);
-    this.#gradient.fill(0);
+    const [normal, gradient] = [this.#normal.fill(0), this.#gradient.fill(0)];
     for (let i = 0; i < residuals.length; i++) {
+      const row = i * n;
       for (let j = 0; j < n; j++) {
-        const slope = jacobian[i * n + j];
+        const slope = jacobian[row + j];
         if (slope === 0) continue;
-        this.#gradient[j] += slope * residuals[i];
-        for (let k = 0; k <= j; k++) this.#normal[j * n + k] += slope * jacobian[i * n + k];
+        gradient[j] += slope * residuals[i];
+        for (let k = 0, into = j * n; k <= j; k++) normal[into + k] += slope * jacobian[row + k];
       }
     }
     for (let j = 0; j < n; j++) this.#scale[j] = Math.max(this.#scale[j], this.#normal[j * n + j]);
@@ -197,7 +204,7 @@ export class LevenbergMarquardt {
     for (let open = free; open.length > 0;) {
       const matrix = this.#freeNormal(open, this.#damping);
       if (!cholesky(matrix, open.length)) return false;
-      const right = Float64Array.from(open, (j) => this.#steepest(j, open));
+      const right = Float64Array.from(open, (j) => this.#steepest(j));
       solveCholesky(matrix, open.length, right);
       const kept = open.filter((j, row) => {
         const step = Math.min(Math.max(right[row], this.#lower[j] - this.#point[j]), this.#upper[j] - this.#point[j]);
@@ -213,12 +220,12 @@ export class LevenbergMarquardt {
     return true;
   }
 
-  /** −∂/∂xⱼ of ½‖r‖² where the parameters outside of `open` have taken their steps. */
-  #steepest(j: number, open: readonly number[]): number {
+  /** −∂/∂xⱼ of ½‖r‖² where the parameters that go to a bound have taken their steps, and the others none. */
+  #steepest(j: number): number {
     const n = this.trial.length;
     let slope = this.#gradient[j];
     for (let k = 0; k < n; k++)
-      if (!open.includes(k)) slope += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
+      if (this.#step[k] !== 0) slope += this.#normal[Math.max(j, k) * n + Math.min(j, k)] * this.#step[k];
     return -slope;
   }
 
@@ -260,11 +267,12 @@ export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree:
   const free = Array.from({ length: n }, (_, j) => j).filter((j) => isFree[j]);
   const size = free.length;
   const freedom = residuals.length - n;
+  if (freedom <= 0) return errors;
   const matrix = new Float64Array(size * size);
   for (let i = 0; i < residuals.length; i++)
     for (let a = 0; a < size; a++)
       for (let b = 0; b <= a; b++) matrix[a * size + b] += jacobian[i * n + free[a]] * jacobian[i * n + free[b]];
-  if (freedom <= 0 || !cholesky(matrix, size)) return errors;
+  if (!cholesky(matrix, size)) return errors;
   const variance = squares(residuals) / freedom;
   free.forEach((j, row) => {
     const unit = new Float64Array(size);
@@ -312,29 +320,51 @@ export async function leastSquaresBatch(
   return step.value;
 }
 
+/** The points at which residuals are wanted for central differences, and the derivatives that follow from them. */
+export interface Differences {
+  /** The point itself, and two points for each parameter, which lie inside the bounds. */
+  readonly points: readonly Float64Array[];
+  /** The derivatives from the residuals at all points; 0 by a parameter whose bounds are one number. */
+  readonly linearise: (residuals: readonly Float64Array[]) => Linearisation;
+}
+
+/** Central differences at a point; a parameter is moved by `width` times its size, or `least` where it is smaller. */
+export function centralDifferences(
+  point: Float64Array,
+  { lower, upper }: LeastSquaresSpec,
+  width = 1e-6,
+  least: (j: number) => number = () => 1e-3,
+): Differences {
+  const n = point.length;
+  const moved = (j: number, by: number): Float64Array => {
+    const one = point.slice();
+    one[j] = Math.min(Math.max(one[j] + by * width * Math.max(Math.abs(one[j]), least(j)), lower[j]), upper[j]);
+    return one;
+  };
+  const pairs = Array.from(point, (_, j) => [moved(j, 1), moved(j, -1)] as const);
+  return {
+    points: [point, ...pairs.flat()],
+    linearise: ([residuals, ...sides]) => {
+      const jacobian = new Float64Array(residuals.length * n);
+      pairs.forEach(([above, below], j) => {
+        const distance = above[j] - below[j];
+        if (!(distance > 0)) return;
+        const [high, low] = [sides[2 * j], sides[2 * j + 1]];
+        for (let i = 0; i < residuals.length; i++) jacobian[i * n + j] = (high[i] - low[i]) / distance;
+      });
+      return { residuals, jacobian };
+    },
+  };
+}
+
 /** Derivatives by central differences inside the bounds, for residuals without a formula of their own. */
 export function withDifferences(
   residualsAt: (point: Float64Array) => Float64Array,
-  { lower, upper }: LeastSquaresSpec,
+  spec: LeastSquaresSpec,
 ): (point: Float64Array) => Linearisation {
   return (point) => {
-    const n = point.length;
-    const residuals = residualsAt(point);
-    const jacobian = new Float64Array(residuals.length * n);
-    const moved = point.slice();
-    for (let j = 0; j < n; j++) {
-      const width = 1e-6 * Math.max(Math.abs(point[j]), 1e-3);
-      const above = Math.min(point[j] + width, upper[j]);
-      const below = Math.max(point[j] - width, lower[j]);
-      if (!(above > below)) continue;
-      moved[j] = above;
-      const high = residualsAt(moved);
-      moved[j] = below;
-      const low = residualsAt(moved);
-      moved[j] = point[j];
-      for (let i = 0; i < residuals.length; i++) jacobian[i * n + j] = (high[i] - low[i]) / (above - below);
-    }
-    return { residuals, jacobian };
+    const { points, linearise } = centralDifferences(point, spec);
+    return linearise(points.map(residualsAt));
   };
 }
 

@@ -5,9 +5,9 @@
  */
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { butterflyCheck, calendarCheck, type Slice } from "./arbitrage.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { splineAt, splineThrough } from "./spline.ts";
-import { dupire, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
+import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
 /**
  * The local volatility surface of the quotes.
@@ -15,7 +15,32 @@ import { dupire, limitedMessage, localVolatility, type VarianceAt } from "./vari
  */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
-  const slices = expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
+  const slices = splinesOf(expiries);
+  const [butterfly, calendar] = [butterflyCheck(slices), calendarCheck(slices)];
+  if (!butterfly.free || !calendar.free) {
+    const message =
+      "the quotes are not free of arbitrage: the local volatility is that of Andreasen and Huge's surface";
+    const fit = fitAndreasenHuge(quotes);
+    return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
+  }
+  const at = inTime(slices);
+  const { limited, ...surface } = localVolatility(slices, spot, dupireRow(at));
+  const messages = limitedMessage(limited);
+  return {
+    status: "converged",
+    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
+    model: "local",
+    parameters: {},
+    impliedVolatility: (k, t) => Math.sqrt(Math.max(at(k, t).variance, 0) / t),
+    butterfly,
+    calendar,
+    volatility: { kind: "surface", surface },
+  };
+}
+
+/** Total variance by a spline in k through the quotes of each expiry. */
+export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
+  return expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
     const spline = splineThrough(
       logMoneyness,
       implied.map((sigma) => sigma * sigma * time),
@@ -30,30 +55,10 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
       },
     };
   });
-  const [butterfly, calendar] = [butterflyCheck(slices), calendarCheck(slices)];
-  if (!butterfly.free || !calendar.free) {
-    const message =
-      "the quotes are not free of arbitrage: the local volatility is that of Andreasen and Huge's surface";
-    const fit = fitAndreasenHuge(quotes);
-    return { ...fit, model: "local", message: fit.message === undefined ? message : `${message}; ${fit.message}` };
-  }
-  const at = inTime(slices);
-  const { limited, ...surface } = localVolatility(slices, spot, (k, t) => dupire(k, t, at(k, t)));
-  const messages = limitedMessage(limited);
-  return {
-    status: "converged",
-    ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
-    model: "local",
-    parameters: {},
-    impliedVolatility: (k, t) => Math.sqrt(Math.max(at(k, t).variance, 0) / t),
-    butterfly,
-    calendar,
-    volatility: { kind: "surface", surface },
-  };
 }
 
 /** w and its derivatives, by splines in t through the slices and 0, linear in the slices' values. */
-function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
+export function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
   const times = [0, ...slices.map(({ time }) => time)];
   const cardinal = slices.map((_, i) =>
     splineThrough(

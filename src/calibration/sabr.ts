@@ -1,7 +1,14 @@
 /** SABR by expiry: the formula of Hagan, Kumar, Lesniewski & Woodward (2002), fitted to the quotes of each expiry. */
 import { fn, real, record } from "../kernel/index.ts";
 import type { Slice } from "./arbitrage.ts";
-import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import {
+  atTheMoney,
+  checkedQuotes,
+  countOf,
+  type ExpiryQuotes,
+  type SurfaceFit,
+  type UnderlyingQuotes,
+} from "./fit.ts";
 import { leastSquares, type LeastSquaresFit, withDifferences } from "./least-squares.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
@@ -47,9 +54,9 @@ const STARTS: readonly (readonly [number, number])[] = [
 ];
 
 /** The fit of one expiry: ln α, ρ and ν. */
-function fitExpiry({ time, forward, logMoneyness, implied, weights }: ExpiryQuotes, beta: number): LeastSquaresFit {
-  const nearest = logMoneyness.reduce((best, k, i) => (Math.abs(k) < Math.abs(logMoneyness[best]) ? i : best), 0);
-  const level = Math.log(implied[nearest]) + (1 - beta) * Math.log(forward);
+function fitExpiry(quotes: ExpiryQuotes, beta: number): LeastSquaresFit {
+  const { time, forward, logMoneyness, implied, weights } = quotes;
+  const level = Math.log(atTheMoney(quotes)) + (1 - beta) * Math.log(forward);
   const spec = { lower: [level - 3, -0.999, 1e-6], upper: [level + 3, 0.999, 20] };
   const residuals = ([logAlpha, rho, nu]: Float64Array): Float64Array =>
     logMoneyness.map((k, i) => {
@@ -85,13 +92,14 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
     return { time, forward, range: [logMoneyness[0], logMoneyness[logMoneyness.length - 1]], at };
   });
   const { limited, ...described } = describeSlices(slices, spot);
-  const few = expiries.filter(({ weights }) => weights.filter((weight) => weight > 0).length < 3).length;
+  const few = expiries.filter((expiry) => countOf([expiry]) < 3).length;
   const messages = [
     ...(few > 0 ? [`${few} expiries have fewer than 3 quotes: ρ and ν are not determined`] : []),
     ...limitedMessage(limited),
   ];
+  const errors = fits.map(({ standardErrors }) => standardErrors);
   return {
-    status: fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
+    status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "sabr",
     parameters: {
@@ -101,9 +109,9 @@ export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
       nu: models.map(({ nu }) => nu),
     },
     standardErrors: {
-      alpha: fits.map(({ standardErrors }, i) => standardErrors[0] * models[i].alpha),
-      rho: fits.map(({ standardErrors }) => standardErrors[1]),
-      nu: fits.map(({ standardErrors }) => standardErrors[2]),
+      alpha: errors.map(([error], i) => error * models[i].alpha),
+      rho: errors.map((error) => error[1]),
+      nu: errors.map((error) => error[2]),
     },
     ...described,
   };

@@ -5,8 +5,8 @@
  * bounds of the fit, in terms of ρ, γ, the share of the largest η, and the increments.
  */
 import type { Slice } from "./arbitrage.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { leastSquares, type LeastSquaresFit, type Linearisation, standardErrorsOf } from "./least-squares.ts";
+import { atTheMoney, checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { leastSquares, type LeastSquaresFit, type Linearisation } from "./least-squares.ts";
 import { ssviPhi, type SsviPhi, ssviVariance } from "./ssvi.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
@@ -28,11 +28,8 @@ const TINY = 1e-10;
  */
 export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
-  const n = SHARED + expiries.length;
-  const at = expiries.map(({ logMoneyness, implied, time }) => {
-    const nearest = logMoneyness.reduce((best, k, i) => (Math.abs(k) < Math.abs(logMoneyness[best]) ? i : best), 0);
-    return implied[nearest] ** 2 * time;
-  });
+  const isFew = countOf(expiries) < SHARED + expiries.length;
+  const at = expiries.map((expiry) => atTheMoney(expiry) ** 2 * expiry.time);
   const increments = at.map((theta, i) => Math.max(theta - Math.max(0, ...at.slice(0, i)), 1e-4 * theta));
   const spec = {
     lower: [-0.999, 0, 1e-4, ...increments.map((_, i) => (i === 0 ? TINY : 0))],
@@ -57,15 +54,16 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
     };
   });
   const { limited, ...described } = describeSlices(slices, spot);
-  const isFree = Array.from({ length: n }, (_, j) => !Number.isNaN(best!.standardErrors[j]));
-  const errors = standardErrorsOf(evaluate(best!.point), isFree);
+  const errors = best!.standardErrors;
+  const isFree = Array.from(errors, (error) => !Number.isNaN(error));
   const held = ["rho", "gamma", "eta"].filter((_, j) => !isFree[j]);
   const messages = [
+    ...(isFew ? ["there are fewer quotes than parameters, which they do not determine"] : []),
     ...(held.length > 0 ? [`at the limit of what is free of arbitrage, or not determined: ${held.join(", ")}`] : []),
     ...limitedMessage(limited),
   ];
   return {
-    status: best!.status === "converged" ? "converged" : "not converged",
+    status: best!.status === "converged" && !isFew ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "ssvi",
     parameters: { rho, eta: form.eta, gamma: form.gamma, theta: thetas },

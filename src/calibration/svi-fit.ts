@@ -137,8 +137,12 @@ function evaluateRaw(quotes: ExpiryQuotes, parameters: SviParameters): Linearisa
   return { residuals, jacobian };
 }
 
-/** The sums of the normal equations in a, d and c, and the sum of squares of the right side. */
-type Moments = readonly [readonly (readonly number[])[], readonly number[], number];
+/** The sums of the normal equations in a, d and c, their right side, and its sum of squares. */
+interface Moments {
+  readonly normal: Float64Array;
+  readonly right: Float64Array;
+  readonly square: number;
+}
 
 /** The best a, b and ρ for m and σ, in variance with weights that make its errors those of volatility. */
 function linearFit(
@@ -146,27 +150,31 @@ function linearFit(
   m: number,
   sigma: number,
 ): SviParameters & { readonly cost: number } {
-  const normal = [new Float64Array(3), new Float64Array(3), new Float64Array(3)];
-  const right = new Float64Array(3);
+  const [normal, right] = [new Float64Array(9), new Float64Array(3)];
   let square = 0;
   for (let i = 0; i < logMoneyness.length; i++) {
     const y = (logMoneyness[i] - m) / sigma;
-    const scale = weights[i] / (2 * implied[i] * time) ** 2;
+    const root = Math.sqrt(y * y + 1);
     const variance = implied[i] * implied[i] * time;
-    const row = [1, y, Math.sqrt(y * y + 1)];
-    for (let p = 0; p < 3; p++) {
-      right[p] += scale * row[p] * variance;
-      for (let q = 0; q < 3; q++) normal[p][q] += scale * row[p] * row[q];
-    }
+    const scale = weights[i] / (4 * variance * time);
+    normal[0] += scale;
+    normal[1] += scale * y;
+    normal[2] += scale * root;
+    normal[4] += scale * y * y;
+    normal[5] += scale * y * root;
+    normal[8] += scale * root * root;
+    right[0] += scale * variance;
+    right[1] += scale * variance * y;
+    right[2] += scale * variance * root;
     square += scale * variance * variance;
   }
-  const moments: Moments = [normal.map((row) => Array.from(row)), Array.from(right), square];
+  [normal[3], normal[6], normal[7]] = [normal[1], normal[2], normal[5]];
   const most = STEEPEST * sigma;
+  const slack = 1e-12 * most;
   let best: { readonly at: readonly number[]; readonly cost: number } | undefined;
-  for (const { origin, directions } of faces(most)) {
-    const found = bestOn(moments, origin, directions);
+  for (const { origin, directions } of FACES) {
+    const found = bestOn({ normal, right, square }, most * origin[1], most * origin[2], directions);
     const [, d, c] = found.at;
-    const slack = 1e-12 * most;
     if (c < -slack || Math.abs(d) > c + slack || c + Math.abs(d) > most + slack) continue;
     if (best === undefined || found.cost < best.cost) best = found;
     // The first face is the interior: where its best point is inside, none is better.
@@ -186,46 +194,60 @@ function linearFit(
   };
 }
 
-/** The interior, edges and corners of |d| ≤ c, c + |d| ≤ most as (a, d, c) = origin + Σ directions. */
-function faces(most: number): { readonly origin: number[]; readonly directions: number[][] }[] {
-  const a = [1, 0, 0];
-  const half = 0.5 * most;
-  const edges = [
-    { origin: [0, 0, 0], directions: [a, [0, 1, 1]] },
-    { origin: [0, 0, 0], directions: [a, [0, -1, 1]] },
-    { origin: [0, 0, most], directions: [a, [0, 1, -1]] },
-    { origin: [0, 0, most], directions: [a, [0, -1, -1]] },
-  ];
-  const corners = [
-    [0, 0, 0],
-    [0, half, half],
-    [0, -half, half],
-    [0, 0, most],
-  ].map((origin) => ({ origin, directions: [a] }));
-  return [{ origin: [0, 0, 0], directions: [a, [0, 1, 0], [0, 0, 1]] }, ...edges, ...corners];
-}
+/** The interior, edges and corners of |d| ≤ c, c + |d| ≤ 1 as (a, d, c) = origin + Σ directions. */
+const FACES: readonly { readonly origin: readonly number[]; readonly directions: readonly (readonly number[])[] }[] =
+  (() => {
+    const a = [1, 0, 0];
+    const edges = [
+      { origin: [0, 0, 0], directions: [a, [0, 1, 1]] },
+      { origin: [0, 0, 0], directions: [a, [0, -1, 1]] },
+      { origin: [0, 0, 1], directions: [a, [0, 1, -1]] },
+      { origin: [0, 0, 1], directions: [a, [0, -1, -1]] },
+    ];
+    const corners = [
+      [0, 0, 0],
+      [0, 0.5, 0.5],
+      [0, -0.5, 0.5],
+      [0, 0, 1],
+    ].map((origin) => ({ origin, directions: [a] }));
+    return [{ origin: [0, 0, 0], directions: [a, [0, 1, 0], [0, 0, 1]] }, ...edges, ...corners];
+  })();
 
-/** The least squares on a face, by Gauss's elimination of its normal equations. */
+/** The least squares on a face from (0, d, c) on, by Gauss's elimination of its normal equations. */
 function bestOn(
-  [normal, right, square]: Moments,
-  origin: readonly number[],
+  { normal, right, square }: Moments,
+  d: number,
+  c: number,
   directions: readonly (readonly number[])[],
 ): { readonly at: readonly number[]; readonly cost: number } {
-  const by = (u: readonly number[], v: readonly number[]): number =>
-    u.reduce((sum, x, p) => sum + x * v.reduce((row, z, q) => row + normal[p][q] * z, 0), 0);
-  const dot = (u: readonly number[]): number => u.reduce((sum, x, p) => sum + x * right[p], 0);
+  const by = (u: readonly number[], v: readonly number[]): number => {
+    let sum = 0;
+    for (let p = 0; p < 3; p++)
+      sum += u[p] * (normal[3 * p] * v[0] + normal[3 * p + 1] * v[1] + normal[3 * p + 2] * v[2]);
+    return sum;
+  };
+  const dot = (u: readonly number[]): number => u[0] * right[0] + u[1] * right[1] + u[2] * right[2];
+  const at = [0, d, c];
   const size = directions.length;
-  const rows = directions.map((u) => [...directions.map((v) => by(u, v)), dot(u) - by(u, origin)]);
-  for (let c = 0; c < size; c++) {
+  const rows = directions.map((u) => {
+    const row = new Array<number>(size + 1);
+    for (let q = 0; q < size; q++) row[q] = by(u, directions[q]);
+    row[size] = dot(u) - by(u, at);
+    return row;
+  });
+  for (let r = 0; r < size; r++) {
     // A quote that says nothing of a direction leaves it at 0.
-    const pivot = rows[c][c] > 1e-14 * by(directions[c], directions[c]) ? rows[c][c] : Number.POSITIVE_INFINITY;
-    for (let r = 0; r < size; r++) {
-      if (r === c) continue;
-      const factor = rows[r][c] / pivot;
-      for (let q = c; q <= size; q++) rows[r][q] -= factor * rows[c][q];
+    const pivot = rows[r][r] > 1e-14 * by(directions[r], directions[r]) ? rows[r][r] : Number.POSITIVE_INFINITY;
+    for (let other = 0; other < size; other++) {
+      if (other === r) continue;
+      const factor = rows[other][r] / pivot;
+      for (let q = r; q <= size; q++) rows[other][q] -= factor * rows[r][q];
     }
-    rows[c][c] = pivot;
+    rows[r][r] = pivot;
   }
-  const at = origin.map((x, p) => directions.reduce((sum, u, c) => sum + (rows[c][size] / rows[c][c]) * u[p], x));
+  for (let r = 0; r < size; r++) {
+    const share = rows[r][size] / rows[r][r];
+    for (let p = 0; p < 3; p++) at[p] += share * directions[r][p];
+  }
   return { at, cost: square - 2 * dot(at) + by(at, at) };
 }

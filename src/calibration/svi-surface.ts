@@ -1,6 +1,6 @@
 /** The fit of an underlying's quotes by an SVI slice for each expiry. */
 import type { Slice } from "./arbitrage.ts";
-import { checkedQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
+import { checkedQuotes, countOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitSviSlice } from "./svi-fit.ts";
 import { type SviParameters, sviVariance } from "./svi.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
@@ -26,13 +26,13 @@ export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { limited, ...described } = describeSlices(slices, spot);
   const columns = (of: readonly SviParameters[]): Record<string, readonly number[]> =>
     Object.fromEntries(NAMES.map((name) => [name, of.map((parameters) => parameters[name])]));
-  const few = expiries.filter(({ weights }) => weights.filter((weight) => weight > 0).length < NAMES.length).length;
+  const few = expiries.filter((expiry) => countOf([expiry]) < NAMES.length).length;
   const messages = [
     ...(few > 0 ? [`${few} expiries have fewer quotes than SVI has parameters: their wings are not determined`] : []),
     ...limitedMessage(limited),
   ];
   return {
-    status: fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
+    status: few === 0 && fits.every(({ status }) => status === "converged") ? "converged" : "not converged",
     ...(messages.length > 0 ? { message: messages.join("; ") } : {}),
     model: "svi",
     parameters: columns(fits.map(({ parameters }) => parameters)),

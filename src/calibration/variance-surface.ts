@@ -31,15 +31,15 @@ export function varianceAt(slices: readonly Slice[], k: number, t: number): Vari
     const { variance, slope, curvature } = at(k);
     return { variance: share * variance, slope: share * slope, curvature: share * curvature, byTime: variance / time };
   }
-  const next = slices.findIndex(({ time }) => time >= t);
+  let next = 1;
+  while (slices[next].time < t) next++;
   const [early, late] = [slices[next - 1], slices[next]];
   const share = (t - early.time) / (late.time - early.time);
   const [a, b] = [early.at(k), late.at(k)];
-  const mean = (name: keyof Variance): number => (1 - share) * a[name] + share * b[name];
   return {
-    variance: mean("variance"),
-    slope: mean("slope"),
-    curvature: mean("curvature"),
+    variance: a.variance + share * (b.variance - a.variance),
+    slope: a.slope + share * (b.slope - a.slope),
+    curvature: a.curvature + share * (b.curvature - a.curvature),
     byTime: (b.variance - a.variance) / (late.time - early.time),
   };
 }
@@ -57,9 +57,17 @@ export function forwardAt(slices: readonly Expiry[], spot: number, t: number): n
 /** The limits within which a node of the local volatility is kept, relative to the implied volatility at its place. */
 const LIMITS = [0.2, 5] as const;
 
-/** Spots of a surface, and times between two expiries: errors of its interpolation are then below those of a quote. */
-const SPOTS = 81;
+/**
+ * Spots of a surface on either side of today's, denser about it by a hyperbolic sine, and times between two expiries:
+ * errors of its interpolation are then below those of a quote.
+ */
+const [SIDE, BEND] = [24, 3];
+const SPOTS = 2 * SIDE + 1;
+/** How far the spots go, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
+const BEYOND = 1.4;
 const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
+/** Those before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0. */
+const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
 /** A local volatility in the book's form, and how many of its nodes lie at a limit. */
 export interface LocalVolatility {
@@ -69,48 +77,78 @@ export interface LocalVolatility {
   readonly limited: number;
 }
 
-/** The square of the local volatility at k and t, no number above 0 where there is arbitrage, and the implied one. */
-type LocalAt = (k: number, t: number) => { readonly square: number; readonly implied: number };
+/**
+ * Writes the squares of the local volatility at t and at increasing k, no number above 0 where there is arbitrage, and
+ * the implied volatilities there; NaN where there is none.
+ */
+type LocalRow = (
+  t: number,
+  k: Float64Array,
+  row: { readonly squares: Float64Array; readonly implied: Float64Array },
+) => void;
 
-/** Dupire's formula for the derivatives of w. */
-export function dupire(k: number, t: number, { byTime, ...at }: VarianceAt): ReturnType<LocalAt> {
-  const g = butterflyFunction({ k, ...at });
+/** Dupire's formula for the derivatives of w: the square of the local volatility, and the implied volatility. */
+export function dupire(
+  k: number,
+  t: number,
+  { byTime, variance, slope, curvature }: VarianceAt,
+): { readonly square: number; readonly implied: number } {
+  const g = butterflyFunction({ k, variance, slope, curvature });
   const square = byTime > 0 && g <= 0 ? Number.POSITIVE_INFINITY : byTime / g;
-  return { square, implied: Math.sqrt(Math.max(at.variance, 1e-12) / t) };
+  return { square, implied: Math.sqrt(Math.max(variance, 1e-12) / t) };
+}
+
+/** A row of Dupire's formula by the derivatives of w. */
+export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
+  return (t, k, { squares, implied }) => {
+    for (let i = 0; i < k.length; i++) {
+      const found = dupire(k[i], t, at(k[i], t));
+      squares[i] = found.square;
+      implied[i] = found.implied;
+    }
+  };
 }
 
 /**
  * The local volatility on a grid of times and spots. A node where there is no number, or one that is far from the
  * implied volatility there, is set to the nearest limit and counted.
  */
-export function localVolatility(expiries: readonly Expiry[], spot: number, localAt: LocalAt): LocalVolatility {
+export function localVolatility(expiries: readonly Expiry[], spot: number, localRow: LocalRow): LocalVolatility {
   const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
   const highest = Math.max(...expiries.map(({ forward, range }) => forward * Math.exp(range[1])));
   const [from, to] = [Math.log(Math.min(lowest, 0.9 * spot)), Math.log(Math.max(highest, 1.1 * spot))];
-  const spots = Array.from({ length: SPOTS }, (_, i) => Math.exp(from + ((to - from) * i) / (SPOTS - 1)));
+  const centre = Math.log(spot);
+  const logs = Float64Array.from({ length: SPOTS }, (_, i) => {
+    const share = Math.sinh(BEND * (i / SIDE - 1)) / Math.sinh(BEND);
+    return centre + BEYOND * share * (i < SIDE ? centre - from : to - centre);
+  });
   const times = expiries.flatMap(({ time }, i) => {
     const before = i > 0 ? expiries[i - 1].time : 0;
-    return TIMES.map((share) => before + share * (time - before));
+    return (i > 0 ? TIMES : FIRST_TIMES).map((share) => before + share * (time - before));
   });
   let limited = 0;
+  const [k, squares, implied] = [logs.slice(), logs.slice(), logs.slice()];
   const volatility = times.map((t) => {
-    const forward = forwardAt(expiries, spot, t);
-    const row = spots.map((s) => {
-      const { square, implied } = localAt(Math.log(s / forward), t);
+    const forward = Math.log(forwardAt(expiries, spot, t));
+    for (let i = 0; i < SPOTS; i++) k[i] = logs[i] - forward;
+    localRow(t, k, { squares, implied });
+    const row = new Array<number>(SPOTS);
+    for (let i = 0; i < SPOTS; i++) {
+      const [least, most] = [LIMITS[0] * implied[i], LIMITS[1] * implied[i]];
+      const local = squares[i] > 0 ? Math.sqrt(squares[i]) : 0;
+      const kept = Math.min(Math.max(local, least), most);
+      if (kept !== local && !Number.isNaN(squares[i])) limited++;
       // So far from the forward that there is no price: the volatility of the nearest spot that has one.
-      if (!(implied > 0)) return Number.NaN;
-      const local = square > 0 ? Math.sqrt(square) : 0;
-      const kept = Math.min(Math.max(local, LIMITS[0] * implied), LIMITS[1] * implied);
-      if (kept !== local) limited++;
-      return kept;
-    });
-    const above = spots.findIndex((s) => s >= forward);
-    const middle = above < 0 ? spots.length - 1 : above;
-    for (let i = middle + 1; i < row.length; i++) if (Number.isNaN(row[i])) row[i] = row[i - 1];
+      row[i] = Number.isNaN(squares[i]) ? Number.NaN : kept;
+    }
+    const above = k.findIndex((one) => one >= 0);
+    const middle = above < 0 ? SPOTS - 1 : above;
+    if (Number.isNaN(row[middle])) row[middle] = implied[middle];
+    for (let i = middle + 1; i < SPOTS; i++) if (Number.isNaN(row[i])) row[i] = row[i - 1];
     for (let i = middle - 1; i >= 0; i--) if (Number.isNaN(row[i])) row[i] = row[i + 1];
     return row;
   });
-  return { times, spots, volatility, limited };
+  return { times, spots: Array.from(logs, Math.exp), volatility, limited };
 }
 
 /** The message on nodes of the local volatility that were set to a limit. */
@@ -125,8 +163,8 @@ export function describeSlices(
   slices: readonly Slice[],
   spot: number,
 ): Pick<SurfaceFit, "impliedVolatility" | "butterfly" | "calendar" | "volatility"> & { readonly limited: number } {
-  const localAt: LocalAt = (k, t) => dupire(k, t, varianceAt(slices, k, t));
-  const { limited, ...surface } = localVolatility(slices, spot, localAt);
+  const localRow = dupireRow((k, t) => varianceAt(slices, k, t));
+  const { limited, ...surface } = localVolatility(slices, spot, localRow);
   return {
     impliedVolatility: (k, t) => Math.sqrt(Math.max(varianceAt(slices, k, t).variance, 0) / t),
     butterfly: butterflyCheck(slices),

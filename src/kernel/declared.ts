@@ -55,8 +55,10 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
   entry: Entry,
 ): KernelFunction<P, R> {
   const { name = "function", params, env = {} as E, body } = definition;
-  const takes = isTuple(params) ? (args: unknown[]) => args : ([record]: unknown[]) => record;
-  const run = (...args: unknown[]): R => body(takes(args) as never, gpu, env as never);
+  // Hosts call functions millions of times: a record needs no list of arguments.
+  const run = isTuple(params)
+    ? (...args: unknown[]): R => body(args as never, gpu, env as never)
+    : (record: unknown): R => body(record as never, gpu, env as never);
   return declareFunction({ run, functionName: name, params, env, source: body.toString(), entry });
 }
 

@@ -1,12 +1,13 @@
 /** Fits of quotes that no market has: each ends, and gives volatilities that are numbers. */
 import { describe, expect, it } from "vitest";
 import { fitAndreasenHuge } from "../../src/calibration/andreasen-huge.ts";
-import { checkedQuotes, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
+import { checkedQuotes, rmseOf, type UnderlyingQuotes } from "../../src/calibration/fit.ts";
 import { fitHeston } from "../../src/calibration/heston-fit.ts";
 import { fitLocal } from "../../src/calibration/local-fit.ts";
 import { fitSsvi } from "../../src/calibration/ssvi-fit.ts";
 import { fitSvi } from "../../src/calibration/svi-surface.ts";
 import { quotesOf } from "./quotes.ts";
+import { uniform } from "./uniform.ts";
 
 const k = [-0.4, -0.2, -0.1, 0, 0.1, 0.2, 0.4];
 const one = (...expiries: UnderlyingQuotes["expiries"]): UnderlyingQuotes => ({ spot: 100, expiries });
@@ -24,6 +25,22 @@ const hostile: Record<string, UnderlyingQuotes> = {
   ),
 };
 
+/** One to three expiries of one to seven strikes, of which some are from 1 % to 300 % or spikes; some fall in time. */
+function randomHostile(random: () => number): UnderlyingQuotes {
+  const level = 0.01 * 300 ** random();
+  const [wild, falling] = [random() < 0.5, random() < 0.3];
+  const count = 1 + Math.floor(3 * random());
+  const expiries = Array.from({ length: count }, (_, e) => {
+    const time = [0.02, 0.5, 2][e];
+    const width = level * Math.sqrt(time) * (0.5 + 3 * random());
+    const strikes = 1 + Math.floor(7 * random());
+    const at = Array.from({ length: strikes }, (_, i) => (i - 0.5 * (strikes - 1)) * width);
+    const own = falling ? level / Math.sqrt(10 ** e) : level;
+    return quotesOf(time, at, () => (wild ? Math.min(Math.max(own * 9 ** (random() - 0.5), 0.01), 3) : own));
+  });
+  return one(...expiries);
+}
+
 describe("hostile quotes", () => {
   it.each(Object.entries(hostile))("%s", (_, quotes) => {
     const fits = [fitSvi(quotes), fitSsvi(quotes), fitAndreasenHuge(quotes), fitLocal(quotes)];
@@ -34,6 +51,27 @@ describe("hostile quotes", () => {
         for (const sigma of fit.volatility.surface.volatility.flat()) expect(sigma).toBeGreaterThan(0);
       // What is free of arbitrage by construction is so whatever the quotes are.
       if (fit.model !== "svi" && fit.model !== "local") expect(fit.calendar.free).toBe(true);
+    }
+  });
+
+  it("at random, by the hundred, end in volatilities and tell of their arbitrage", () => {
+    const random = uniform(34);
+    for (let i = 0; i < 100; i++) {
+      const quotes = randomHostile(random);
+      for (const fit of [fitSvi(quotes), fitSsvi(quotes), fitAndreasenHuge(quotes), fitLocal(quotes)]) {
+        for (const { time, logMoneyness } of quotes.expiries)
+          for (const at of logMoneyness) expect(fit.impliedVolatility(at, time)).toBeGreaterThan(0);
+        for (const { free, min } of [fit.butterfly, fit.calendar]) expect(free).toBe(min >= -1e-12);
+        if (fit.model === "ssvi" || fit.model === "andreasen-huge")
+          expect([fit.butterfly.free, fit.calendar.free]).toEqual([true, true]);
+        const error = rmseOf(quotes, fit.impliedVolatility);
+        expect(error).toBeLessThan(4);
+        // No parametric fit of fewer quotes than it has parameters may be called converged.
+        const count = quotes.expiries.map(({ implied }) => implied.length);
+        if (fit.model === "svi" && Math.min(...count) < 5) expect(fit.status).toBe("not converged");
+        if (fit.model === "ssvi" && count.reduce((a, b) => a + b) < 3 + count.length)
+          expect(fit.status).toBe("not converged");
+      }
     }
   });
 

@@ -117,7 +117,18 @@ type FitInput =
   | "heston"
   | "none"
   | { readonly heston: { readonly feller: boolean } }
-  | { readonly sabr: { readonly beta: number } };
+  | { readonly sabr: { readonly beta: number } }
+  | {
+      readonly local: {
+        readonly method: "adjoint";
+        /** The number of spots; 200 by default. */
+        readonly spots?: number | undefined;
+        /** The number of times; 50 by default. */
+        readonly times?: number | undefined;
+        /** The error of a volatility that smoothness may cost; 3e-4 by default. */
+        readonly tolerance?: number | undefined;
+      };
+    };
 
 /** The parameters of Heston's model, as written. */
 export interface HestonInput {

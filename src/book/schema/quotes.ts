@@ -14,6 +14,7 @@ import {
   rate,
   time,
   trueOrFalse,
+  wholeNumberFrom,
   word,
 } from "./values.ts";
 
@@ -111,19 +112,28 @@ export const optionQuoteSchema = object({
   date: time.optional(),
 });
 
+/** Local volatility by direct calibration: the numbers of spots and times, and the error that smoothness may cost. */
+const localFit = object({
+  method: word(["adjoint"]),
+  spots: wholeNumberFrom(20, 1000, "a whole number of spots from 20 to 1,000").optional(),
+  times: wholeNumberFrom(5, 1000, "a whole number of times from 5 to 1,000").optional(),
+  tolerance: positive.optional(),
+});
+
+/** The fits that are objects. */
+const FORMS = '{ "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } }';
+
 /** The fits that option quotes may ask for. */
-export const fitSchema = choose(
-  '"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } } or { "sabr": { "beta" } }',
-  {
-    string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
-      or: 'an object, "heston" or "sabr"',
-    }),
-    marked: {
-      heston: object({ heston: object({ feller: trueOrFalse }) }),
-      sabr: object({ sabr: object({ beta: fraction }) }),
-    },
+export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
+  string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
+    or: 'an object, "heston", "sabr" or "local"',
+  }),
+  marked: {
+    heston: object({ heston: object({ feller: trueOrFalse }) }),
+    sabr: object({ sabr: object({ beta: fraction }) }),
+    local: object({ local: localFit }),
   },
-);
+});
 
 const years = numberWhere("years above 0", { exclusiveMinimum: 0, maximum: MAX_YEARS });
 const quoteTerms = { frequency, strike: rate, price: positive };

@@ -1,0 +1,77 @@
+/** The grid of Dupire's equation and of the local volatility that is fitted by its adjoint. */
+import type { ExpiryQuotes, UnderlyingQuotes } from "../fit.ts";
+import { gridFor, gridOf } from "../forward-step.ts";
+import { forwardAt } from "../variance-surface.ts";
+
+/** The grid: nodes in ln κ and times from 0 on. Arrays of both are [time][node]. */
+export interface AdjointGrid {
+  readonly nodes: number;
+  readonly steps: number;
+  readonly k: Float64Array;
+  readonly kappa: Float64Array;
+  readonly times: Float64Array;
+  readonly elapsed: Float64Array;
+  readonly theta: Float64Array;
+  /** κ²·∂²/∂κ² by three points: its coefficients of both neighbours, and of the payoff, which has a kink at κ = 1. */
+  readonly lower: Float64Array;
+  readonly upper: Float64Array;
+  readonly source: Float64Array;
+  /** The step that ends at each expiry. */
+  readonly rows: readonly number[];
+  /** The forward at each time, relative to the spot, as a logarithm. */
+  readonly drift: Float64Array;
+}
+
+/** Implicit steps from the start, which damp what the kink of the payoff excites. */
+export const DAMPING = 4;
+
+export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
+  const { k: found } = gridFor(expiries, nodes);
+  const middle = (nodes - 1) >> 1;
+  found[middle] = 0;
+  const { k, kappa, lower, upper } = gridOf(found);
+  const source = new Float64Array(nodes);
+  source[middle] = 2 / (kappa[middle + 1] - kappa[middle - 1]);
+  const counts = stepsOf(expiries, steps);
+  const times = [0];
+  const rows = expiries.map(({ time }, e) => {
+    const from = e > 0 ? expiries[e - 1].time : 0;
+    // Before the first expiry steps grow with time, as prices change with its root.
+    for (let i = 1; i <= counts[e]; i++) {
+      const share = i / counts[e];
+      times.push(from + (e > 0 ? share : share * share) * (time - from));
+    }
+    return times.length - 1;
+  });
+  return {
+    nodes,
+    steps,
+    k,
+    kappa,
+    times: Float64Array.from(times),
+    elapsed: Float64Array.from({ length: steps }, (_, n) => times[n + 1] - times[n]),
+    theta: Float64Array.from({ length: steps }, (_, n) => (n < DAMPING ? 1 : 0.5)),
+    lower,
+    upper,
+    source,
+    rows,
+    drift: Float64Array.from(times, (t) => (t > 0 ? Math.log(forwardAt(ranges(expiries), spot, t) / spot) : 0)),
+  };
+}
+
+const ranges = (expiries: readonly ExpiryQuotes[]): { time: number; forward: number; range: [number, number] }[] =>
+  expiries.map(({ time, forward }) => ({ time, forward, range: [0, 0] }));
+
+/** The steps to each expiry, by the growth of the root of time: at least one, and `DAMPING` more to the first. */
+function stepsOf(expiries: readonly ExpiryQuotes[], steps: number): number[] {
+  const roots = expiries.map(({ time }) => Math.sqrt(time));
+  const counts = roots.map((_, e) => (e > 0 ? 1 : 1 + DAMPING));
+  const shares = roots.map((root, e) => (root - (e > 0 ? roots[e - 1] : 0)) / roots[roots.length - 1]);
+  const rest = steps - counts.reduce((sum, count) => sum + count, 0);
+  const wanted = shares.map((share) => share * rest);
+  wanted.forEach((count, e) => (counts[e] += Math.floor(count)));
+  const left = steps - counts.reduce((sum, count) => sum + count, 0);
+  const byRemainder = wanted.map((count, e) => [count - Math.floor(count), e] as const).sort(([a], [b]) => b - a);
+  for (const [, e] of byRemainder.slice(0, left)) counts[e]++;
+  return counts;
+}

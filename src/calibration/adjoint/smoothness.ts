@@ -1,0 +1,53 @@
+/**
+ * Smooth functions on a grid of times and log-spots, as B·z of independent z on the nodes: what Tikhonov's
+ * regularisation takes for equally likely. Along an axis with lumped masses h and stiffness K,
+ *
+ *   B = 2·√ℓ·(diag(h) + ℓ²·K)⁻¹·diag(√h),
+ *
+ * so that B·z has about the variance of z everywhere and the correlation (1 + r/ℓ)·e^(−r/ℓ) at a distance r (Matérn's
+ * of order 3/2). It is applied along the spots of each time and along the times of each spot.
+ */
+
+/** The square root of the covariance along one axis. */
+export interface Root {
+  readonly apply: (x: Float64Array, at: number, stride: number) => void;
+  readonly transposed: (x: Float64Array, at: number, stride: number) => void;
+}
+
+/** B along the nodes of an axis, of which `length` is ℓ; both act in place on every `stride`-th number from `at` on. */
+export function rootAlong(nodes: ArrayLike<number>, length: number): Root {
+  const n = nodes.length;
+  const mass = Float64Array.from(
+    { length: n },
+    (_, j) => 0.5 * (nodes[Math.min(j + 1, n - 1)] - nodes[Math.max(j - 1, 0)]),
+  );
+  const weight = mass.map((h) => 2 * Math.sqrt(length * h));
+  const coupling = Float64Array.from({ length: n }, (_, j) =>
+    j < n - 1 ? (length * length) / (nodes[j + 1] - nodes[j]) : 0,
+  );
+  const [inverse, factor] = [new Float64Array(n), new Float64Array(n)];
+  for (let j = 0; j < n; j++) {
+    const before = j > 0 ? coupling[j - 1] : 0;
+    factor[j] = j > 0 ? -before * inverse[j - 1] : 0;
+    inverse[j] = 1 / (mass[j] + before + coupling[j] + factor[j] * before);
+  }
+  const solve = (x: Float64Array, at: number, stride: number): void => {
+    for (let j = 1; j < n; j++) x[at + j * stride] -= factor[j] * x[at + (j - 1) * stride];
+    x[at + (n - 1) * stride] *= inverse[n - 1];
+    for (let j = n - 2; j >= 0; j--)
+      x[at + j * stride] = x[at + j * stride] * inverse[j] - factor[j + 1] * x[at + (j + 1) * stride];
+  };
+  const scale = (x: Float64Array, at: number, stride: number): void => {
+    for (let j = 0; j < n; j++) x[at + j * stride] *= weight[j];
+  };
+  return {
+    apply: (x, at, stride) => {
+      scale(x, at, stride);
+      solve(x, at, stride);
+    },
+    transposed: (x, at, stride) => {
+      solve(x, at, stride);
+      scale(x, at, stride);
+    },
+  };
+}

@@ -1,0 +1,164 @@
+/** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
+import type { Device } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
+import { type AnyProblem, solve, solveAxes } from "../fdm/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
+
+/** A quote of a model that a user writes. */
+export interface ModelQuote<A extends string = string, P extends string = string> {
+  /** The numbers that this quote alone has, by names of the problem's parameters, such as its strike and its expiry. */
+  readonly parameters?: { readonly [K in P]?: number };
+  /** The point where an equation's solution is read: a number on one axis, on several one for each axis. */
+  readonly at?: number | Readonly<Record<A, number>>;
+  /** The dates of a path, in years, as many as the problem has; those of the problem unless given. */
+  readonly dates?: readonly number[];
+  readonly price: number;
+  /** The weight of the squared error of the price; 1 unless given. 1/vega² weighs errors of implied volatilities. */
+  readonly weight?: number;
+}
+
+/** A path model and a product whose prices are quoted, and how paths are taken (`monteCarlo`). */
+export type PathProblem = Pick<
+  MonteCarloSettings,
+  "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"
+> & { readonly precision?: Precision };
+
+/** The prices of all quotes under one set of parameters; NaN where there is none. */
+export interface ModelPrices {
+  readonly values: Float64Array;
+  /** The standard errors of a simulation. */
+  readonly standardErrors?: Float64Array;
+  /** The reason why a price is missing. */
+  readonly fault: SpecError | undefined;
+}
+
+/** A problem as its calibration sees it. */
+export interface QuotedProblem {
+  /** The parameters that may be fitted, with their values; one that is no single number is undefined. */
+  readonly parameters: ReadonlyMap<string, number | undefined>;
+  /** The prices for each set of the fitted parameters, [set][parameter]. */
+  readonly pricesAt: (sets: readonly Float64Array[], on: Pricing) => Promise<readonly ModelPrices[]>;
+}
+
+/** The device and the settings of all prices of a calibration. */
+export interface Pricing {
+  readonly device: Device;
+  /** The names of the fitted parameters. */
+  readonly fitted: readonly string[];
+  readonly precision: Precision;
+  readonly seed: number | bigint;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** The parameters of a problem by name, without those that are columns. */
+function numbersOf(...groups: readonly Parameters[]): ReadonlyMap<string, number | undefined> {
+  const all = groups.flatMap((parameters) => Object.entries(parameters));
+  return new Map(all.map(([name, value]) => [name, typeof value === "number" ? value : undefined]));
+}
+
+/**
+ * Parameters with a column for each one that is fitted or that a quote has: for each set the numbers of all `quotes`.
+ */
+function columnsOf<V>(
+  parameters: Readonly<Record<string, V>>,
+  quotes: readonly ModelQuote[],
+  sets: readonly Float64Array[],
+  fitted: readonly string[],
+): Record<string, V | number[]> {
+  const column = ([name, value]: [string, V]): [string, V | number[]] => {
+    const j = fitted.indexOf(name);
+    if (j >= 0) return [name, sets.flatMap((set) => quotes.map(() => set[j]))];
+    if (quotes.every(({ parameters: own }) => own?.[name] === undefined)) return [name, value];
+    return [name, sets.flatMap(() => quotes.map(({ parameters: own }) => own?.[name] ?? Number(value)))];
+  };
+  return Object.fromEntries(Object.entries(parameters).map(column));
+}
+
+/** A solution of an equation, on any number of axes. */
+interface Solved {
+  readonly error: SpecError | undefined;
+  readonly valueAt: (point: ModelQuote["at"]) => number;
+}
+
+async function solved(problem: AnyProblem, several: boolean, { device, signal }: Pricing): Promise<Solved[]> {
+  if (several) {
+    const { entries } = await solveAxes(problem, { device, signal });
+    return entries.map((entry) => ({
+      error: entry.error,
+      valueAt: (point) => entry.at(point as Readonly<Record<string, number>>).value,
+    }));
+  }
+  const { entries } = await solve(problem, { device, signal });
+  return entries.map((entry) => ({ error: entry.error, valueAt: (point) => entry.at(point as number).value }));
+}
+
+/** The prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
+export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[]): QuotedProblem {
+  const several = Object.keys(problem.axes).length > 1;
+  const { parameters = {} } = problem;
+  quotes.forEach(({ at, dates }, i) => {
+    if (dates !== undefined)
+      throw new SpecError(`quotes[${i}].dates: an equation has none; name its expiry among the parameters`);
+    if (several ? typeof at !== "object" : typeof at !== "number")
+      throw new SpecError(`quotes[${i}].at: expected ${several ? "a number for each axis" : "a number on the axis"}`);
+  });
+  const keys = quotes.map(({ parameters: own }) =>
+    Object.keys(parameters)
+      .map((name) => own?.[name])
+      .join(),
+  );
+  const different = [...new Set(keys)];
+  const entryOf = keys.map((key) => different.indexOf(key));
+  const own = different.map((key) => quotes[keys.indexOf(key)]);
+  return {
+    parameters: numbersOf(parameters),
+    pricesAt: async (sets, on) => {
+      const batch = columnsOf(parameters, own, sets, on.fitted);
+      const entries = await solved({ ...problem, parameters: batch, precision: on.precision }, several, on);
+      return sets.map((_, s) => {
+        const of = entryOf.map((entry) => entries[s * own.length + entry]);
+        const values = Float64Array.from(of, ({ error, valueAt }, i) =>
+          error === undefined ? valueAt(quotes[i].at) : Number.NaN,
+        );
+        return { values, fault: of.find(({ error }) => error !== undefined)?.error };
+      });
+    },
+  };
+}
+
+/**
+ * The prices of quotes by Monte Carlo. Each quote has random numbers of its own, and the same under all parameters: so
+ * prices are smooth in them, and the scatter of the residuals contains the errors of the simulation.
+ */
+export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[]): QuotedProblem {
+  const { model, product, dates, ...settings } = problem;
+  quotes.forEach((quote, i) => {
+    if (quote.at !== undefined) throw new SpecError(`quotes[${i}].at: paths start at the parameters of their model`);
+    if (quote.dates !== undefined && quote.dates.length !== dates.length)
+      throw new SpecError(`quotes[${i}].dates: got ${quote.dates.length}, expected ${dates.length} as the problem has`);
+  });
+  const hasDates = quotes.some((quote) => quote.dates !== undefined);
+  return {
+    parameters: numbersOf(model.parameters, product.parameters),
+    pricesAt: async (sets, { device, fitted, precision, seed, signal }) => {
+      const dateOf = (date: Column, k: number): Column =>
+        hasDates ? sets.flatMap(() => quotes.map((quote) => quote.dates?.[k] ?? Number(date))) : date;
+      const { value, standardError } = await monteCarlo({
+        device,
+        ...settings,
+        model: { ...model, parameters: columnsOf(model.parameters, quotes, sets, fitted) },
+        product: { ...product, parameters: columnsOf(product.parameters, quotes, sets, fitted) },
+        dates: dates.map(dateOf),
+        streams: sets.flatMap(() => quotes.map((_, i) => i)),
+        precision,
+        seed,
+        ...(signal === undefined ? {} : { signal }),
+      });
+      return sets.map((_, s) => {
+        const [from, to] = [s * quotes.length, (s + 1) * quotes.length];
+        return { values: value.slice(from, to), standardErrors: standardError.slice(from, to), fault: undefined };
+      });
+    },
+  };
+}
