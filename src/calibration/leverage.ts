@@ -7,7 +7,7 @@
  * (Gyöngy). The conditional mean is that of particles, which advance together from time to time with the leverage that
  * they have found: Guyon & Henry-Labordère, *Being particular about calibration*, Risk, January 2012.
  */
-import type { Device } from "../device/index.ts";
+import { type Device, withDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { localSurface, surfaceVolatility } from "../market/index.ts";
@@ -16,6 +16,8 @@ import { RandomGenerator, randomSpec } from "../random/index.ts";
 
 /** What `fitLeverage` takes. */
 export interface LeverageSettings {
+  /** The device, with f64, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
+  readonly device?: Device | undefined;
   /** Spot, rates and the variance; numbers. Its smile matters only through what is left to the leverage. */
   readonly heston: { readonly [K in keyof HestonSettings]: number };
   /** The local volatility that vanillas are priced with, as a book has it. */
@@ -192,7 +194,6 @@ const DEVIATIONS = 5;
  * pass over the particles a step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
  * volatilities. Source: above.
  *
- * @param device any with f64; borrowed.
  * @param settings Heston's model, the local volatility, and how particles are taken.
  * @throws SpecError | PrecisionError; the signal's reason
  * @example
@@ -202,10 +203,14 @@ const DEVIATIONS = 5;
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * const heston = { spot: 100, rate: 0, yield: 0, v0: 0.04, kappa: 2, theta: 0.04, sigma: 0.5, rho: -0.5 };
  * const surface = { times: [0], spots: [100], volatility: [[0.2]] };
- * const { leverage } = await fitLeverage(device, { heston, surface, expiry: 0.5 });
+ * const { leverage } = await fitLeverage({ device, heston, surface, expiry: 0.5 });
  * console.log(leverage[0]![15]!.toFixed(2)); // 1.00
  */
-export async function fitLeverage(device: Device, settings: LeverageSettings): Promise<Leverage> {
+export function fitLeverage(settings: LeverageSettings): Promise<Leverage> {
+  return withDevice(settings.device, { precision: "f64" }, (device) => fitOn(device, settings));
+}
+
+async function fitOn(device: Device, settings: LeverageSettings): Promise<Leverage> {
   const { heston: given, surface, expiry, nodes = 31, particles = 2 ** 15, seed = 1, signal } = settings;
   if (!(expiry > 0 && expiry < Infinity)) throw new SpecError(`expiry: got ${expiry}, expected years above 0`);
   const { steps = Math.max(10, Math.ceil(50 * expiry)) } = settings;

@@ -38,7 +38,7 @@ describe("stochastic local volatility", () => {
     });
     const { volatility } = fitAdjoint({ spot: 100, expiries: quotes });
     if (volatility.kind !== "surface") throw new Error("expected a surface");
-    const { model } = await fitLeverage(device, { heston: backbone, surface: volatility.surface, expiry: 1 });
+    const { model } = await fitLeverage({ device, heston: backbone, surface: volatility.surface, expiry: 1 });
     const strike = [80, 90, 100, 110, 125];
     const product = european({ payoff: "call", strike });
     const settings = { device, model, product, dates: [1], substeps: 50, paths: 2 ** 14, antithetic: true, seed: 7 };
@@ -55,14 +55,14 @@ describe("stochastic local volatility", () => {
   it("is the ratio of volatilities where the variance hardly moves", async () => {
     const heston = { ...backbone, theta: 0.04, sigma: 1e-4 };
     const surface = { times: [0], spots: [100], volatility: [[0.3]] };
-    const { leverage } = await fitLeverage(device, { heston, surface, expiry: 0.5, particles: 1000 });
+    const { leverage } = await fitLeverage({ device, heston, surface, expiry: 0.5, particles: 1000 });
     for (const row of leverage) for (const one of row) expect(one).toBeCloseTo(1.5, 3);
   });
 
   it("refuses what makes no problem", async () => {
     const surface = { times: [0], spots: [100], volatility: [[0.3]] };
     const of = (more: object): Promise<unknown> =>
-      fitLeverage(device, { heston: backbone, surface, expiry: 1, ...more });
+      fitLeverage({ device, heston: backbone, surface, expiry: 1, ...more });
     await expect(of({ expiry: 0 })).rejects.toThrow("expiry: got 0, expected years above 0");
     await expect(of({ particles: 10 })).rejects.toThrow("particles: got 10, expected a whole number from 1000 on");
   });

@@ -518,6 +518,8 @@ export interface components {
             ask?: number;
             /** @description a number ≥ 0 */
             weight?: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date?: string | number;
           })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
@@ -526,13 +528,33 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
-        fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+        fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+          heston: {
+            /** @description true or false */
+            feller: boolean;
+          };
+        } | {
           sabr: {
             /** @description a number from 0 to 1 */
             beta: number;
           };
+        } | {
+          local: {
+            /** @enum {unknown} */
+            method: "adjoint";
+            /** @description a whole number of spots from 20 to 1,000 */
+            spots?: number;
+            /** @description a whole number of times from 5 to 1,000 */
+            times?: number;
+            /** @description a positive number */
+            tolerance?: number;
+          };
         };
+        /** @description true or false */
+        repair?: boolean;
+        /** @description a number ≥ 0 */
+        maxAge?: number;
       });
       /** @description a finite number */
       quantity?: number;
@@ -675,6 +697,8 @@ export interface components {
             ask?: number;
             /** @description a number ≥ 0 */
             weight?: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            date?: string | number;
           })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
@@ -683,13 +707,33 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
-        fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+        fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+          heston: {
+            /** @description true or false */
+            feller: boolean;
+          };
+        } | {
           sabr: {
             /** @description a number from 0 to 1 */
             beta: number;
           };
+        } | {
+          local: {
+            /** @enum {unknown} */
+            method: "adjoint";
+            /** @description a whole number of spots from 20 to 1,000 */
+            spots?: number;
+            /** @description a whole number of times from 5 to 1,000 */
+            times?: number;
+            /** @description a positive number */
+            tolerance?: number;
+          };
         };
+        /** @description true or false */
+        repair?: boolean;
+        /** @description a number ≥ 0 */
+        maxAge?: number;
       });
       average?: {
         /** @enum {unknown} */
@@ -737,6 +781,8 @@ export interface components {
         volatility?: number[];
         /** @description a list of rate shifts, at least one */
         rate?: number[];
+        /** @enum {unknown} */
+        quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
       };
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
@@ -1175,8 +1221,8 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a rate between −100 and 100 (0.03 is 3 %) */
-              yield?: number;
+              /** @description a yield or "parity" */
+              yield?: number | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -1274,6 +1320,8 @@ export interface components {
                   ask?: number;
                   /** @description a number ≥ 0 */
                   weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -1282,13 +1330,33 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;
                 };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
               };
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
             });
           };
         };
@@ -1348,6 +1416,8 @@ export interface components {
         volatility?: number[];
         /** @description a list of rate shifts, at least one */
         rate?: number[];
+        /** @enum {unknown} */
+        quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
       };
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
@@ -1786,8 +1856,8 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a rate between −100 and 100 (0.03 is 3 %) */
-              yield?: number;
+              /** @description a yield or "parity" */
+              yield?: number | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -1885,6 +1955,8 @@ export interface components {
                   ask?: number;
                   /** @description a number ≥ 0 */
                   weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -1893,13 +1965,33 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;
                 };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
               };
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
             });
           };
         };
@@ -1960,6 +2052,8 @@ export interface components {
         volatility?: number[];
         /** @description a list of rate shifts, at least one */
         rate?: number[];
+        /** @enum {unknown} */
+        quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility";
       };
       /** @enum {unknown} */
       method?: "auto" | "closed-form" | "deterministic" | "integral" | "fdm" | "adi" | "sparse-grid" | "montecarlo" | "quantization" | "convolution";
@@ -2398,8 +2492,8 @@ export interface components {
             /** @description a name (a string that is not empty) */
             currency: string;
             dividends?: {
-              /** @description a rate between −100 and 100 (0.03 is 3 %) */
-              yield?: number;
+              /** @description a yield or "parity" */
+              yield?: number | "parity";
               /** @description a list of { "date", "cash", "proportional" } */
               discrete?: ({
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -2497,6 +2591,8 @@ export interface components {
                   ask?: number;
                   /** @description a number ≥ 0 */
                   weight?: number;
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date?: string | number;
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -2505,13 +2601,33 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "andreasen-huge", "local", "heston", "none" or { "sabr": { "beta" } } */
-              fit?: ("svi" | "ssvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
+                heston: {
+                  /** @description true or false */
+                  feller: boolean;
+                };
+              } | {
                 sabr: {
                   /** @description a number from 0 to 1 */
                   beta: number;
                 };
+              } | {
+                local: {
+                  /** @enum {unknown} */
+                  method: "adjoint";
+                  /** @description a whole number of spots from 20 to 1,000 */
+                  spots?: number;
+                  /** @description a whole number of times from 5 to 1,000 */
+                  times?: number;
+                  /** @description a positive number */
+                  tolerance?: number;
+                };
               };
+              /** @description true or false */
+              repair?: boolean;
+              /** @description a number ≥ 0 */
+              maxAge?: number;
             });
           };
         };
