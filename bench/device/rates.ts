@@ -76,7 +76,7 @@ async function onDevice(device: CudaDevice, { quick, report }: Context): Promise
 async function run(context: Context): Promise<void> {
   try {
     using device = await openDevice({ backend: "cuda" });
-    await onDevice(device as CudaDevice, context);
+    await onDevice(device, context);
   } catch (error) {
     if (!(error instanceof DeviceUnavailableError)) throw error;
     context.note(`cuda: ${error.message}`);

@@ -4,13 +4,8 @@ import { SpecError } from "../errors.ts";
 import { type AnyProblem, type EquationProblem, isObject, knownKeys } from "../fdm/index.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../random/index.ts";
-import {
-  centralDifferences,
-  type LeastSquaresFit,
-  leastSquaresBatch,
-  type LeastSquaresSpec,
-  type Linearisation,
-} from "./least-squares.ts";
+import { centralDifferences } from "./differences.ts";
+import { type LeastSquaresFit, leastSquaresBatch, type LeastSquaresSpec, type Linearisation } from "./least-squares.ts";
 import {
   type ModelPrices,
   type ModelQuote,

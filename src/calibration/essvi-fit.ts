@@ -14,7 +14,8 @@
  */
 import type { Slice } from "./arbitrage.ts";
 import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
-import { leastSquares, type LeastSquaresFit, withDifferences } from "./least-squares.ts";
+import { withDifferences } from "./differences.ts";
+import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { ssviVariance } from "./ssvi.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 

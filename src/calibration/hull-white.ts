@@ -10,7 +10,8 @@
 import { SpecError } from "../errors.ts";
 import { fn, i32, read, real } from "../kernel/index.ts";
 import { decay } from "../models/index.ts";
-import { leastSquares, withDifferences } from "./least-squares.ts";
+import { withDifferences } from "./differences.ts";
+import { leastSquares } from "./least-squares.ts";
 
 /** P(0, t). */
 export type Discount = (t: number) => number;

@@ -9,7 +9,8 @@ import {
   type SurfaceFit,
   type UnderlyingQuotes,
 } from "./fit.ts";
-import { leastSquares, type LeastSquaresFit, withDifferences } from "./least-squares.ts";
+import { withDifferences } from "./differences.ts";
+import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
 /** The parameters of a forward's SABR model: dF = α·F^β dW, dα = ν·α dZ, dW dZ = ρ dt. */

@@ -1,6 +1,7 @@
 /** Least squares on published problems of Moré, Garbow & Hillstrom, *Testing unconstrained optimization software*. */
 import { describe, expect, it } from "vitest";
-import { leastSquares, leastSquaresBatch, withDifferences } from "../../src/calibration/least-squares.ts";
+import { withDifferences } from "../../src/calibration/differences.ts";
+import { leastSquares, leastSquaresBatch } from "../../src/calibration/least-squares.ts";
 
 const free = { lower: Array(4).fill(-Infinity), upper: Array(4).fill(Infinity) };
 

@@ -1,5 +1,6 @@
 /** The curve of Nelson & Siegel (1987) with Svensson's (1994) second hump. */
-import { leastSquares, withDifferences } from "../least-squares.ts";
+import { withDifferences } from "../differences.ts";
+import { leastSquares } from "../least-squares.ts";
 import { fairRate, type LogDiscount, type RateInstrument } from "./instruments.ts";
 
 const NAMES = ["beta0", "beta1", "beta2", "beta3", "tau1", "tau2"] as const;

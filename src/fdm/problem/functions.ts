@@ -67,7 +67,7 @@ export interface Given<T = number> {
 }
 
 /**
- * "t, x[0], parameters[instance], parameters[pitch + instance], …": the arguments of a user's function inside an adapter.
+ * The arguments of a user's function inside an adapter: "t, x[0], parameters[instance], parameters[pitch + instance]".
  * Literals are behind the parameters, those of other functions between.
  */
 function argumentsText({ names, axes, literals }: State, own: number): string {

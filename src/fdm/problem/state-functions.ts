@@ -30,8 +30,8 @@ export function stateNumber({ call, args, path }: Given): StateNumber {
 }
 
 /**
- * The names of the coefficients in the order in which kernels have them: of ∂²/∂xₖ² and of ∂/∂xₖ of each axis, of V, the
- * source, and of the mixed derivatives that there are.
+ * The names of the coefficients in the order in which kernels have them: of ∂²/∂xₖ² and of ∂/∂xₖ of each axis, of V,
+ * the source, and of the mixed derivatives that there are.
  */
 export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): readonly string[] => [
   ...Array.from({ length: axes }, (_, k) => `a${k}`),

@@ -1,5 +1,5 @@
 /** Loops: general ones as they are, short ones with constant bounds unrolled. */
-import type { DoWhileStatement, Expression, ForOfStatement, ForStatement, Node, WhileStatement } from "acorn";
+import type { DoWhileStatement, ForOfStatement, ForStatement, Node, WhileStatement } from "acorn";
 
 import { boolType, Scope, type Context } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
@@ -41,7 +41,7 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
 /** `for (const axis of axes)`: its body once for each entry of a list of `env`, which are known at compile time. */
 export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out: DraftStatement[]): void {
   const { left, right, body } = node;
-  const list = lowerValue(ctx, right as Expression, scope, out);
+  const list = lowerValue(ctx, right, scope, out);
   if (list.kind !== "tuple")
     throw ctx.fail(
       right,

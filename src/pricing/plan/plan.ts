@@ -191,7 +191,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
   #readTrade({ trade, cases, copies, differences, failure, isOutOfTime }: Job<E>, results: ResultColumns): void {
     const failed = cases.flatMap((requests) => requests ?? []).find((one) => one.failure !== undefined);
     const thrown = failure ?? failed?.failure;
-    if (thrown !== undefined) throw thrown;
+    if (thrown !== undefined) throw thrown as Error;
     const { columns, settings } = this.#batch;
     const today = cases[0]![0];
     const estimate = today.estimate!;
