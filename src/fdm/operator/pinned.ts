@@ -7,7 +7,10 @@ interface Pins {
   readonly region: RegionCode | undefined;
 }
 
-/** A node, with a bit of `mask` for each knock-out in force; `side` of each axis: −1 at its first node, 1 at the last. */
+/**
+ * A node, with a bit of `mask` for each knock-out in force. `side` of each axis is −1 at its first node, 1 at its last
+ * one, 0 between.
+ */
 const atNode = { state: EquationState, side: read(i32), mask: i32 };
 
 /** Tells whether a node has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
