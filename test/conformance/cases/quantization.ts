@@ -72,7 +72,8 @@ const walks = (["serial", "paths"] as const).map((by): ConformanceCase => {
     kernel: walkKernel({ dimension: DIMENSION, step, nearest, by, abreast: by === "serial" ? 1 : 3 }),
     size: { items: by === "serial" ? 1 : 30 },
     args: ({ real }) => ({
-      seed: 7,
+      seedLow: 7,
+      seedHigh: 0,
       firstPath: 5,
       rounds,
       layers: TIMES.length,
@@ -101,7 +102,8 @@ const byGrid: ConformanceCase = {
   }),
   size: { groups: 2 },
   args: ({ real }) => ({
-    seed: 7,
+    seedLow: 7,
+    seedHigh: 0,
     firstPath: 5,
     endPath: 5 + 40,
     layers: TIMES.length,
@@ -126,7 +128,8 @@ const byLayers = [true, false].map((shares): ConformanceCase => {
     kernel: layersKernel({ ...shape, sharesCounters: shares, sharesTable: shares }),
     size: { groups: 6 },
     args: ({ real }) => ({
-      seed: 7,
+      seedLow: 7,
+      seedHigh: 0,
       pairs: TIMES.length - 1,
       paths: LAYER_GROUP + 70,
       length: LAYER_GROUP - 40,
@@ -147,7 +150,8 @@ const assignment: ConformanceCase = {
   size: { items: 301 },
   args: ({ real }) => ({
     isNormal: false,
-    seed: 0,
+    seedLow: 0,
+    seedHigh: 0,
     firstSample: 0,
     samples: real(eighths(602, 3)),
     size: SIZE,

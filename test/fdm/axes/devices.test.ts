@@ -57,7 +57,7 @@ test("a time loop in parts gives the same bits", async () => {
   const slow = new Proxy(reference, {
     get(target, key) {
       // As if nodes took so long that few rows fit into a launch.
-      if (key === "parallelism") return 1e-3;
+      if (key === "threads") return 1e-3;
       if (key === "launch") launches++;
       const value: unknown = Reflect.get(target, key, target);
       return typeof value === "function" ? value.bind(target) : value;
