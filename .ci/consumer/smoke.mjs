@@ -15,7 +15,7 @@ try {
   assert.ok(Math.abs(results[0].value - 6.090371) < 1e-3, `value ${results[0].value}`);
   const { entries } = await solve(
     { axes: { r: { from: 0, to: 1 } }, equation: { V: "-r" }, terminal: 1, expiry: 1 },
-    device,
+    { device },
   );
   assert.ok(Math.abs(entries[0].at(0.5).value - Math.exp(-0.5)) < 1e-5);
   console.log(`American put: ${results[0].value} ± ${results[0].errorEstimate}`);

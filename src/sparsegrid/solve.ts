@@ -47,7 +47,7 @@ export interface SparseOptions extends CallOptions {
  * adaptive choice of grids.
  *
  * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
- * @param on a device, or `{ device, devices, signal, onProgress }`. Without a device, the best one of the machine is
+ * @param options `{ device, devices, signal, onProgress }`. Without a device, the best one of the machine is
  *   opened for the solution and disposed afterwards.
  * @returns one solution per entry of the parameters, in order.
  * @throws SpecError or KernelError with the place in the problem and in your code, and the remedy (that of an entry if

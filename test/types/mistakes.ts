@@ -110,8 +110,6 @@ await openDevice({ backend: "gpu" });
 await openDevice({ backend: "cpu", thread: 2 });
 // error: Did you mean to write 'greeks'?
 await priceBook(parseBook("{}"), { device, greek: "all" });
-// error: Property 'device' is missing
-await priceBook(parseBook("{}"), {});
 
 // Books: right …
 const market: MarketInput = {
