@@ -68,7 +68,7 @@ export interface MarketCalibration {
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
-/** How quotes are read. */
+/** The settings by which quotes are read. */
 interface Preparing {
   readonly carry: Carry;
   readonly asOf: AsOf;

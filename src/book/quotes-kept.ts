@@ -1,2 +1,2 @@
-/** What quotes of volatilities keep while the spot moves: strikes, moneyness K/F, or the local volatility. */
+/** The part of quoted volatilities that stays while the spot moves: strikes, moneyness K/F, or the local volatility. */
 export type QuotesKept = "sticky-strike" | "sticky-delta" | "sticky-local-volatility";

@@ -192,7 +192,7 @@ export interface Scenarios {
   readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
-  /** What quotes of volatilities keep while the spot moves; `"sticky-local-volatility"` where it is not there. */
+  /** The part of quoted volatilities that stays while the spot moves; `"sticky-local-volatility"` where it is not there. */
   readonly quotes?: QuotesKept;
 }
 

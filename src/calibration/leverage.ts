@@ -14,7 +14,7 @@ import { localSurface, surfaceVolatility } from "../market/index.ts";
 import { heston, type HestonSettings, modelParams, type PathModel } from "../montecarlo/index.ts";
 import { RandomGenerator, randomSpec } from "../random/index.ts";
 
-/** What `fitLeverage` takes. */
+/** The settings of `fitLeverage`. */
 export interface LeverageSettings {
   /** The device, with f64, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
   readonly device?: Device | undefined;

@@ -63,10 +63,10 @@ const LIMITS = [0.2, 5] as const;
  */
 const [SIDE, BEND] = [24, 3];
 const SPOTS = 2 * SIDE + 1;
-/** How far the spots go, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
+/** The extent of the spots, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
 const BEYOND = 1.4;
 const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
-/** Those before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0. */
+/** The times before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0. */
 const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
 /** A local volatility in the book's form, and how many of its nodes lie at a limit. */

@@ -32,7 +32,7 @@ export interface GridMarket {
   readonly mesh: (horizon: number, spaces: number) => GridMesh;
 }
 
-/** What all markets have, whatever their model. */
+/** The fields of all markets, whatever their model. */
 export type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
 
 /** Deviations of the state that a mesh covers on each side. */

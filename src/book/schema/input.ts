@@ -156,7 +156,7 @@ export interface ScenariosInput {
   readonly spot?: readonly number[] | { readonly [underlying: string]: readonly number[] } | undefined;
   readonly volatility?: readonly number[] | undefined;
   readonly rate?: readonly number[] | undefined;
-  /** What quotes of volatilities keep while the spot moves; the local volatility unless given. */
+  /** The part of quoted volatilities that stays while the spot moves; the local volatility unless given. */
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 

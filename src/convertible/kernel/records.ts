@@ -25,7 +25,7 @@ export const Memory = record({
   low: write(real),
   diagonal: write(real),
   high: write(real),
-  /** What default leaves, times the hazard rate and Δt. */
+  /** The value after default, times the hazard rate and Δt. */
   recovered: write(real),
   /** The value, that of the time step before, and that of the next one. */
   v: write(real),

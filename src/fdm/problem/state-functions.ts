@@ -70,7 +70,7 @@ export function stateCoefficients(
   );
 }
 
-/** What a user calls each coefficient on some axes; a mixed derivative either way, separated by a bar. */
+/** The name that a user gives each coefficient on some axes; a mixed derivative either way, separated by a bar. */
 export function coefficientLabels(axes: readonly string[]): Readonly<Record<string, string>> {
   const labels: Record<string, string> = {};
   axes.forEach((name, i) => {

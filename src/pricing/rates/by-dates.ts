@@ -17,7 +17,7 @@ interface Compared<F> {
   readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
 }
 
-/** How an engine prices claims: M is its market, F its fineness. */
+/** The way in which an engine prices claims: M is its market, F its fineness. */
 export interface DatedRules<M, F> {
   /** @throws SpecError a market that the engine cannot have */
   marketOf(market: RatesMarket): M;
@@ -31,7 +31,7 @@ export interface DatedRules<M, F> {
   readonly moved: Resolution<F>;
   /** The resolution of rights at any time, where the number of dates decides. */
   readonly windows: Resolution<F>;
-  /** What is added to estimates, relative to the largest payment. */
+  /** The amount that is added to estimates, relative to the largest payment. */
   readonly least: { readonly dates: number; readonly windows: number };
 }
 

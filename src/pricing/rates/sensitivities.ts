@@ -28,7 +28,7 @@ interface Moved {
 export class MarketMoves {
   readonly market: RatesMarket;
   readonly volatility: Moved;
-  /** By parameter of the model, as the book names them. */
+  /** The sensitivities by parameter of the model, as the book names them. */
   readonly parameters: Readonly<Record<string, Moved>>;
   readonly #keys: Moved[] = [];
   readonly #later = new Map<number, RatesMarket>();
