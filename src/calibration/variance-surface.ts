@@ -66,7 +66,9 @@ const SPOTS = 2 * SIDE + 1;
 /** The extent of the spots, in units of the range of the quotes: paths to the outermost strikes pass beyond them. */
 const BEYOND = 1.4;
 const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
-/** The times before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0. */
+/**
+ * The times before the first expiry: the local volatility of Andreasen and Huge's first step grows like 1/√t to t = 0.
+ */
 const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
 /** A local volatility in the book's form, and how many of its nodes lie at a limit. */
