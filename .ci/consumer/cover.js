@@ -268,7 +268,7 @@ function affineProblem() {
 }
 
 async function solved(problem, device, at = 100) {
-  const { entries } = await solve(problem, device);
+  const { entries } = await solve(problem, { device });
   return entries.map((entry) => {
     if (entry.error) throw entry.error;
     return [entry.at(at), [...entry.values], entry.warnings];
@@ -423,7 +423,7 @@ function numbers() {
   const range = { seed: 42, streams: 3, count: 101, offset: 5 };
   const generators = ["drand48", "mrg32k3a", "xorwow", "philox", "sobol"];
   const part = (generator, distribution) => async (device) => [
-    ...(await random.randomNumbers(device, { ...range, generator, distribution })),
+    ...(await random.randomNumbers({ device, ...range, generator, distribution })),
   ];
   const covariance = [
     [1, 0.6],
@@ -438,7 +438,8 @@ function numbers() {
         ),
       ),
       boxMuller: async (device) => [
-        ...(await random.randomNumbers(device, {
+        ...(await random.randomNumbers({
+          device,
           ...range,
           generator: "philox",
           distribution: "normal",
@@ -520,7 +521,7 @@ function paths() {
   const spot = blackScholes({ spot: [90, 110], rate: 0.05, volatility: 0.2 });
   const call = european({ payoff: "call", strike: 100 });
   const price = (settings) => async (device) => {
-    const { value, standardError, greeks } = await monteCarlo(device, { dates: [0.5, 1], paths: 64, ...settings });
+    const { value, standardError, greeks } = await monteCarlo({ device, dates: [0.5, 1], paths: 64, ...settings });
     return [...value, ...standardError, ...Object.values(greeks).flatMap((greek) => [...greek.value])];
   };
   const variance = { v0: 0.04, kappa: 1, theta: 0.05, sigma: 0.4, rho: -0.5 };
@@ -575,7 +576,7 @@ function paths() {
       stopping: async (device) => {
         const product = european({ payoff: "put", strike: 100 });
         const settings = { model: spot, product, dates: [0.5, 1], paths: 64, regressionPaths: 64 };
-        const { value, upper } = await longstaffSchwartz(device, { ...settings, upper: { outer: 4, inner: 4 } });
+        const { value, upper } = await longstaffSchwartz({ device, ...settings, upper: { outer: 4, inner: 4 } });
         return [...value, ...upper.value];
       },
     },
@@ -597,7 +598,7 @@ function grids() {
   };
   const point = { A: 100, B: 100 };
   const solved = (settings) => async (device) => {
-    const { entries } = await sparsegrid.solveOnSparseGrid({ ...problem, ...settings }, device);
+    const { entries } = await sparsegrid.solveOnSparseGrid({ ...problem, ...settings }, { device });
     return entries[0].at(point);
   };
   return {

@@ -192,10 +192,7 @@ export interface Scenarios {
   readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
-  /**
-   * The part of quoted volatilities that stays while the spot moves; `"sticky-local-volatility"` where it is not
-   * there.
-   */
+  /** The part of quoted volatilities that stays while the spot moves; by default the local volatility. */
   readonly quotes?: QuotesKept;
 }
 
