@@ -62,7 +62,8 @@ describe("reads as acorn does", () => {
     "({ a, b }) => a || b && a | b ^ a & b == a < b << a + b * -a ** 1",
     "({ a, b, c }) => a - b - c / a / b % c !== !(a >>> b)",
     "({ a }) => { for (;;) { while (a) { a = 'text' === \"text\" ? true : false; break } } }",
-    "({ of }, gpu, { of: a }) => { for (const { f, k } of a) { f(k) } for (const of of a) of(1); for (let of = 0; ; ) break }",
+    "({ of }, gpu, { of: a }) => { for (const { f, k } of a) { f(k) } for (const of of a) of(1) }",
+    "({ of }) => { for (let of = 0; ; ) break }",
   ])("%s", (source) => {
     const isPlain = !source.includes("-a ** 1");
     expect(agrees(source)).toBe(isPlain);

@@ -8,6 +8,7 @@ import {
   storesThatDepend,
 } from "../../kernel/index.ts";
 import { LastUsed } from "../../last-used.ts";
+import { keyOf } from "../../remembered.ts";
 
 /**
  * The number of rounds that the loops of a user's function may make in one call before they count as endless: a tenth
@@ -80,7 +81,7 @@ function textOf(given: unknown): string | undefined {
   if (typeof given === "string" || typeof given === "number") return `${typeof given} ${given}`;
   if (typeof given !== "object" || given === null || Array.isArray(given)) return undefined;
   const parts = Object.entries(given).map(([name, part]) => [name, textOf(part)]);
-  return parts.some(([, text]) => text === undefined) ? undefined : `record ${JSON.stringify(parts)}`;
+  return parts.some(([, text]) => text === undefined) ? undefined : keyOf(parts);
 }
 
 /** Adapters of a function by their text. */

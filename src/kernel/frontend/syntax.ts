@@ -1,5 +1,5 @@
 /** Questions about syntax trees that need no types: what is assigned, what may return, how large it is. */
-import type { Expression, Node } from "acorn";
+import type { Expression, ForOfStatement, Node } from "acorn";
 
 import type { FunctionSyntax } from "./parse.ts";
 
@@ -90,7 +90,7 @@ function declaredIn(node: Node): string[] {
       : node.type === "ForStatement"
         ? [(node as unknown as { init: Node | null }).init]
         : node.type === "ForOfStatement"
-          ? [(node as unknown as { left: Node }).left]
+          ? [(node as ForOfStatement).left]
           : [];
   return statements.flatMap((statement) => {
     if (statement?.type !== "VariableDeclaration") return [];
