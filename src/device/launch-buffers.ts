@@ -1,9 +1,9 @@
 /** Buffers of one launch, and buffers that are filled from the host. */
 import type { BufferElement, Device, DeviceBuffer, HostArray } from "./device.ts";
 
-/** A buffer with `values`, which has one element at least. */
+/** A buffer with `values`. */
 export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
-  const buffer = device.createBuffer(element, Math.max(values.length, 1));
+  const buffer = device.createBuffer(element, values.length);
   device.write(buffer, values);
   return buffer;
 }
@@ -22,7 +22,7 @@ export class LaunchBuffers implements Disposable {
     return this.#keep(this.#device.createBuffer(element, length));
   }
 
-  /** A buffer with `values`, which has one element at least. */
+  /** A buffer with `values`. */
   filled<E extends BufferElement>(element: E, values: HostArray): DeviceBuffer<E> {
     return this.#keep(uploaded(this.#device, element, values));
   }

@@ -1,5 +1,5 @@
 /** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { lagrangeCoefficients } from "./kink.ts";
@@ -13,6 +13,7 @@ import {
   type ShortRateTrade,
 } from "./terms.ts";
 import { nodesNeeded } from "./sizes.ts";
+import { uploaded } from "./uploaded.ts";
 
 /** The fineness of the recursion. */
 export interface Fineness {

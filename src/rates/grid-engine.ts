@@ -1,5 +1,5 @@
 /** Launches of the finite differences of a short rate. */
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { INSTANT, valueAt } from "../market/index.ts";
 import type { Diffusion } from "./diffusions.ts";
@@ -7,6 +7,7 @@ import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "./terms.ts";
+import { uploaded } from "./uploaded.ts";
 
 /** Steps a year of the coarsest grid. */
 const PER_YEAR = 3;
