@@ -121,7 +121,7 @@ export interface ShortRateInstance {
   readonly market: number;
 }
 
-/** Members of a list of instances as arrays: integers of `INSTANCE_WIDTH` each, and ln P(0, t) of flows and settlements. */
+/** Members of a list of instances as arrays: integers of `INSTANCE_WIDTH` each, ln P(0, t) of flows and settlements. */
 export function packBonds(
   trades: readonly ShortRateTrade[],
   markets: readonly GaussianMarket[],
