@@ -170,8 +170,8 @@ export class BatchSolver implements Disposable {
   /**
    * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
    * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
-   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Slices of surfaces are some 200 kB an
-   * instance.
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Slices of surfaces are some 200 kB
+   * an instance.
    */
   private instancesPerLaunch({ grid, problem, surface }: Instance): number {
     const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
