@@ -35,8 +35,8 @@ export class Timeline {
   #failure: Error | undefined;
 
   /**
-   * `reached` is told up to which number of the device's launches all is complete; `meanwhile` is work for a turn of the
-   * event loop at which the GPU has not got further.
+   * `reached` is told up to which number of the device's launches all is complete; `meanwhile` is work for a turn of
+   * the event loop at which the GPU has not got further.
    */
   constructor(session: Session, reached: (sequence: number) => void, meanwhile: () => void) {
     this.#session = session;
