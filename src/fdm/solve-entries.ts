@@ -54,18 +54,16 @@ async function solveEntries<P, S extends OnGrid>(
   });
   good.forEach((index, i) => {
     const entry = batch.entries[index];
-    const [fine, ...coarse] = solved.map((level) => level[i]);
-    const told = [fine, ...coarse].map((one) => reportOn(entry, one));
+    const fine = solved[0][i];
+    const told = solved.map((level) => reportOn(entry, level[i]));
     const contents: EntryContents = {
-      ...entries[index].contents,
+      names,
+      parameters: entries[index].contents.parameters,
       warnings: told[0].warnings,
       // A companion looks at times of its own.
-      error: told.map(({ error }) => error).find((error) => error !== undefined),
+      error: told.find(({ error }) => error !== undefined)?.error,
       fine: gridOf(fine),
-      companions: coarse.map((one, k) => {
-        const { order, corrects } = companions[k];
-        return { ...gridOf(one), order, corrects };
-      }),
+      companions: companions.map(({ order, corrects }, k) => ({ ...gridOf(solved[k + 1][i]), order, corrects })),
       theta: thetaOf(model, entry, unit),
       rounding: lazily(() => roundingOf(fine, unit)),
     };

@@ -73,11 +73,7 @@ export class ShortRateEngine implements Disposable {
       signal?.throwIfAborted();
       const count = members.length;
       const size = NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
-      const packedBonds = packBonds(
-        trades,
-        markets,
-        members.map((k) => instances[k]),
-      );
+      const packedBonds = packBonds(trades, markets, instances, members);
       using numbers = uploaded(device, "i32", packedBonds.instances);
       using bonds = uploaded(device, real, packedBonds.bonds);
       using work = device.createBuffer(real, Math.ceil(count / block) * block * size);
@@ -105,7 +101,7 @@ export class ShortRateEngine implements Disposable {
         { items: count, microsecondsEach: 0.02 * capacity * (1 + mostDates) },
       );
       const read = await device.read(output);
-      members.forEach((k, l) => (values[k] = read[l]));
+      for (let l = 0; l < count; l++) values[members[l]] = read[l];
     }
     return values;
   }
@@ -128,14 +124,15 @@ function launchesOf(
   instances: readonly ShortRateInstance[],
   fineness: Fineness,
 ): readonly Launch[] {
-  const groups = new Map<string, { members: number[]; capacity: number; mostDates: number }>();
+  const groups = new Map<number, { members: number[]; capacity: number; mostDates: number }>();
   // Instances that differ in their curve only need the same nodes.
+  const dynamics = dynamicsOf(markets);
   let previous: ShortRateInstance | undefined;
   let needed = 0;
   instances.forEach((instance, k) => {
     const { trade, market } = instance;
     const { dates } = trades[trade];
-    if (trade !== previous?.trade || !haveOneDynamics(markets[market], markets[previous.market]))
+    if (trade !== previous?.trade || dynamics[market] !== dynamics[previous.market])
       needed = nodesNeeded(trades[trade], markets[market], fineness);
     previous = instance;
     if (needed > mostNodes)
@@ -145,7 +142,7 @@ function launchesOf(
       );
     const capacity = rounded(needed);
     const mostDates = rounded(dates.length);
-    const key = `${capacity} ${mostDates}`;
+    const key = capacity * 2 ** 24 + mostDates;
     const group = groups.get(key) ?? { members: [], capacity, mostDates };
     groups.set(key, group);
     group.members.push(k);
@@ -159,13 +156,15 @@ function launchesOf(
   });
 }
 
-function haveOneDynamics(one: GaussianMarket, other: GaussianMarket): boolean {
-  const same = (a: readonly number[], b: readonly number[]): boolean =>
-    a.length === b.length && a.every((value, i) => value === b[i]);
-  const [sigma, others] = [one.volatility, other.volatility];
-  return (
-    one.meanReversion === other.meanReversion && same(sigma.values, others.values) && same(sigma.times, others.times)
-  );
+/** Numbers of the mean reversions and volatilities of markets: one for those that agree. */
+function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
+  const known = new Map<string, number>();
+  return markets.map(({ meanReversion, volatility: { times, values } }) => {
+    const key = `${meanReversion} ${times.join()} ${values.join()}`;
+    const number = known.get(key) ?? known.size;
+    known.set(key, number);
+    return number;
+  });
 }
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
