@@ -33,8 +33,8 @@ export interface SparseSolved extends KrylovResult {
  *
  * @param matrix a square matrix in any format.
  * @param b as many numbers as the matrix has rows.
- * @param options the method, the tolerance, the preconditioner, the first guess, the precision, the device, and a signal
- *   that ends the solution.
+ * @param options the method, the tolerance, the preconditioner, the first guess, the precision, the device, and a
+ *   signal that ends the solution.
  * @returns `x` and how the solution ended. A system that is not solved is a status, not an exception.
  * @throws SpecError; ShapeError (a matrix that is not square, arrays of another length); PrecisionError; the
  *   signal's reason.

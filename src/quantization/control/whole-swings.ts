@@ -111,7 +111,8 @@ const MAX_VALUES = 2 ** 21;
  * @param swings payoffs at the tree's points, and bounds: 0 ≤ least ≤ most ≤ number of dates.
  * @param isDate of each layer: whether a unit may be taken.
  * @param options a signal that ends the work.
- * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet) | the signal's reason
+ * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet) | the signal's
+ *   reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, QuantizationTree, wholeSwings } from "feynkac/quantization";
