@@ -12,7 +12,7 @@ import { Turns } from "../../turns.ts";
 import { KEPT_FACTORS, MAX_VARIANTS, type SolverVariant, variantKey } from "./variant.ts";
 import { solverKernel } from "./item/kernel.ts";
 import { teamKernel } from "./team/kernel.ts";
-import { sliceWords, surfacePieces } from "../operator/surface.ts";
+import { blockWords } from "../operator/surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
@@ -170,8 +170,8 @@ export class BatchSolver implements Disposable {
   /**
    * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
    * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
-   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Slices of surfaces are some 200 kB
-   * an instance.
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Surfaces take some 100 kB an
+   * instance.
    */
   private instancesPerLaunch({ grid, problem, surface }: Instance): number {
     const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
@@ -180,7 +180,7 @@ export class BatchSolver implements Disposable {
       (grid.scheme === "time-dependent" ? timeDependentWords(grid.time) : 0) +
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
-      (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));
+      (surface === undefined ? 0 : blockWords(surface.surface, grid.time.factorisations));
     const max = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
     const { parallelism } = this.device;
     return Math.max(1, Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max));
@@ -236,7 +236,7 @@ function grouped(instances: readonly Instance[]): number[][] {
     let groups = byTime.get(grid.time.key);
     if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
     let key = grid.key;
-    if (surface !== undefined) key += ` ${surfacePieces(surface.surface)}`;
+    if (surface !== undefined) key += ` ${surface.surface.spots.length}`;
     if (formula !== undefined) {
       const { key: shape } = formula.shape;
       if (!formulas.has(shape)) formulas.set(shape, formulas.size);

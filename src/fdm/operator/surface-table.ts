@@ -1,16 +1,16 @@
 import type { LocalSurface } from "../../market/index.ts";
 import type { Instance } from "../execute/instance.ts";
-import { putSlices, sliceWords, surfacePieces } from "./surface.ts";
+import { blockWords, putBlock } from "./surface.ts";
 
 /**
- * The surfaces of a launch as the solver reads them (`readSurface`): slices once for all instances with the same dates
- * on the same surface and spot.
+ * The surfaces of a launch as the solver reads them (`readSurface`): a block for all instances with the same dates on
+ * the same surface and spot.
  */
 export class SurfaceTable {
   private readonly instances: readonly Instance[];
-  /** The number of each instance's first slice. */
-  private readonly firsts: number[] = [];
-  /** The first instances that slices are made of. */
+  /** The number of each instance's block. */
+  private readonly blocks: number[] = [];
+  /** The first instance of each block. */
   private readonly different: Instance[] = [];
 
   /** `instances` of one pattern of steps, on surfaces of as many spots. */
@@ -23,35 +23,37 @@ export class SurfaceTable {
       let ofSurface = known.get(surface);
       if (ofSurface === undefined) known.set(surface, (ofSurface = new Map<string, number>()));
       const key = `${problem.spots[0]} ${time.dates.join()}`;
-      let first = ofSurface.get(key);
-      if (first === undefined) {
-        ofSurface.set(key, (first = this.different.length * time.factorisations));
+      let block = ofSurface.get(key);
+      if (block === undefined) {
+        ofSurface.set(key, (block = this.different.length));
         this.different.push(instance);
       }
-      this.firsts.push(first);
+      this.blocks.push(block);
     }
   }
 
   words(pitch: number): number {
-    return 2 * pitch + 1 + this.different.length * this.wordsOfGrid;
+    return 2 * pitch + 2 + this.different.length * this.wordsOfBlock;
   }
 
   fill(into: Float64Array | Float32Array, pitch: number): void {
     this.instances.forEach(({ surface }, l) => {
-      into[l] = this.firsts[l];
+      into[l] = this.blocks[l];
       into[pitch + l] = surface?.shift ?? 0;
     });
-    into[2 * pitch] = surfacePieces(surfaceOf(this.instances[0]));
+    const size = 2 * pitch;
+    into[size] = surfaceOf(this.instances[0]).spots.length;
+    into[size + 1] = this.wordsOfBlock;
     this.different.forEach((instance, i) => {
       const { problem, time } = instance.grid;
       const of = { surface: surfaceOf(instance), spot: problem.spots[0] };
-      putSlices(into, 2 * pitch + 1 + i * this.wordsOfGrid, of, time);
+      putBlock(into, size + 2 + i * this.wordsOfBlock, of, time);
     });
   }
 
-  private get wordsOfGrid(): number {
+  private get wordsOfBlock(): number {
     const [instance] = this.instances;
-    return instance.grid.time.factorisations * sliceWords(surfaceOf(instance));
+    return blockWords(surfaceOf(instance), instance.grid.time.factorisations);
   }
 }
 
