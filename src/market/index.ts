@@ -51,11 +51,11 @@ export {
   noDividends,
 } from "./dividends.ts";
 export {
+  emptyRow,
   laterSurface,
   type LocalSurface,
   localSurface,
   rowMean,
-  rowWeights,
   rowVolatility,
   type SurfaceRow,
   surfaceVolatility,
