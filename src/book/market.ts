@@ -96,7 +96,7 @@ function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSo
   const known = resolveDividends(spec.dividends, asOf);
   const parity =
     spec.dividends?.yield === "parity" && rate?.curve !== undefined
-      ? parityOf(fittedSpec?.quotes ?? [], { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
+      ? parityOf(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
       : undefined;
   const dividends = parity === undefined ? known : { ...known, yield: parity.yield };
   const carry = rate?.curve && { spot: spec.spot, rates: rate.curve, dividends };
@@ -161,7 +161,7 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   const quotes = expiries.flatMap((expiry, i) =>
     strikes.map((strike, j) => ({ expiry, strike, implied: implied[i][j] })),
   );
-  return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined };
+  return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined, exercise: spec.exercise };
 }
 
 const NOTHING_TO_FIT = "none of them has an implied volatility to fit";

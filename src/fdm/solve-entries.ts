@@ -1,4 +1,4 @@
-import type { Device } from "../device/index.ts";
+import { type Device, offeredPrecision } from "../device/index.ts";
 import type { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import {
@@ -19,7 +19,8 @@ import type { SolvedBy } from "./execute/plan.ts";
 import type { AxisMesh } from "./mesh/axis-mesh.ts";
 import { STATUS } from "./operator/status.ts";
 import { lazily } from "./problem/lowered.ts";
-import type { AxesModel, FullGridModel, OneAxisModel } from "./problem/full-grid.ts";
+import type { AnyProblem } from "./problem/equation.ts";
+import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./problem/full-grid.ts";
 import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
 import type { EntryContents, GridValues } from "./read/entry.ts";
@@ -123,6 +124,15 @@ export async function solveOnAxes(
     ({ contents, fine }) => new AxesEntrySolution({ ...contents, exercised: fine?.exercised }),
   );
   return { entries, backend: device.backend, precision: solver.kernel.precision };
+}
+
+/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
+export async function solveAxes(
+  problem: AnyProblem,
+  { device, ...options }: WorkOptions & { readonly device: Device },
+): Promise<AxesSolution> {
+  const precision = await offeredPrecision(device, problem.precision ?? "f64");
+  return solveOnAxes(device, axesModelOf(problem), precision, options, new Error("solve"));
 }
 
 /** Errors of loops by their numbers, which are a kernel's own. */

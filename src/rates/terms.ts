@@ -124,7 +124,7 @@ export interface ShortRateInstance {
 /** Members of a list of instances as arrays: integers of `INSTANCE_WIDTH` each, ln P(0, t) of flows and settlements. */
 export function packBonds(
   trades: readonly ShortRateTrade[],
-  markets: readonly GaussianMarket[],
+  markets: readonly Pick<GaussianMarket, "logDiscount">[],
   all: readonly ShortRateInstance[],
   members: readonly number[],
 ): { readonly instances: Int32Array; readonly bonds: Float64Array } {

@@ -36,12 +36,14 @@ export interface DatedRules<M, F> {
   readonly moved: Resolution<F>;
   /** The resolution of rights at any time, where the number of dates decides. */
   readonly windows: Resolution<F>;
+  /** Dates a year that stand for a window, each twice the one before: values converge to first order. */
+  readonly perYear: readonly [number, number, number];
   /** The amount that is added to estimates, relative to the largest payment. */
   readonly least: { readonly dates: number; readonly windows: number };
 }
 
-/** Dates a year that stand for a window, each twice the one before: values converge to first order. */
-const PER_YEAR = [6, 12, 24] as const;
+/** Dates a year that stand for a window as a rule. */
+export const PER_YEAR = [6, 12, 24] as const;
 /** The number of times that the difference of two extrapolations of dates counts as an error. */
 const MARGIN = 3;
 /** The error to aim at, relative to the largest payment, where none is asked for. */
@@ -78,7 +80,7 @@ export class DatedSession<M, F> implements RatesSession {
     const again = plans.map((plan, i): Plan | undefined => {
       const outcome = outcomes[i];
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
-      const { claim, hasWindows } = datedTrade(plan.row.trade, PER_YEAR[0]);
+      const { claim, hasWindows } = datedTrade(plan.row.trade, 1);
       if (hasWindows) return undefined;
       return { ...plan, ...compared(claim, markets.of(plan.row.market), resolution, finer) };
     });
@@ -96,11 +98,12 @@ export class DatedSession<M, F> implements RatesSession {
   #planOf(row: RatesRow, evaluations: Evaluations<M, F>, markets: Markets<M>): Plan {
     const { trade, market, greeks, accuracy } = row;
     const { dates, moved, windows, least, ...rules } = this.#rules;
-    const { hasWindows, claim } = datedTrade(trade, PER_YEAR[2]);
-    const claims = new Map([[PER_YEAR[2], claim]] as [number, ShortRateTrade][]);
+    const [first, second, third] = rules.perYear;
+    const { hasWindows, claim } = datedTrade(trade, third);
+    const claims = new Map([[third, claim]] as [number, ShortRateTrade][]);
     // Without windows a trade is one claim, whatever the number of dates a year.
     const claimAt = (perYear: number): ShortRateTrade => {
-      const known = claims.get(hasWindows ? perYear : PER_YEAR[2]) ?? datedTrade(trade, perYear).claim;
+      const known = claims.get(hasWindows ? perYear : third) ?? datedTrade(trade, perYear).claim;
       claims.set(perYear, known);
       return known;
     };
@@ -109,7 +112,6 @@ export class DatedSession<M, F> implements RatesSession {
       const place = markets.of(at);
       for (const [weight, fineness] of of) to.push(factor * weight, evaluations.ask(own, place, fineness));
     };
-    const [first, second, third] = PER_YEAR;
     // A value of rights at any time from a number of dates a year and half as many.
     const extrapolate = (own: (perYear: number) => ShortRateTrade, at: RatesMarket, fine: number, factor: number) => {
       const to: number[] = [];

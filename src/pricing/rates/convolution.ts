@@ -4,7 +4,7 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { constant, type RatesModel } from "../../market/index.ts";
 import { type Fineness, type GaussianMarket, mostNodes, nodesNeeded, ShortRateEngine } from "../../rates/index.ts";
-import { type DatedRules, DatedSession } from "./by-dates.ts";
+import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
@@ -70,6 +70,7 @@ const rulesOf = (precision: Precision): DatedRules<GaussianMarket, Fineness> => 
   dates: { value: [[1, FINE]], checks: [[2, [[1, COARSE]]]] },
   moved: [[1, MOVED]],
   windows: [[1, WINDOW]],
+  perYear: PER_YEAR,
   // At the density of windows the error of nodes was at most 1e-6 of the largest payment.
   least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
 });

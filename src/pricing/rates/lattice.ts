@@ -6,7 +6,7 @@ import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../
 import { sumOf } from "./evaluations.ts";
 import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
-import { datedTrade } from "./rights.ts";
+import { datedTrade, hasNotice } from "./rights.ts";
 import {
   type AddValue,
   MovesOfMarkets,
@@ -44,6 +44,7 @@ function refuses(trade: RatesTrade): string | undefined {
   if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
   if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
   if (product.kind === "capFloor") return "a sum of options";
+  if (hasNotice(product)) return "a period of notice";
   const dated = datedTrade(trade, 1);
   if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
   const { flows, dates } = dated.claim;

@@ -168,6 +168,7 @@ function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "hullWhite") return model.volatility.values;
   if (model.kind === "bdt") return model.yieldVolatilities;
   if (model.kind === "blackKarasinski") return [model.volatility];
+  if (model.kind === "g2") return [model.sigma, model.eta];
   return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
 }
 
@@ -188,6 +189,18 @@ function parametersOf(model: RatesModel, volatility: Moved): Readonly<Record<str
   if (model.kind === "hullWhite" || model.kind === "blackKarasinski") {
     const at = (move: number): RatesModel => ({ ...model, meanReversion: model.meanReversion + move });
     return { meanReversion: moved(at(MOVE), at(-MOVE), 2 * MOVE), volatility };
+  }
+  if (model.kind === "g2") {
+    const by = (name: "a" | "b" | "sigma" | "eta" | "rho", down: number, up: number): Moved =>
+      moved({ ...model, [name]: model[name] + up }, { ...model, [name]: model[name] - down }, up + down);
+    const [sigma, eta] = [model.sigma, model.eta].map((own) => Math.min(1e-2 * Math.max(own, 1e-3), own));
+    return {
+      a: by("a", MOVE, MOVE),
+      sigma: by("sigma", sigma, 1e-2 * Math.max(model.sigma, 1e-3)),
+      b: by("b", MOVE, MOVE),
+      eta: by("eta", eta, 1e-2 * Math.max(model.eta, 1e-3)),
+      rho: by("rho", Math.min(1e-3, 1 + model.rho), Math.min(1e-3, 1 - model.rho)),
+    };
   }
   if (model.kind !== "vasicek" && model.kind !== "cir") return {};
   const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {
