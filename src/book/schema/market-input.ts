@@ -116,6 +116,8 @@ export interface OptionQuoteInput {
   readonly weight?: number | undefined;
   /** The day or the moment that the quote is of. */
   readonly date?: TimeInput | undefined;
+  /** "european" unless given here or beside the fit. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 type FitInput =
@@ -196,6 +198,8 @@ export type VolatilityInput =
       readonly repair?: boolean | undefined;
       /** Quotes whose date lies more days before asOf are left out. */
       readonly maxAge?: number | undefined;
+      /** The exercise of quotes that do not name theirs, "european" by default. */
+      readonly exercise?: "european" | "american" | undefined;
     };
 
 /** An underlying of a market, as written. */

@@ -7,6 +7,7 @@ import type { RateQuote } from "../../calibration/index.ts";
 import {
   capQuotes,
   fitSchema,
+  quoteExercise,
   type InstrumentsSpec,
   instrumentsSchema,
   optionQuoteSchema,
@@ -184,6 +185,8 @@ export interface FittedSpec {
   readonly repair?: boolean | undefined;
   /** Quotes whose date lies more days before asOf are stale and left out. */
   readonly maxAge?: number | undefined;
+  /** The exercise of the quotes that do not name theirs; European unless given. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 export type VolatilitySpec =
@@ -205,6 +208,7 @@ export type VolatilitySpec =
       readonly quotes: QuotesSpec;
       readonly fit?: FittedSpec["fit"];
       readonly repair?: boolean;
+      readonly exercise?: FittedSpec["exercise"];
     };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
@@ -270,9 +274,10 @@ const volatilityForms = {
     fit: fitSchema.optional(),
     repair: trueOrFalse.optional(),
     maxAge: notNegative.optional(),
-  }).transform(({ quotes, fit, repair = false, maxAge }): VolatilitySpec => {
-    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge };
-    return { kind: "quotes", quotes, repair, ...(fit === undefined ? {} : { fit }) };
+    exercise: quoteExercise.optional(),
+  }).transform(({ quotes, fit, repair = false, maxAge, exercise }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge, exercise };
+    return { kind: "quotes", quotes, repair, exercise, ...(fit === undefined ? {} : { fit }) };
   }),
 };
 
