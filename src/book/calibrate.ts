@@ -7,7 +7,7 @@ import {
   type SurfaceFit,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { discountFactor, localSurface, type Volatility } from "../market/index.ts";
+import { discountFactor, localSurface, type LocalSurface, type Volatility } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
@@ -33,14 +33,13 @@ export interface QuoteReport {
 }
 
 /** A fitted volatility in one of the book's forms. */
+interface WrittenSurface {
+  readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+}
+
 export type WrittenVolatility =
-  | {
-      readonly surface: {
-        readonly times: readonly number[];
-        readonly spots: readonly number[];
-        readonly volatility: readonly (readonly number[])[];
-      };
-    }
+  | WrittenSurface
+  | { readonly stochasticLocal: WrittenSurface & { readonly heston?: object; readonly sabr?: object } }
   | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
 
 /** The calibration of one underlying. */
@@ -179,13 +178,16 @@ function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
   const { volatility: own } = surface;
   if (own.kind === "heston") return { kind: "heston", ...own.heston };
   const { times, spots, volatility } = own.surface;
-  return { kind: "surface", surface: localSurface(times, spots, volatility) };
+  return { ...own, surface: localSurface(times, spots, volatility) };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
   if (volatility.kind === "heston") return { heston: volatility.heston };
   const { times, spots, volatility: rows } = volatility.surface;
-  return { surface: { times, spots, volatility: rows } };
+  const surface = { times, spots, volatility: rows };
+  if (volatility.kind === "surface") return { surface };
+  const { kind, ...numbers } = volatility.variance;
+  return { stochasticLocal: { [kind]: numbers, surface } };
 }
 
 interface Reported {

@@ -1,4 +1,6 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { SpecError } from "../errors.ts";
+import type { Heston, Sabr, StochasticVolatility } from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
@@ -38,8 +40,19 @@ export type SurfaceModel =
   | { readonly sabr: { readonly beta: number } }
   | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
+/** A stochastic local volatility: the fit of its local volatility, and its variance. */
+export interface StochasticLocalFit {
+  /** "svi" unless given. */
+  readonly surface?: Extract<SurfaceModel, string> | undefined;
+  /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+  readonly heston?: Omit<Heston, "kind" | "added"> | undefined;
+  readonly sabr?: Omit<Sabr, "kind" | "added"> | undefined;
+  /** The factor of the volatility of the variance; 1 unless given. */
+  readonly mixing?: number | undefined;
+}
+
 /** A model of surfaces, or `"none"` for implied volatilities only. */
-export type QuoteFit = SurfaceModel | "none";
+export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
 export interface FittedQuote {
   /** The implied volatility; undefined where the price has none. */
@@ -126,6 +139,33 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
   }
 }
 
+/** A fitted local volatility with a variance beside it. @throws SpecError where the variance cannot be fitted */
+function withVariance(
+  quotes: UnderlyingQuotes,
+  own: SurfaceFit,
+  { heston, sabr, mixing = 1 }: StochasticLocalFit,
+): SurfaceFit {
+  if (own.volatility.kind !== "surface")
+    throw new SpecError(`fit.stochasticLocal.surface: got ${own.model}, expected a fit that gives a local volatility`);
+  const { surface } = own.volatility;
+  const fitted = heston === undefined && sabr === undefined ? fitHeston(quotes) : undefined;
+  const found = fitted?.volatility.kind === "heston" ? fitted.volatility.heston : heston;
+  const variance: StochasticVolatility =
+    found === undefined
+      ? { kind: "sabr", ...sabr!, nu: mixing * sabr!.nu }
+      : { kind: "heston", ...found, sigma: mixing * found.sigma };
+  const { kind: _, ...numbers } = variance;
+  const named = Object.entries(numbers).map(([name, value]) => [`variance.${name}`, value]);
+  const isFit = fitted === undefined || fitted.status === "converged";
+  return {
+    ...own,
+    model: "stochastic-local",
+    ...(isFit ? {} : { status: "not converged", message: `the variance: ${fitted.message ?? fitted.status}` }),
+    parameters: { ...own.parameters, ...(Object.fromEntries(named) as Record<string, number>) },
+    volatility: { kind: "stochasticLocal", variance, surface },
+  };
+}
+
 /** The smile of one underlying's quotes, and how it is fitted. */
 export interface QuotesToFit {
   readonly spot: number;
@@ -141,8 +181,10 @@ export function fitQuotes({ spot, quotes, fit, repair = false }: QuotesToFit): F
   const usable = { spot, expiries: byExpiry(quotes, implied) };
   const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
   if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
-  const own = surfaceOf(usable, fit);
-  const surface = repair ? repaired(usable, own) : own;
+  const mixed = typeof fit === "object" && "stochasticLocal" in fit ? fit.stochasticLocal : undefined;
+  const own = surfaceOf(usable, mixed === undefined ? (fit as SurfaceModel) : (mixed.surface ?? "svi"));
+  const local = repair ? repaired(usable, own) : own;
+  const surface = mixed === undefined ? local : withVariance(usable, local, mixed);
   const fitted = quotes.map(({ strike, forward, time }, i) => ({
     ...implied[i],
     fitted: surface.impliedVolatility(Math.log(strike / forward), time),
