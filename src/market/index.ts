@@ -52,11 +52,11 @@ export {
   noDividends,
 } from "./dividends.ts";
 export {
+  emptyRow,
   laterSurface,
   type LocalSurface,
   localSurface,
   rowMean,
-  rowWeights,
   rowVolatility,
   type SurfaceRow,
   surfaceVolatility,

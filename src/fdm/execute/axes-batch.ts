@@ -15,7 +15,7 @@ import {
   wordsOf,
 } from "./axes-launch.ts";
 import type { Pace } from "./pace.ts";
-import { checkEntry, type Level, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
+import { type Level, type Plan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the program it was made by. */
 export type AxesSolved = SolvedBy<AxesResult>;
@@ -59,10 +59,11 @@ function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" |
 /** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
-  private readonly meshes = new Meshes();
+  private readonly entries: PreparedEntries;
 
   private constructor(setting: AxesSetting) {
     this.setting = setting;
+    this.entries = new PreparedEntries(setting.model);
   }
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
@@ -92,9 +93,9 @@ export class AxesSolver {
     return axesKernel(this.setting.variant);
   }
 
-  /** See `checkEntry`. */
+  /** See `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    return checkEntry(this.setting.model, this.meshes, index, levels, (counts) => this.checkSize(counts));
+    return this.entries.check(index, levels, (counts) => this.checkSize(counts));
   }
 
   /** Solves a plan, in the order of its entries. @throws the signal's reason */
@@ -116,7 +117,7 @@ export class AxesSolver {
 
   /** @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<Plan> {
-    return planOf(this.setting.model, this.meshes, this.setting.pace, level, entries);
+    return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }
 
   /** @throws SpecError a grid that the device has no memory for */

@@ -11,8 +11,9 @@ import {
   type GridMarket,
   hullWhiteOnGrid,
 } from "../../rates/index.ts";
-import { type DatedRules, DatedSession, type Resolution } from "./by-dates.ts";
+import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
+import { hasNotice } from "./rights.ts";
 import { cirAt, type RatesMarket } from "./rates-market.ts";
 
 /** Richardson's extrapolation of levels from `first` on, whose errors are of even orders from the second on. */
@@ -53,6 +54,7 @@ export const finiteRates: RatesMethod = {
 
 function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
   if (kind === "curve" || kind === "g2" || kind === "bdt") return `a model that is not of one diffusion, ${kind}`;
+  if (hasNotice(product)) return "a period of notice";
   const isQuoted = "quote" in product && product.quote !== undefined;
   return isQuoted ? "a quoted volatility" : undefined;
 }
@@ -85,5 +87,6 @@ const rulesOf = (precision: Precision): DatedRules<GridMarket, number> => ({
   finer: precision === "f32" ? undefined : compared(1),
   moved: two(0),
   windows: two(1),
+  perYear: PER_YEAR,
   least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
 });

@@ -4,7 +4,7 @@ import { valueAt } from "../../operator/column.ts";
 import { factorRows } from "../../operator/factor.ts";
 import { matrixRow, rowWeight } from "../../operator/matrix.ts";
 import { Coefficients, coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
-import { PIECE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
+import { SLICE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
 import type { SolverVariant } from "../variant.ts";
 import { atRun, Cursor, Memory, Place } from "./records.ts";
 import { Launch } from "../variant.ts";
@@ -29,7 +29,8 @@ function varianceAt({ shape, volatility }: SolverVariant) {
         variance = of.h * sigma * sigma * here * here;
       }
       if (env.shape === "surface") {
-        const on = env.surfaceSigma(launch.table, surface.sliceAt, surface.pieces, surface.move, piece, here);
+        const { first, spots, slice, move } = surface;
+        const on = env.surfaceSigma(launch.table, first, spots, slice, move, piece, here);
         found = on.piece;
         variance = of.h * on.sigma * on.sigma * here * here;
       }
@@ -116,7 +117,7 @@ export function factor(variant: SolverVariant) {
       homogeneous,
       onTheWay: exercise === "policy" || knockIns > 0,
       isSurface: shape === "surface",
-      pieceWords: PIECE_WORDS,
+      sliceWords: SLICE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRows: assembleRows(variant),
@@ -129,13 +130,13 @@ export function factor(variant: SolverVariant) {
       const { exercise, surface, ends, dormantRow } = cursor;
       let { row } = cursor;
       let { hRate, hFirst, firstRate } = cursor.rates;
-      let { sliceAt } = surface;
+      let { slice } = surface;
       if (!env.homogeneous || step.run === 0) {
         const of = env.readCoefficients(coefficients, row);
         row += env.coefficientWords;
         env.assembleRows({ launch, place, memory, cursor, of });
         hRate = of.hRate;
-        if (env.isSurface) sliceAt += surface.pieces * env.pieceWords;
+        if (env.isSurface) slice += surface.spots * env.sliceWords;
         if (env.homogeneous) {
           hFirst = of.h;
           firstRate = of.hRate;
@@ -160,7 +161,7 @@ export function factor(variant: SolverVariant) {
         row,
         rates: { hRate, hFirst, firstRate },
         exercise,
-        surface: { move: surface.move, pieces: surface.pieces, sliceAt },
+        surface: { move: surface.move, spots: surface.spots, first: surface.first, slice },
         ends,
         dormantRow,
       };

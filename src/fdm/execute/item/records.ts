@@ -51,8 +51,8 @@ export const Cursor = record({
    * place of the next step's in the table.
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
-  /** A volatility surface: its parallel move, the pieces of a slice, where the next slice starts in the table. */
-  surface: record({ move: real, pieces: i32, sliceAt: i32 }),
+  /** A volatility surface: its parallel move, its spots and the next slice in the table. */
+  surface: record({ move: real, spots: i32, first: i32, slice: i32 }),
   /** The nodes between which the trade is alive. */
   ends: Ends,
   /** The last event's words of what is dormant. */

@@ -29,7 +29,7 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
       const { nodes, obstacleColumn, firstExercised } = launch;
       const { table, first } = place;
       const { h, hVariance, hDrift, time, shift } = coefficients;
-      const { row: pieceRow, pieces, move, piece } = slice;
+      const { move, spots, first: firstSpot, slice: sliceAt, piece } = slice;
       // Of a formula its spot and literals.
       const varianceRow = (obstacleColumn + 1) * nodes;
       const { values } = table;
@@ -48,7 +48,7 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
           variance = h * sigma * sigma * here * here;
         }
         if (env.shape === "surface") {
-          const { piece: found, sigma } = env.surfaceSigma(values, pieceRow, pieces, move, at, here);
+          const { piece: found, sigma } = env.surfaceSigma(values, firstSpot, spots, sliceAt, move, at, here);
           at = found;
           if (k === 0) next = found;
           variance = h * sigma * sigma * here * here;

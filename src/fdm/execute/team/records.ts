@@ -38,10 +38,8 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/**
- * The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`.
- */
-export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
+/** A surface and the slice that a step takes, see `readSurface`, and the piece that the run's first node was in. */
+export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
 export const Rows = record({ a: write(real), c: write(real) });
