@@ -50,7 +50,7 @@ export interface SurfaceFit {
   readonly impliedVolatility: (k: number, t: number) => number;
   readonly butterfly: ArbitrageCheck;
   readonly calendar: ArbitrageCheck;
-  /** The volatility that prices trades: a local volatility, one with a variance, or the parameters of Heston's model. */
+  /** The volatility that prices trades: local, stochastic and local, or the parameters of Heston's model. */
   readonly volatility:
     | { readonly kind: "surface"; readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility"> }
     | {

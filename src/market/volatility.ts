@@ -35,8 +35,8 @@ export type Volatility =
   | StochasticLocal;
 
 /**
- * Stochastic local volatility: dS = (r − q)·S dt + L(S, t)·√v·S dW with Heston's variance v, or that of SABR, whose α and
- * β become part of L. Methods find the leverage L² = σ²(S, t)/E[v | S] of the surface's σ at the underlying's spot.
+ * Stochastic local volatility: dS = (r − q)·S dt + L(S, t)·√v·S dW with Heston's variance v, or that of SABR, whose α
+ * and β become part of L. Methods find the leverage L² = σ²(S, t)/E[v | S] of the surface's σ at the underlying's spot.
  */
 export interface StochasticLocal {
   readonly kind: "stochasticLocal";

@@ -18,8 +18,8 @@ const products = {
 } as const;
 
 /**
- * Prices by 1.6 million paths (SABR: 0.9 million) of Euler's scheme for ln S and the variance (truncated at 0), 240 steps, whose conditional means
- * are those of 100 quantiles, in numpy; the standard error is at most 0.008.
+ * Prices by 1.6 million paths (SABR: 0.9 million) of Euler's scheme for ln S and the variance, truncated at 0, with 240
+ * steps and the conditional means of 100 quantiles, in numpy. The standard errors are at most 0.008.
  */
 const SIMULATED = {
   heston: { out: 4.12393, down: 2.1101, average: 5.14659 },

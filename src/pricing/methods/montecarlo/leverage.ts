@@ -9,7 +9,7 @@ import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 
 /** The steps of a leverage to its horizon, which is a power of two of years: an expiry has one in any book. */
-const STEPS = { aYear: 64, least: 32, most: 256 } as const;
+const STEPS = { aYear: 128, least: 32, most: 512 } as const;
 
 /** The leverages that were found, by the surface, then by all else that they depend on. */
 const found = new WeakMap<LocalSurface, Map<string, Leverage>>();

@@ -20,7 +20,7 @@ import type { Path } from "./acceptance.ts";
 import { leveragedModel } from "./leverage.ts";
 
 /** Steps a year of models whose scheme is not exact. */
-const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, local: 100, stochasticLocal: 64 };
+const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, local: 100, stochasticLocal: 128 };
 
 /** The key of a model: the part of it that is the same for all instances that one kernel simulates. */
 export function modelKey({ assets }: Terms): string {
