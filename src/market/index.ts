@@ -62,3 +62,4 @@ export {
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
+export { type Affine, type AffineSpot, affineSpot } from "./affine.ts";

@@ -56,6 +56,16 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
+  /** dr = drift dt + volatility dW from r0 by formulas of r and t, shifted to the curve; r stays within the range. */
+  | {
+      readonly shortRate: {
+        readonly r0: number;
+        readonly drift: string;
+        readonly volatility: string;
+        readonly range: readonly [number, number];
+        readonly curve: CurveInput;
+      };
+    }
   /** The yields of 1, 2, … years, annually compounded, and their volatilities. */
   | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
 
@@ -106,6 +116,8 @@ export interface OptionQuoteInput {
   readonly weight?: number | undefined;
   /** The day or the moment that the quote is of. */
   readonly date?: TimeInput | undefined;
+  /** "european" unless given here or beside the fit. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 type FitInput =
@@ -203,6 +215,8 @@ export type VolatilityInput =
       readonly repair?: boolean | undefined;
       /** Quotes whose date lies more days before asOf are left out. */
       readonly maxAge?: number | undefined;
+      /** The exercise of quotes that do not name theirs, "european" by default. */
+      readonly exercise?: "european" | "american" | undefined;
     };
 
 /** An underlying of a market, as written. */

@@ -8,6 +8,7 @@ import {
   capQuotes,
   fitSchema,
   heston,
+  quoteExercise,
   type InstrumentsSpec,
   instrumentsSchema,
   leveragedHeston,
@@ -76,6 +77,14 @@ export type RateSpec =
       readonly volatility: number;
     }
   | {
+      readonly kind: "shortRate";
+      readonly curve: CurveSpec;
+      readonly r0: number;
+      readonly drift: string;
+      readonly volatility: string;
+      readonly range: readonly [number, number];
+    }
+  | {
       readonly kind: "hullWhiteQuotes";
       readonly curve: CurveSpec;
       readonly of: "caps" | "swaptions";
@@ -96,6 +105,8 @@ const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }'
 const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
+
+const rateRange = z.tuple([finite, finite]).readonly() as Schema<readonly [number, number]>;
 
 const hullWhiteForms = {
   meanReversion: object({
@@ -134,6 +145,9 @@ const rateForms = {
   blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
     ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
   ),
+  shortRate: object({
+    shortRate: object({ r0: rate, drift: formula, volatility: formula, range: rateRange, curve }),
+  }).transform(({ shortRate }): RateSpec => ({ kind: "shortRate", ...shortRate })),
   bdt: object({
     bdt: object({
       annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
@@ -144,7 +158,7 @@ const rateForms = {
 
 const rateSchema = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
-    '{ "blackKarasinski" }, { "bdt" } or { "instruments" }',
+    '{ "blackKarasinski" }, { "shortRate" }, { "bdt" } or { "instruments" }',
   { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 
@@ -174,6 +188,8 @@ export interface FittedSpec {
   readonly repair?: boolean | undefined;
   /** Quotes whose date lies more days before asOf are stale and left out. */
   readonly maxAge?: number | undefined;
+  /** The exercise of the quotes that do not name theirs; European unless given. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 export type VolatilitySpec =
@@ -196,6 +212,7 @@ export type VolatilitySpec =
       readonly quotes: QuotesSpec;
       readonly fit?: FittedSpec["fit"];
       readonly repair?: boolean;
+      readonly exercise?: FittedSpec["exercise"];
     };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
@@ -265,9 +282,10 @@ const volatilityForms = {
     fit: fitSchema.optional(),
     repair: trueOrFalse.optional(),
     maxAge: notNegative.optional(),
-  }).transform(({ quotes, fit, repair = false, maxAge }): VolatilitySpec => {
-    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge };
-    return { kind: "quotes", quotes, repair, ...(fit === undefined ? {} : { fit }) };
+    exercise: quoteExercise.optional(),
+  }).transform(({ quotes, fit, repair = false, maxAge, exercise }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge, exercise };
+    return { kind: "quotes", quotes, repair, exercise, ...(fit === undefined ? {} : { fit }) };
   }),
 };
 

@@ -100,6 +100,9 @@ export const instrumentsSchema = object({
   fit,
 }));
 
+/** The exercise of quoted options. */
+export const quoteExercise = word(["european", "american"]);
+
 /** A quote of an option. */
 export const optionQuoteSchema = object({
   expiry: time,
@@ -111,6 +114,7 @@ export const optionQuoteSchema = object({
   ask: notNegative.optional(),
   weight: notNegative.optional(),
   date: time.optional(),
+  exercise: quoteExercise.optional(),
 });
 
 /** Local volatility by direct calibration: the numbers of spots and times, and the error that smoothness may cost. */
