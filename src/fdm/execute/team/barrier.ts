@@ -2,7 +2,7 @@ import { fn, i32, real, write } from "../../../kernel/index.ts";
 import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 import { Column, valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { Live, Place, Rows } from "./records.ts";
 
 /**
@@ -120,7 +120,7 @@ const liveObstacleRuns = (rows: number) =>
  * Settles an event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from
  * then on. Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
  */
-export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: Plan) =>
+export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: TeamPlan) =>
   fn({
     name: "settleRuns",
     params: { launch: Launch, place: Place, row: i32, u: write(real), paid: write(real) },

@@ -1,7 +1,7 @@
 import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { Mesh, Place, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */
@@ -51,7 +51,7 @@ export const END_WORDS = 4;
  * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
  * and B there without sign. Cost: once a launch and a dividend.
  */
-export function layMetrics({ rows, variant: { shape } }: Plan) {
+export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
     name: "layMetrics",
     params: [Mesh, Launch, Place],
@@ -103,7 +103,7 @@ export function layMetrics({ rows, variant: { shape } }: Plan) {
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */
-export function assembleByMetrics({ rows }: Plan) {
+export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
     params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },

@@ -77,14 +77,14 @@ export const Scans = record({
 });
 
 /**
- * The solution, and what elimination makes of it. Where steps are `scaled` (`Plan`), u is, after the first
+ * The solution, and what elimination makes of it. Where steps are `scaled` (`TeamPlan`), u is, after the first
  * factorisation, times 2/pivot.
  */
 export const State = record({ u: write(real), z: write(real) });
 
 /**
  * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
- * (`Plan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
+ * (`TeamPlan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
  */
 export const Obstacle = record({
   paid: write(real),
