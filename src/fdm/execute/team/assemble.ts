@@ -3,7 +3,7 @@ import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
-import { Place, Rows, Slice } from "./records.ts";
+import { TeamPlace, Rows, Slice } from "./records.ts";
 import { Launch } from "../variant.ts";
 import type { TeamPlan } from "./plan.ts";
 
@@ -17,7 +17,7 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: TeamPlan)
     name: "assembleRuns",
     params: {
       launch: Launch,
-      place: Place,
+      place: TeamPlace,
       x: read(real),
       weights: read(real),
       rows: Rows,
@@ -73,7 +73,7 @@ export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan
     name: "rescaleRuns",
     params: {
       launch: Launch,
-      place: Place,
+      place: TeamPlace,
       x: read(real),
       weights: read(real),
       rows: Rows,

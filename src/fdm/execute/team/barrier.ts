@@ -3,7 +3,7 @@ import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../
 import { Column, valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
 import type { TeamPlan } from "./plan.ts";
-import { Live, Place, Rows } from "./records.ts";
+import { Live, TeamPlace, Rows } from "./records.ts";
 
 /**
  * Knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. Node numbers are
@@ -104,7 +104,7 @@ export const pinRuns = (rows: number) =>
 const liveObstacleRuns = (rows: number) =>
   fn({
     name: "liveObstacleRuns",
-    params: [Launch, Place, Live, write(real)],
+    params: [Launch, TeamPlace, Live, write(real)],
     env: { rows, NEVER_EXERCISED, valueAt },
     body([{ nodes, obstacleColumn }, { table, first }, live, paid], _gpu, { rows, NEVER_EXERCISED, valueAt }) {
       const { low, high, lowHeld, highHeld } = live;
@@ -123,7 +123,7 @@ const liveObstacleRuns = (rows: number) =>
 export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: TeamPlan) =>
   fn({
     name: "settleRuns",
-    params: { launch: Launch, place: Place, row: i32, u: write(real), paid: write(real) },
+    params: { launch: Launch, place: TeamPlace, row: i32, u: write(real), paid: write(real) },
     env: {
       policy,
       knockOutRuns: knockOutRuns(barriers, rows),

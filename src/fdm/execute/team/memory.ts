@@ -2,7 +2,7 @@ import { fn, type Precision } from "../../../kernel/index.ts";
 import { AHEAD_WORDS } from "./ahead.ts";
 import { END_WORDS } from "./metrics.ts";
 import type { TeamPlan } from "./plan.ts";
-import { Place } from "./records.ts";
+import { TeamPlace } from "./records.ts";
 import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
@@ -28,7 +28,7 @@ export function allocate({ team, variant, rows, parts, lasting, policy, metrics,
   const byNeighbours = lasting && !policy;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [TeamPlace],
     env: {
       options: team.options,
       items: team.items,
