@@ -87,27 +87,30 @@ function impliedOf(quote: OptionQuote): FittedQuote {
 
 /** The usable quotes by expiry and moneyness; quotes of one strike become their weighted mean. */
 function byExpiry(quotes: readonly OptionQuote[], implied: readonly FittedQuote[]): readonly ExpiryQuotes[] {
-  const usable = quotes.flatMap((quote, i) => {
+  const times = new Map<number, Map<number, { quote: OptionQuote; weight: number; weighted: number }>>();
+  quotes.forEach((quote, i) => {
     const { implied: volatility, problem } = implied[i];
-    if (volatility === undefined || problem !== undefined || quote.weight === 0) return [];
-    return [{ ...quote, k: Math.log(quote.strike / quote.forward), volatility }];
+    const { time, strike, weight } = quote;
+    if (volatility === undefined || problem !== undefined || weight === 0) return;
+    let strikes = times.get(time);
+    if (strikes === undefined) times.set(time, (strikes = new Map()));
+    const same = strikes.get(strike);
+    if (same === undefined) strikes.set(strike, { quote, weight, weighted: weight * volatility });
+    else {
+      same.weight += weight;
+      same.weighted += weight * volatility;
+    }
   });
-  const times = [...new Set(usable.map(({ time }) => time))].sort((a, b) => a - b);
-  return times.map((time) => {
-    const own = usable.filter((quote) => quote.time === time);
-    const strikes = [...new Set(own.map(({ strike }) => strike))].sort((a, b) => a - b);
-    const merged = strikes.map((strike) => {
-      const same = own.filter((quote) => quote.strike === strike);
-      const weight = same.reduce((sum, quote) => sum + quote.weight, 0);
-      const volatility = same.reduce((sum, quote) => sum + quote.weight * quote.volatility, 0) / weight;
-      return { k: same[0].k, weight, volatility };
-    });
+  const increasing = <T>(map: ReadonlyMap<number, T>): T[] => [...map].sort(([a], [b]) => a - b).map(([, one]) => one);
+  return increasing(times).map((strikes) => {
+    const merged = increasing(strikes);
+    const { time, forward, discount } = merged[0].quote;
     return {
       time,
-      forward: own[0].forward,
-      discount: own[0].discount,
-      logMoneyness: Float64Array.from(merged, ({ k }) => k),
-      implied: Float64Array.from(merged, ({ volatility }) => volatility),
+      forward,
+      discount,
+      logMoneyness: Float64Array.from(merged, ({ quote }) => Math.log(quote.strike / quote.forward)),
+      implied: Float64Array.from(merged, ({ weight, weighted }) => weighted / weight),
       weights: Float64Array.from(merged, ({ weight }) => weight),
     };
   });

@@ -56,6 +56,16 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
+  /** dr = drift dt + volatility dW from r0 by formulas of r and t, shifted to the curve; r stays within the range. */
+  | {
+      readonly shortRate: {
+        readonly r0: number;
+        readonly drift: string;
+        readonly volatility: string;
+        readonly range: readonly [number, number];
+        readonly curve: CurveInput;
+      };
+    }
   /** The yields of 1, 2, … years, annually compounded, and their volatilities. */
   | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
 

@@ -74,6 +74,14 @@ export type RateSpec =
       readonly volatility: number;
     }
   | {
+      readonly kind: "shortRate";
+      readonly curve: CurveSpec;
+      readonly r0: number;
+      readonly drift: string;
+      readonly volatility: string;
+      readonly range: readonly [number, number];
+    }
+  | {
       readonly kind: "hullWhiteQuotes";
       readonly curve: CurveSpec;
       readonly of: "caps" | "swaptions";
@@ -94,6 +102,8 @@ const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }'
 const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
+
+const rateRange = z.tuple([finite, finite]).readonly() as Schema<readonly [number, number]>;
 
 const hullWhiteForms = {
   meanReversion: object({
@@ -132,6 +142,9 @@ const rateForms = {
   blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
     ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
   ),
+  shortRate: object({
+    shortRate: object({ r0: rate, drift: formula, volatility: formula, range: rateRange, curve }),
+  }).transform(({ shortRate }): RateSpec => ({ kind: "shortRate", ...shortRate })),
   bdt: object({
     bdt: object({
       annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
@@ -142,7 +155,7 @@ const rateForms = {
 
 const rateSchema = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
-    '{ "blackKarasinski" }, { "bdt" } or { "instruments" }',
+    '{ "blackKarasinski" }, { "shortRate" }, { "bdt" } or { "instruments" }',
   { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 

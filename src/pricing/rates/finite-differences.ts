@@ -10,6 +10,7 @@ import {
   GridEngine,
   type GridMarket,
   hullWhiteOnGrid,
+  usersRateOnGrid,
 } from "../../rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
@@ -71,6 +72,8 @@ function marketOf(market: RatesMarket): GridMarket {
       return cirOnGrid(cirAt(market), curve);
     case "blackKarasinski":
       return blackKarasinskiOnGrid(model.meanReversion, market.sigma(constant(model.volatility)), curve);
+    case "shortRate":
+      return usersRateOnGrid({ ...model, years: market.years, shift: market.volatilityShift }, curve);
     default:
       throw new SpecError(`rates: expected a model of one diffusion, got ${model.kind}`);
   }

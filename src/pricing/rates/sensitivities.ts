@@ -169,6 +169,8 @@ function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "bdt") return model.yieldVolatilities;
   if (model.kind === "blackKarasinski") return [model.volatility];
   if (model.kind === "g2") return [model.sigma, model.eta];
+  // A move of a basis point, of whatever the formula gives.
+  if (model.kind === "shortRate") return [1e-2];
   return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
 }
 
