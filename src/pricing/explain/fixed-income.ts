@@ -218,7 +218,7 @@ function revaluationOf({ before, rolled, after, years }: FixedIncomePair, cash: 
 /** The model with another one's curve: r₀ and θ of models without one, the yields of a lattice. */
 function withCurve(model: RatesModel, other: RatesModel): RatesModel {
   if ("curve" in model && "curve" in other) return { ...model, curve: other.curve };
-  if ("r0" in model && "r0" in other) return { ...model, r0: other.r0, theta: other.theta };
+  if ("theta" in model && "theta" in other) return { ...model, r0: other.r0, theta: other.theta };
   if (model.kind === "bdt" && other.kind === "bdt") return { ...model, annualYields: other.annualYields };
   throw new SpecError("the rates of the two markets have different models; price both books and compare them");
 }
