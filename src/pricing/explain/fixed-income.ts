@@ -1,4 +1,4 @@
-/** Trades on rates and convertible bonds in an explanation: how they go on, what they pay, and how they are attributed. */
+/** Trades on rates and convertible bonds in an explanation: how they go on, what they pay, and what moves them. */
 import type { AnyTrade, ConvertibleTrade, PricedTrade, RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { INSTANT, integrate, later, laterDividends, laterVolatility, type RatesModel } from "../../market/index.ts";

@@ -25,7 +25,8 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
  *
  * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
- * alone, and so is `credit`, that of a convertible bond's issuer. `cross` is their joint effect beyond the sum of the single ones.
+ * alone, and so is `credit`, that of a convertible bond's issuer. `cross` is their joint effect beyond the sum of the
+ * single ones.
  */
 export const EXPLAIN_TERMS = {
   taylor: [
