@@ -15,7 +15,7 @@ import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, sensitivityError } from "./error.ts";
-import { exactly, exactMeasures } from "./exact.ts";
+import { exactly, exactMeasures } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { findLeverages } from "./leverage.ts";
