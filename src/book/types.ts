@@ -307,6 +307,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
  * where a sensitivity was not asked for, or its error is not known.
  */
 export interface SensitivityErrorEstimates extends Readonly<Record<SensitivityName, number | null>> {
+  /** Of a convertible bond. */
+  readonly creditSensitivity?: number | null;
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
   readonly crossGamma?: readonly PairSensitivity[];
   readonly correlation?: readonly PairSensitivity[];
