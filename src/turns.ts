@@ -23,8 +23,10 @@ export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
 
+  /** @throws the signal's reason */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
+    signal?.throwIfAborted();
   }
 
   /** True where it is time to `take` one. */
@@ -37,6 +39,12 @@ export class Turns {
     await pause();
     this.#signal?.throwIfAborted();
     this.#last = performance.now();
+  }
+
+  /** Waits for what a device was given, and takes one: the work can then end between two launches. @throws as `take` */
+  async after(device: { finish(): Promise<void> }): Promise<void> {
+    await device.finish();
+    await this.take();
   }
 }
 
@@ -67,7 +75,6 @@ export class Work {
     this.#options = options;
     this.#counted = counted;
     this.#turns = new Turns(options.signal);
-    options.signal?.throwIfAborted();
   }
 
   /** Adds work that is to be done. */

@@ -76,7 +76,9 @@ they have them, and each name means the same everywhere.
 | \`gaussianSwings\` | the best of the machine | dates | yes |
 | \`QuantizationTree.create\` | it is the first argument | launches of paths | yes |
 | \`normalQuantizer\`, \`sampleQuantizer\` | the CPU | iterations | yes |
-| \`randomNumbers\`, \`solveSparse\`, \`solveTridiagonal\` | the CPU | | no |`;
+| \`optimalStopping\`, \`swingOption\`, \`wholeSwings\` | that of their tree | | yes |
+| \`solveSparse\` | the CPU | | yes |
+| \`randomNumbers\`, \`solveTridiagonal\` | the CPU | | no |`;
 
 const named = (entry: Entry, kind: Kind): Export[] =>
   entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

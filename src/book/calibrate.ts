@@ -7,7 +7,15 @@ import {
   type SurfaceFit,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { discountFactor, localSurface, type Volatility } from "../market/index.ts";
+import {
+  affineSpot,
+  discountFactor,
+  type Heston,
+  localSurface,
+  type LocalSurface,
+  type Sabr,
+  type Volatility,
+} from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
@@ -30,16 +38,20 @@ export interface QuoteReport {
   readonly implied: number | null;
   readonly fitted: number | null;
   readonly error: number | null;
+  /** The premium of early exercise that the price of an American option has beyond the European one of `implied`. */
+  readonly premium?: number | null;
 }
 
 /** A fitted volatility in one of the book's forms. */
+interface WrittenSurface {
+  readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+}
+
 export type WrittenVolatility =
+  | WrittenSurface
   | {
-      readonly surface: {
-        readonly times: readonly number[];
-        readonly spots: readonly number[];
-        readonly volatility: readonly (readonly number[])[];
-      };
+      readonly stochasticLocal: WrittenSurface &
+        ({ readonly heston: Omit<Heston, "kind"> } | { readonly sabr: Omit<Sabr, "kind"> });
     }
   | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
 
@@ -74,6 +86,8 @@ interface Preparing {
   readonly asOf: AsOf;
   /** Days. */
   readonly maxAge: number | undefined;
+  /** The exercise of quotes that do not name theirs. */
+  readonly exercise: FittedSpec["exercise"];
   readonly place: Place;
 }
 
@@ -82,7 +96,7 @@ const DAYS_A_YEAR = 365;
 /** A quote as it can be fitted, or why it cannot. */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
-function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, place }: Preparing): Prepared {
+function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, place }: Preparing): Prepared {
   const { expiry, strike, type = "call", implied, price, bid, ask, weight = 1, date } = spec;
   const time = yearsFrom(asOf, expiry);
   if (!(time > 0 && time <= MAX_YEARS))
@@ -106,6 +120,7 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, place 
     implied,
     price: midOf(spec),
     weight,
+    american: (spec.exercise ?? exercise) === "american",
   };
   if (age > maxAge) {
     const problem = `the quote is ${age.toFixed(1)} days old, more than ${maxAge}, and is not fitted`;
@@ -144,17 +159,27 @@ export type Refit = (spot: number, keep: "strike" | "moneyness") => Volatility |
  * @throws BookError at a quote that is crossed, repeated, or not one
  */
 export function calibrateVolatility(
-  { quotes, fit, repair, maxAge }: FittedSpec,
+  { quotes, fit, repair, maxAge, exercise }: FittedSpec,
   carry: Carry,
   asOf: AsOf,
   place: Place,
 ): VolatilityFit {
   const start = performance.now();
-  const prepared = quotes.map((quote, i) => prepare(quote, { carry, asOf, maxAge, place: inside(place, "quotes", i) }));
+  const prepared = quotes.map((quote, i) =>
+    prepare(quote, { carry, asOf, maxAge, exercise, place: inside(place, "quotes", i) }),
+  );
   checkRepeated(quotes, prepared, place);
+  const horizon = Math.max(...prepared.map(({ quote }) => quote.time));
+  const fitAt = (spot: number, own: readonly OptionQuote[]): FittedQuotes => {
+    const market = { affine: affineSpot({ ...carry, spot }, horizon), rates: carry.rates };
+    return fitQuotes({ spot, quotes: own, fit, repair, market });
+  };
   let fitted: FittedQuotes;
   try {
-    fitted = fitQuotes({ spot: carry.spot, quotes: prepared.map(({ quote }) => quote), fit, repair });
+    fitted = fitAt(
+      carry.spot,
+      prepared.map(({ quote }) => quote),
+    );
   } catch (error) {
     if (!(error instanceof SpecError)) throw error;
     throw new BookError(place("quotes"), error.message, { cause: error });
@@ -166,9 +191,9 @@ export function calibrateVolatility(
       if (implied === undefined || problem !== undefined) return [];
       const forward = forwardAt({ ...carry, spot }, quote.time);
       const strike = keep === "strike" ? quote.strike : (quote.strike * forward) / quote.forward;
-      return [{ ...quote, forward, strike, implied }];
+      return [{ ...quote, forward, strike, implied, american: false }];
     });
-    return volatilityOf(fitQuotes({ spot, quotes: moved, fit, repair }).surface);
+    return volatilityOf(fitAt(spot, moved).surface);
   };
   const report = reportOf({ quotes, fit, fitted, problems, asOf, place, start });
   return { volatility: volatilityOf(fitted.surface), report, refit };
@@ -179,13 +204,20 @@ function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
   const { volatility: own } = surface;
   if (own.kind === "heston") return { kind: "heston", ...own.heston };
   const { times, spots, volatility } = own.surface;
-  return { kind: "surface", surface: localSurface(times, spots, volatility) };
+  return { ...own, surface: localSurface(times, spots, volatility) };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
   if (volatility.kind === "heston") return { heston: volatility.heston };
   const { times, spots, volatility: rows } = volatility.surface;
-  return { surface: { times, spots, volatility: rows } };
+  const surface = { times, spots, volatility: rows };
+  if (volatility.kind === "surface") return { surface };
+  if (volatility.variance.kind === "heston") {
+    const { kind: _, ...heston } = volatility.variance;
+    return { stochasticLocal: { heston, surface } };
+  }
+  const { kind: _, ...sabr } = volatility.variance;
+  return { stochasticLocal: { sabr, surface } };
 }
 
 interface Reported {
@@ -220,7 +252,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
     };
   };
   const rows = quotes.map(({ expiry, strike, type }, i): QuoteReport => {
-    const { implied = null, fitted: value = null } = fitted.quotes[i];
+    const { implied = null, fitted: value = null, premium } = fitted.quotes[i];
     const error = implied === null || value === null ? null : value - implied;
     return {
       expiry: timeText(asOf, expiry),
@@ -229,6 +261,7 @@ function reportOf({ quotes, fit, fitted, problems, asOf, place, start }: Reporte
       implied,
       fitted: value,
       error,
+      ...(premium === undefined ? {} : { premium }),
     };
   });
   const used = rows.filter(({ error }, i) => error !== null && problems[i] === undefined);

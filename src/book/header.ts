@@ -2,6 +2,7 @@
 import { BookError } from "../errors.ts";
 import { SeenIds } from "./duplicates.ts";
 import { type ResolvedMarket, resolveMarket } from "./market.ts";
+import type { MarketFits } from "./moved-quotes.ts";
 import { didYouMean, quote, show } from "./names.ts";
 import { accept, inBook, inRow, type Place } from "./place.ts";
 import { bookSchema, isPlainObject, marketSchema, scenariosSchema, type ScenariosSpec } from "./schema/index.ts";
@@ -43,6 +44,11 @@ export interface BookHeader extends BookContext {
  * console.log(parsed.ok && parsed.trade.expiry); // 1
  */
 export function readHeader(value: unknown): BookHeader {
+  return readHeaderWith(value, undefined);
+}
+
+/** Reads a header whose quotes another reader has fitted already, where there are `fits`. @throws as `readHeader` */
+export function readHeaderWith(value: unknown, fits: MarketFits | undefined): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
   const fields = Object.keys(bookSchema.shape);
@@ -54,7 +60,7 @@ export function readHeader(value: unknown): BookHeader {
   if (value.market === undefined)
     throw new BookError("market", "expected an object with rates and underlyings, got nothing");
   const place = inBook("market");
-  const market = resolveMarket(accept(marketSchema, value.market, place), asOf, place);
+  const market = resolveMarket(accept(marketSchema, value.market, place), asOf, place, fits);
   const scenarios =
     value.scenarios === undefined
       ? undefined
@@ -146,8 +152,8 @@ export function underMarket(own: BookHeader | undefined, beside: BookHeader | un
 }
 
 /** A header that must come without trades: the market beside a stream or a table. */
-export function readMarketFile(value: unknown): BookHeader {
-  const header = readHeader(value);
+export function readMarketFile(value: unknown, fits?: MarketFits): BookHeader {
+  const header = readHeaderWith(value, fits);
   if (header.trades.length > 0)
     throw new BookError(
       "trades",

@@ -18,7 +18,7 @@ export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
 export type { CurveCalibration } from "./calibrate-rates.ts";
 export type { CheckReport, MarketCalibration, QuoteReport, UnderlyingCalibration } from "./calibrate.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
-export { hasQuotes, movedUnderlying } from "./moved-quotes.ts";
+export { fitsOf, hasQuotes, type MarketFits, movedUnderlying } from "./moved-quotes.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
 export type { TableOptions } from "./columns.ts";
 export { parseJson } from "./json.ts";

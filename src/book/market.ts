@@ -1,12 +1,24 @@
 /** Market data from a market as written: dates become years, nodes become piecewise-constant functions. */
 import type { Credit } from "../convertible/index.ts";
 import { BookError } from "../errors.ts";
-import { type Correlation, type Dividends, dividendSchedule, noDividends, type Underlying } from "../market/index.ts";
-import { calibrateVolatility, type MarketCalibration, type UnderlyingCalibration } from "./calibrate.ts";
+import {
+  type Correlation,
+  type Dividends,
+  dividendSchedule,
+  noDividends,
+  type Underlying,
+  type Volatility,
+} from "../market/index.ts";
+import {
+  calibrateVolatility,
+  type MarketCalibration,
+  type UnderlyingCalibration,
+  type VolatilityFit,
+} from "./calibrate.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
 import { Clock } from "./clock.ts";
 import { CorrelationTable } from "./correlations.ts";
-import { rememberQuotes } from "./moved-quotes.ts";
+import { type MarketFits, rememberQuotes } from "./moved-quotes.ts";
 import { didYouMean, quote } from "./names.ts";
 import { parityOf } from "./parity.ts";
 import { inside, type Place } from "./place.ts";
@@ -33,10 +45,11 @@ export interface ResolvedMarket extends Market {
 }
 
 /**
- * Resolves a market as written to market data.
+ * Resolves a market as written to market data. Quotes of underlyings that `fits` has are not fitted again, and have no
+ * report.
  * @throws BookError where numbers contradict each other: dates out of order, total variance that falls
  */
-export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): ResolvedMarket {
+export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
   const rates = new Map(
     [...spec.rates].map(([currency, rate]) => [currency, resolveRates(rate, asOf, inside(place, "rates", currency))]),
   );
@@ -46,7 +59,8 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   const entries = new Map<string, UnderlyingEntry>();
   const underlyings = new Map<string, Underlying>();
   for (const [name, underlying] of spec.underlyings ?? []) {
-    const entry = resolveUnderlying(name, underlying, rates, asOf, inside(place, "underlyings", name));
+    const at = inside(place, "underlyings", name);
+    const entry = resolveUnderlying({ name, spec: underlying, rates, asOf, place: at, fit: fits?.get(name) });
     entries.set(name, entry);
     if (entry.calibration !== undefined) volatilities[name] = entry.calibration;
     if (entry.underlying !== undefined) underlyings.set(name, entry.underlying);
@@ -64,13 +78,17 @@ export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place): Resol
   };
 }
 
-function resolveUnderlying(
-  name: string,
-  spec: UnderlyingSpec,
-  rates: ReadonlyMap<string, ResolvedRates>,
-  asOf: AsOf,
-  place: Place,
-): UnderlyingEntry {
+interface UnderlyingSource {
+  readonly name: string;
+  readonly spec: UnderlyingSpec;
+  readonly rates: ReadonlyMap<string, ResolvedRates>;
+  readonly asOf: AsOf;
+  readonly place: Place;
+  /** Its volatility, where somebody has fitted it already. */
+  readonly fit: Volatility | undefined;
+}
+
+function resolveUnderlying({ name, spec, rates, asOf, place, fit }: UnderlyingSource): UnderlyingEntry {
   const rate = rates.get(spec.currency);
   const at = inside(place, "volatility");
   const written = spec.volatility && resolveVolatility(spec.volatility, asOf, at);
@@ -78,13 +96,14 @@ function resolveUnderlying(
   const known = resolveDividends(spec.dividends, asOf);
   const parity =
     spec.dividends?.yield === "parity" && rate?.curve !== undefined
-      ? parityOf(fittedSpec?.quotes ?? [], { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
+      ? parityOf(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends: known }, asOf, place)
       : undefined;
   const dividends = parity === undefined ? known : { ...known, yield: parity.yield };
+  const carry = rate?.curve && { spot: spec.spot, rates: rate.curve, dividends };
   const found =
-    rate?.curve === undefined || fittedSpec === undefined
+    carry === undefined || fittedSpec === undefined
       ? undefined
-      : calibrateVolatility(fittedSpec, { spot: spec.spot, rates: rate.curve, dividends }, asOf, at);
+      : fittedVolatility(fit, () => calibrateVolatility(fittedSpec, carry, asOf, at));
   const volatility = written === "quotes" ? found?.volatility : written;
   const volatilityProblem =
     written === undefined
@@ -118,8 +137,20 @@ function resolveUnderlying(
   };
   if (found?.volatility !== undefined) rememberQuotes(underlying, found.refit);
   const calibration =
-    found === undefined ? {} : { calibration: parity === undefined ? found.report : { ...found.report, parity } };
+    found?.report === undefined
+      ? {}
+      : { calibration: parity === undefined ? found.report : { ...found.report, parity } };
   return { underlying, problem: undefined, volatilityProblem, ...calibration };
+}
+
+/** The known fit, whose quotes are fitted again only when they are moved; else one of its own, with a report. */
+function fittedVolatility(
+  known: Volatility | undefined,
+  fitted: () => VolatilityFit,
+): Pick<VolatilityFit, "volatility" | "refit"> & { readonly report?: UnderlyingCalibration } {
+  if (known === undefined) return fitted();
+  let own: VolatilityFit | undefined;
+  return { volatility: known, refit: (spot, keep) => (own ??= fitted()).refit(spot, keep) };
 }
 
 /** The quotes to fit; a matrix of implied volatilities is a list of quotes, too. */
@@ -130,7 +161,7 @@ function fittedOf(spec: VolatilitySpec | undefined): FittedSpec | undefined {
   const quotes = expiries.flatMap((expiry, i) =>
     strikes.map((strike, j) => ({ expiry, strike, implied: implied[i][j] })),
   );
-  return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined };
+  return { kind: "fitted", quotes, fit: spec.fit, repair: spec.repair, maxAge: undefined, exercise: spec.exercise };
 }
 
 const NOTHING_TO_FIT = "none of them has an implied volatility to fit";

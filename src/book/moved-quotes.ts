@@ -1,8 +1,12 @@
 /** Underlyings whose volatility was fitted to quotes, after a move of their spot. */
 import { BookError } from "../errors.ts";
-import type { Underlying } from "../market/index.ts";
+import type { Underlying, Volatility } from "../market/index.ts";
 import type { Refit } from "./calibrate.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
+import type { Market } from "./types.ts";
+
+/** The volatilities that were fitted to quotes, by the names of their underlyings: plain data for another thread. */
+export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
   readonly refit: Refit;
@@ -19,6 +23,14 @@ export function rememberQuotes(underlying: Underlying, refit: Refit): void {
 
 /** Tells whether the volatility of an underlying was fitted to quotes. */
 export const hasQuotes = (underlying: Underlying): boolean => quoted.has(underlying);
+
+/** The volatilities of a market that were fitted to quotes, with which another reader need not fit them again. */
+export function fitsOf({ underlyings }: Market): MarketFits {
+  const fits = new Map<string, Volatility>();
+  for (const [name, underlying] of underlyings)
+    if (underlying.volatility !== undefined && hasQuotes(underlying)) fits.set(name, underlying.volatility);
+  return fits;
+}
 
 /**
  * The underlying at another spot. Where its volatility was fitted to quotes, these are moved and fitted again, once for

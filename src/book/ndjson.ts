@@ -1,9 +1,10 @@
 /** Books as NDJSON: one JSON object a line, read as a stream. */
 import { BookError } from "../errors.ts";
 import { readTrades } from "./book.ts";
-import { type BookHeader, contextOf, readHeader, underMarket } from "./header.ts";
+import { type BookHeader, contextOf, readHeaderWith, underMarket } from "./header.ts";
 import { parseJson } from "./json.ts";
 import { flatten, isBlank, type Line, MAX_LINE, readLines } from "./lines.ts";
+import type { MarketFits } from "./moved-quotes.ts";
 import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
 import type { BookContext, Market, ParsedTrade } from "./types.ts";
@@ -44,7 +45,7 @@ async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<Bo
 }
 
 /** The header in a first line. @throws BookError */
-export function readNdjsonHeader(first: Line | undefined): BookHeader {
+export function readNdjsonHeader(first: Line | undefined, fits?: MarketFits): BookHeader {
   if (first === undefined) throw new BookError("", "expected a book, got an empty input");
   if (first.text === undefined)
     throw new BookError(`line ${first.number}`, "the book's first line is longer than 64 Mi characters");
@@ -56,7 +57,7 @@ export function readNdjsonHeader(first: Line | undefined): BookHeader {
         "or give the market in a file of its own: --market MARKET.json",
     );
   }
-  return readHeader(value);
+  return readHeaderWith(value, fits);
 }
 
 async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncGenerator<ParsedTrade> {

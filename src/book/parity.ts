@@ -3,7 +3,7 @@ import { BookError } from "../errors.ts";
 import { discountFactor } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import type { Place } from "./place.ts";
-import type { OptionQuoteSpec } from "./schema/index.ts";
+import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, yearsFrom } from "./time.ts";
 
 /** The forward of one expiry by parity. */
@@ -32,7 +32,8 @@ const LARGEST_YIELD = 100;
  * errors of ln F. Cash dividends are paid as the book pays them.
  * @throws BookError quotes without a call and a put of one expiry and strike, or without a forward above 0
  */
-export function parityOf(quotes: readonly OptionQuoteSpec[], carry: Carry, asOf: AsOf, place: Place): Parity {
+export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: Place): Parity {
+  const quotes = (spec?.quotes ?? []).filter(({ exercise = spec?.exercise }) => exercise !== "american");
   const pairs = new Map<number, { readonly expiry: number | string; sum: number; weight: number; strikes: number }>();
   const price = (quote: OptionQuoteSpec): number | undefined => (quote.bid === 0 ? undefined : midOf(quote));
   for (const call of quotes) {
@@ -54,7 +55,8 @@ export function parityOf(quotes: readonly OptionQuoteSpec[], carry: Carry, asOf:
   if (found.length === 0)
     throw new BookError(
       place("dividends", "yield"),
-      'expected quotes with the prices of a call and a put of one expiry and strike; give them, or a number for "yield"',
+      "expected quotes with the prices of a call and a put of one expiry and strike, both European; " +
+        'give them, or a number for "yield"',
     );
   const implied = found.map(([time, { expiry, sum, weight, strikes }]) => {
     const forward = sum / weight;

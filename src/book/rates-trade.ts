@@ -8,7 +8,7 @@ import { inside, type Place } from "./place.ts";
 import type { Bond, Period, RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "./rates-types.ts";
 import { periodsOf, timesBack } from "./schedule.ts";
 import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } from "./schema/index.ts";
-import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
+import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
 /** @throws BookError an unknown currency, dates that contradict each other, rights that come too late */
 export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): RatesTrade {
@@ -120,14 +120,22 @@ function resolveRights(
 ): RedemptionRight[] {
   const last = endOf(bond);
   return (specs ?? [])
-    .flatMap(({ from: first, to: end, price }, i) => {
+    .flatMap(({ from: first, to: end, price, notice: before }, i) => {
       const [from, to] = [clock.years(first), clock.years(end)];
       if (to < from) throw new BookError(place(i, "to"), "expected a time that is not before from");
       if (to > last + INSTANT)
         throw new BookError(place(i, first === end ? "date" : "to"), "expected a time up to the bond's last payment");
-      return to < 0 ? [] : [{ from: Math.max(from, 0), to, price }];
+      const notice = before === undefined ? 0 : lengthOf(before, clock, () => place(i, "notice"));
+      return to < notice ? [] : [{ from: Math.max(from - notice, 0), to: to - notice, notice, price }];
     })
     .toSorted((a, b) => a.from - b.from);
+}
+
+/** @throws BookError a date, or less than nothing, where a length of time is expected */
+function lengthOf(time: TimeSpec, clock: Clock, place: () => string): number {
+  const years = time.kind === "years" || time.kind === "tenor" ? yearsFrom(clock.asOf, time) : Number.NaN;
+  if (years >= 0) return years;
+  throw new BookError(place(), 'expected a length of time: a tenor such as "30D", or years, 0 or more');
 }
 
 function resolveExercise(

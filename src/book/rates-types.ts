@@ -23,8 +23,11 @@ export interface Bond {
  * the time of a coupon, the coupon is paid first.
  */
 export interface RedemptionRight {
+  /** The times of exercise. */
   readonly from: number;
   readonly to: number;
+  /** Years from exercise to redemption. */
+  readonly notice: number;
   /** Clean, for the notional. */
   readonly price: number;
 }

@@ -1,5 +1,6 @@
 /** Models of a currency's rates from rates as written. */
 import { BookError } from "../errors.ts";
+import { formula } from "../kernel/index.ts";
 import {
   constant,
   flatCurve,
@@ -10,6 +11,7 @@ import {
   zeroCurve,
 } from "../market/index.ts";
 import { calibrateCurve, calibrateHullWhite, type CurveCalibration } from "./calibrate-rates.ts";
+import { checkFormula } from "./formulas.ts";
 import { show } from "./names.ts";
 import { inside, type Place } from "./place.ts";
 import type { RateSpec } from "./schema/index.ts";
@@ -86,10 +88,36 @@ export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): Resolved
         );
       return modelOnly({ ...spec, curve }, report);
     }
+    case "shortRate": {
+      const at = inside(place, "shortRate");
+      checkShortRate(spec, at);
+      const { curve, report } = resolveCurve(spec.curve, asOf, inside(at, "curve"));
+      return modelOnly({ ...spec, curve }, report);
+    }
     case "bdt":
       return modelOnly(checkedBdt(spec, inside(place, "bdt")));
     default:
       return spec satisfies never;
+  }
+}
+
+/** @throws BookError a formula that cannot be read or has no value, a negative volatility, r0 outside its range */
+function checkShortRate(spec: Extract<RateSpec, { readonly kind: "shortRate" }>, place: Place): void {
+  const { r0, range } = spec;
+  const [low, high] = range;
+  if (!(low < r0 && r0 < high))
+    throw new BookError(place("range"), `expected [low, high] on both sides of r0, ${show(r0)}; got ${show(range)}`);
+  for (const name of ["drift", "volatility"] as const) {
+    checkFormula(spec[name], ["r", "t"], place(name));
+    for (const r of [low, r0, high]) {
+      const value = formula(spec[name], ["r", "t"])(r, 0);
+      if (!Number.isFinite(value) || (name === "volatility" && value < 0))
+        throw new BookError(
+          place(name),
+          `expected a ${name === "volatility" ? "number ≥ 0" : "finite number"} on the whole range, got ${value} at ` +
+            `r = ${r}; write max(r, 0) where a rate may be negative, or a smaller range`,
+        );
+    }
   }
 }
 

@@ -1,6 +1,18 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
+import { SpecError } from "../errors.ts";
+import {
+  type AffineSpot,
+  type ForwardCurve,
+  type Heston,
+  type LocalSurface,
+  localSurface,
+  type Sabr,
+  type StochasticVolatility,
+} from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
+import { AmericanOptions, flatVolatilities, isDetermined } from "./american.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
+import { surfaceOfSpot, volatilityWithout } from "./cash-dividends.ts";
 import { type ExpiryQuotes, rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 import { fitHeston } from "./heston-fit.ts";
 import { blackDeviation, QuoteStatus } from "./implied/volatility.ts";
@@ -24,6 +36,8 @@ export interface OptionQuote {
   readonly implied?: number | undefined;
   readonly price?: number | undefined;
   readonly weight: number;
+  /** True for an American option; `implied` is then that of a model with one volatility. */
+  readonly american?: boolean | undefined;
 }
 
 /** A model of surfaces. */
@@ -38,14 +52,27 @@ export type SurfaceModel =
   | { readonly sabr: { readonly beta: number } }
   | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
+/** A stochastic local volatility: the fit of its local volatility, and its variance. */
+export interface StochasticLocalFit {
+  /** "svi" unless given. */
+  readonly surface?: Extract<SurfaceModel, string> | undefined;
+  /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+  readonly heston?: Omit<Heston, "kind" | "added"> | undefined;
+  readonly sabr?: Omit<Sabr, "kind" | "added"> | undefined;
+  /** The factor of the volatility of the variance; 1 unless given. */
+  readonly mixing?: number | undefined;
+}
+
 /** A model of surfaces, or `"none"` for implied volatilities only. */
-export type QuoteFit = SurfaceModel | "none";
+export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
 export interface FittedQuote {
   /** The implied volatility; undefined where the price has none. */
   readonly implied: number | undefined;
   /** The volatility of the fit, where there is one. */
   readonly fitted: number | undefined;
+  /** The premium of early exercise in the price, where the option is American. */
+  readonly premium?: number;
   /** Why the quote was left out of the fit. */
   readonly problem?: string;
 }
@@ -80,27 +107,30 @@ function impliedOf(quote: OptionQuote): FittedQuote {
 
 /** The usable quotes by expiry and moneyness; quotes of one strike become their weighted mean. */
 function byExpiry(quotes: readonly OptionQuote[], implied: readonly FittedQuote[]): readonly ExpiryQuotes[] {
-  const usable = quotes.flatMap((quote, i) => {
+  const times = new Map<number, Map<number, { quote: OptionQuote; weight: number; weighted: number }>>();
+  quotes.forEach((quote, i) => {
     const { implied: volatility, problem } = implied[i];
-    if (volatility === undefined || problem !== undefined || quote.weight === 0) return [];
-    return [{ ...quote, k: Math.log(quote.strike / quote.forward), volatility }];
+    const { time, strike, weight } = quote;
+    if (volatility === undefined || problem !== undefined || weight === 0) return;
+    let strikes = times.get(time);
+    if (strikes === undefined) times.set(time, (strikes = new Map()));
+    const same = strikes.get(strike);
+    if (same === undefined) strikes.set(strike, { quote, weight, weighted: weight * volatility });
+    else {
+      same.weight += weight;
+      same.weighted += weight * volatility;
+    }
   });
-  const times = [...new Set(usable.map(({ time }) => time))].sort((a, b) => a - b);
-  return times.map((time) => {
-    const own = usable.filter((quote) => quote.time === time);
-    const strikes = [...new Set(own.map(({ strike }) => strike))].sort((a, b) => a - b);
-    const merged = strikes.map((strike) => {
-      const same = own.filter((quote) => quote.strike === strike);
-      const weight = same.reduce((sum, quote) => sum + quote.weight, 0);
-      const volatility = same.reduce((sum, quote) => sum + quote.weight * quote.volatility, 0) / weight;
-      return { k: same[0].k, weight, volatility };
-    });
+  const increasing = <T>(map: ReadonlyMap<number, T>): T[] => [...map].sort(([a], [b]) => a - b).map(([, one]) => one);
+  return increasing(times).map((strikes) => {
+    const merged = increasing(strikes);
+    const { time, forward, discount } = merged[0].quote;
     return {
       time,
-      forward: own[0].forward,
-      discount: own[0].discount,
-      logMoneyness: Float64Array.from(merged, ({ k }) => k),
-      implied: Float64Array.from(merged, ({ volatility }) => volatility),
+      forward,
+      discount,
+      logMoneyness: Float64Array.from(merged, ({ quote }) => Math.log(quote.strike / quote.forward)),
+      implied: Float64Array.from(merged, ({ weight, weighted }) => weighted / weight),
       weights: Float64Array.from(merged, ({ weight }) => weight),
     };
   });
@@ -126,6 +156,33 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
   }
 }
 
+/** A fitted local volatility with a variance beside it. @throws SpecError where the variance cannot be fitted */
+function withVariance(
+  quotes: UnderlyingQuotes,
+  own: SurfaceFit,
+  { heston, sabr, mixing = 1 }: StochasticLocalFit,
+): SurfaceFit {
+  if (own.volatility.kind !== "surface")
+    throw new SpecError(`fit.stochasticLocal.surface: got ${own.model}, expected a fit that gives a local volatility`);
+  const { surface } = own.volatility;
+  const fitted = heston === undefined && sabr === undefined ? fitHeston(quotes) : undefined;
+  const found = fitted?.volatility.kind === "heston" ? fitted.volatility.heston : heston;
+  const variance: StochasticVolatility =
+    found === undefined
+      ? { kind: "sabr", ...sabr!, nu: mixing * sabr!.nu }
+      : { kind: "heston", ...found, sigma: mixing * found.sigma };
+  const { kind: _, ...numbers } = variance;
+  const named = Object.entries(numbers).map(([name, value]) => [`variance.${name}`, value]);
+  const isFit = fitted === undefined || fitted.status === "converged";
+  return {
+    ...own,
+    model: "stochastic-local",
+    ...(isFit ? {} : { status: "not converged", message: `the variance: ${fitted.message ?? fitted.status}` }),
+    parameters: { ...own.parameters, ...(Object.fromEntries(named) as Record<string, number>) },
+    volatility: { kind: "stochasticLocal", variance, surface },
+  };
+}
+
 /** The smile of one underlying's quotes, and how it is fitted. */
 export interface QuotesToFit {
   readonly spot: number;
@@ -133,19 +190,131 @@ export interface QuotesToFit {
   readonly fit: QuoteFit;
   /** True where a surface with arbitrage is to be replaced by the nearest one without (`repaired`). */
   readonly repair?: boolean | undefined;
+  /** The spot with its dividends, and the rates: of American quotes, and where there are dividends on dates. */
+  readonly market?: { readonly affine: AffineSpot; readonly rates: ForwardCurve } | undefined;
 }
 
-/** Implied volatilities of quotes, and the surface fitted to those that have one. */
-export function fitQuotes({ spot, quotes, fit, repair = false }: QuotesToFit): FittedQuotes {
-  const implied = quotes.map(impliedOf);
-  const usable = { spot, expiries: byExpiry(quotes, implied) };
-  const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
-  if (fit === "none" || usable.expiries.length === 0) return { quotes: implied, surface: undefined, rmse: 0, forwards };
-  const own = surfaceOf(usable, fit);
-  const surface = repair ? repaired(usable, own) : own;
-  const fitted = quotes.map(({ strike, forward, time }, i) => ({
-    ...implied[i],
-    fitted: surface.impliedVolatility(Math.log(strike / forward), time),
+/**
+ * Implied volatilities of quotes, and the surface fitted to those that have one. Where dividends are paid on dates,
+ * surfaces of local volatility are fitted to options on the martingale of `affine`, and become those of the spot.
+ */
+export function fitQuotes(given: QuotesToFit): FittedQuotes {
+  const { fit, spot, quotes } = given;
+  if (typeof fit === "string" || !("stochasticLocal" in fit)) return fitSurface({ ...given, fit });
+  const found = fitSurface({ ...given, fit: fit.stochasticLocal.surface ?? "svi" });
+  if (found.surface === undefined) return found;
+  const usable = { spot, expiries: byExpiry(quotes, found.quotes) };
+  return { ...found, surface: withVariance(usable, found.surface, fit.stochasticLocal) };
+}
+
+/** The same of a fit to be a surface, or one of Heston's model. */
+interface SurfaceToFit extends QuotesToFit {
+  readonly fit: SurfaceModel | "none";
+}
+
+function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit): FittedQuotes {
+  const isAmerican = market !== undefined && quotes.some(({ american }) => american === true);
+  const implied = isAmerican ? withoutPremiums(quotes, market) : quotes.map(impliedOf);
+  const isStochastic = fit === "heston" || (typeof fit === "object" && "heston" in fit);
+  const affine = isStochastic || market === undefined || market.affine.times.length === 0 ? undefined : market.affine;
+  const found = fitImplied({ spot, quotes, implied, fit, repair, affine });
+  const { surface } = found;
+  if (affine === undefined || surface?.volatility.kind !== "surface") return found;
+  return { ...found, surface: { ...surface, volatility: surfaceOfSpot(localOf(surface.volatility.surface), affine) } };
+}
+
+type Nodes = Pick<LocalSurface, "times" | "spots" | "volatility">;
+
+const localOf = ({ times, spots, volatility }: Nodes): LocalSurface => localSurface(times, spots, volatility);
+
+interface ImpliedToFit extends Omit<SurfaceToFit, "market"> {
+  readonly implied: readonly FittedQuote[];
+  readonly affine: AffineSpot | undefined;
+}
+
+/** The fit of implied volatilities; where there is `affine`, the surface is that of its martingale. */
+function fitImplied({ spot, quotes, implied, fit, repair = false, affine }: ImpliedToFit): FittedQuotes {
+  const less = quotes.map(({ time }) => affine?.at(time).cash ?? 0);
+  const free = quotes.map((quote, i) => ({
+    ...quote,
+    forward: quote.forward - less[i],
+    strike: quote.strike - less[i],
   }));
+  const own = implied.map((one, i): FittedQuote => {
+    if (one.implied === undefined || one.problem !== undefined || less[i] === 0) return one;
+    if (!(free[i].strike > 0)) return { ...one, problem: BELOW_CASH };
+    return { ...one, implied: volatilityWithout(quotes[i], one.implied, less[i]) };
+  });
+  const expiries = byExpiry(free, own).map((expiry) => ({ ...expiry, forward: affine?.start ?? expiry.forward }));
+  const usable = { spot: affine?.start ?? spot, expiries };
+  const forwards = (of: number): number => quotes.find(({ time }) => time === of)?.forward ?? Number.NaN;
+  const stated = implied.map((one, i) => (own[i].problem === undefined ? one : { ...one, problem: own[i].problem }));
+  if (fit === "none" || expiries.length === 0) return { quotes: stated, surface: undefined, rmse: 0, forwards };
+  const first = surfaceOf(usable, fit);
+  const surface = repair ? repaired(usable, first) : first;
+  const fitted = stated.map((one, i) => {
+    const { strike, forward, time } = free[i];
+    if (!(strike > 0)) return one;
+    const volatility = surface.impliedVolatility(Math.log(strike / forward), time);
+    return { ...one, fitted: volatilityWithout(free[i], volatility, -less[i]) };
+  });
   return { quotes: fitted, surface, rmse: rmseOf(usable, surface.impliedVolatility), forwards };
+}
+
+const BELOW_CASH = "the strike is not above the cash dividends to come, below which the spot does not fall";
+const NO_VOLATILITY =
+  "the price is not between what exercise at once or certainty pays and what the highest volatility gives";
+const NEAR_EXERCISE = "the price is so near to that of exercise at once that it says little of a volatility";
+
+/** How often the premium is found again under the local volatility of the European prices. */
+const ROUNDS = 4;
+
+/** European volatilities of quotes of which some are American; `premium` is what early exercise is worth in these. */
+function withoutPremiums(
+  quotes: readonly OptionQuote[],
+  market: NonNullable<QuotesToFit["market"]>,
+): readonly FittedQuote[] {
+  const { affine } = market;
+  const cash = quotes.map(({ time }) => affine.at(time).cash);
+  let implied = quotes.map((quote, i): FittedQuote => {
+    if (quote.american !== true) return impliedOf(quote);
+    const nothing = { implied: undefined, fitted: undefined };
+    return quote.strike > cash[i] ? nothing : { ...nothing, problem: BELOW_CASH };
+  });
+  const which = quotes.flatMap(({ american }, i) => (american === true && implied[i].problem === undefined ? [i] : []));
+  const options = new AmericanOptions(
+    which.map((i) => quotes[i]),
+    market,
+  );
+  const prices = which.map((i, l) => {
+    const { price, implied: sigma = Number.NaN } = quotes[i];
+    return price ?? options.atLevels([l], [volatilityWithout(quotes[i], sigma, cash[i])])[0];
+  });
+  const levels = flatVolatilities(options, prices);
+  which.forEach((i, l) => {
+    const level = levels[l];
+    if (level === undefined) implied[i] = { ...implied[i], problem: NO_VOLATILITY };
+    else {
+      const premium = prices[l] - options.european(l, level);
+      const free = { ...quotes[i], forward: quotes[i].forward - cash[i], strike: quotes[i].strike - cash[i] };
+      const found = { implied: volatilityWithout(free, level, -cash[i]), fitted: undefined, premium };
+      implied[i] = isDetermined(options, l, level, prices[l]) ? found : { ...found, problem: NEAR_EXERCISE };
+    }
+  });
+  for (let round = 0; round < ROUNDS; round++) {
+    const { surface } = fitImplied({ spot: affine.start, quotes, implied, fit: "local", affine });
+    if (surface?.volatility.kind !== "surface") return implied;
+    const local = localOf(surface.volatility.surface);
+    const before = implied;
+    implied = implied.slice();
+    which.forEach((i, l) => {
+      const level = levels[l];
+      if (level === undefined || before[i].problem !== undefined) return;
+      const premium = options.premium(l, level, local);
+      const { implied: sigma, problem } = impliedOf({ ...quotes[i], implied: undefined, price: prices[l] - premium });
+      // Where the other quotes' volatility leaves none for this one, its own stays.
+      if (problem === undefined) implied[i] = { implied: sigma, fitted: undefined, premium };
+    });
+  }
+  return implied;
 }

@@ -171,15 +171,17 @@ function linearFit(
   [normal[3], normal[6], normal[7]] = [normal[1], normal[2], normal[5]];
   const most = STEEPEST * sigma;
   const slack = 1e-12 * most;
-  let best: { readonly at: readonly number[]; readonly cost: number } | undefined;
-  for (const { origin, directions } of FACES) {
-    const found = bestOn({ normal, right, square }, most * origin[1], most * origin[2], directions);
-    const [, d, c] = found.at;
-    if (c < -slack || Math.abs(d) > c + slack || c + Math.abs(d) > most + slack) continue;
-    if (best === undefined || found.cost < best.cost) best = found;
-    // The first face is the interior: where its best point is inside, none is better.
-    if (directions.length === 3) break;
-  }
+  let best: Best | undefined;
+  const isInside = ([, d, c]: readonly number[]): boolean =>
+    c >= -slack && Math.abs(d) <= c + slack && c + Math.abs(d) <= most + slack;
+  const interior = bestInside({ normal, right, square });
+  // Where the best point of all is inside, none is better.
+  if (interior !== undefined && isInside(interior.at)) best = interior;
+  else
+    for (const { origin, directions } of FACES) {
+      const found = bestOn({ normal, right, square }, most * origin[1], most * origin[2], directions);
+      if (isInside(found.at) && (best === undefined || found.cost < best.cost)) best = found;
+    }
   const [a, d, c] = best!.at;
   const rho = c > 0 ? Math.min(Math.max(d / c, -1), 1) : 0;
   // A minimum below 0 is lifted: the refinement begins from a variance.
@@ -194,7 +196,7 @@ function linearFit(
   };
 }
 
-/** The interior, edges and corners of |d| ≤ c, c + |d| ≤ 1 as (a, d, c) = origin + Σ directions. */
+/** The edges and corners of |d| ≤ c, c + |d| ≤ 1 as (a, d, c) = origin + Σ directions. */
 const FACES: readonly { readonly origin: readonly number[]; readonly directions: readonly (readonly number[])[] }[] =
   (() => {
     const a = [1, 0, 0];
@@ -210,8 +212,32 @@ const FACES: readonly { readonly origin: readonly number[]; readonly directions:
       [0, -0.5, 0.5],
       [0, 0, 1],
     ].map((origin) => ({ origin, directions: [a] }));
-    return [{ origin: [0, 0, 0], directions: [a, [0, 1, 0], [0, 0, 1]] }, ...edges, ...corners];
+    return [...edges, ...corners];
   })();
+
+/** A pivot that is smaller, as a part of its diagonal: the quotes say nothing of that direction. */
+const SMALLEST_PIVOT = 1e-14;
+
+/** A point (a, d, c) and its sum of squares. */
+interface Best {
+  readonly at: readonly number[];
+  readonly cost: number;
+}
+
+/** The least squares in all three numbers; undefined where the quotes do not determine them. */
+function bestInside({ normal, right, square }: Moments): Best | undefined {
+  const first = normal[1] / normal[0];
+  const second = normal[2] / normal[0];
+  const pivot = normal[4] - first * normal[1];
+  const mixed = normal[5] - first * normal[2];
+  const last = normal[8] - second * normal[2] - (mixed / pivot) * mixed;
+  if (!(pivot > SMALLEST_PIVOT * normal[4] && last > SMALLEST_PIVOT * normal[8])) return undefined;
+  const rest = right[1] - first * right[0];
+  const c = (right[2] - second * right[0] - (mixed / pivot) * rest) / last;
+  const d = (rest - mixed * c) / pivot;
+  const a = (right[0] - normal[1] * d - normal[2] * c) / normal[0];
+  return { at: [a, d, c], cost: square - (a * right[0] + d * right[1] + c * right[2]) };
+}
 
 /** The least squares on a face from (0, d, c) on, by Gauss's elimination of its normal equations. */
 function bestOn(
@@ -219,7 +245,7 @@ function bestOn(
   d: number,
   c: number,
   directions: readonly (readonly number[])[],
-): { readonly at: readonly number[]; readonly cost: number } {
+): Best {
   const by = (u: readonly number[], v: readonly number[]): number => {
     let sum = 0;
     for (let p = 0; p < 3; p++)
@@ -237,7 +263,8 @@ function bestOn(
   });
   for (let r = 0; r < size; r++) {
     // A quote that says nothing of a direction leaves it at 0.
-    const pivot = rows[r][r] > 1e-14 * by(directions[r], directions[r]) ? rows[r][r] : Number.POSITIVE_INFINITY;
+    const pivot =
+      rows[r][r] > SMALLEST_PIVOT * by(directions[r], directions[r]) ? rows[r][r] : Number.POSITIVE_INFINITY;
     for (let other = 0; other < size; other++) {
       if (other === r) continue;
       const factor = rows[other][r] / pivot;

@@ -127,7 +127,7 @@ export { LOOP_BUDGET } from "./problem/lowered.ts";
 /** @internal */
 export { placed } from "./problem/place.ts";
 /** @internal */
-export { solveAxes } from "./solve.ts";
+export { solveAxes } from "./solve-entries.ts";
 /** @internal */
 export {
   type Batch,

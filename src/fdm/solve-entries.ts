@@ -1,4 +1,4 @@
-import type { Device } from "../device/index.ts";
+import { type Device, offeredPrecision } from "../device/index.ts";
 import type { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import {
@@ -19,7 +19,8 @@ import type { SolvedBy } from "./execute/plan.ts";
 import type { AxisMesh } from "./mesh/axis-mesh.ts";
 import { STATUS } from "./operator/status.ts";
 import { lazily } from "./problem/lowered.ts";
-import type { AxesModel, FullGridModel, OneAxisModel } from "./problem/full-grid.ts";
+import type { AnyProblem } from "./problem/equation.ts";
+import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./problem/full-grid.ts";
 import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
 import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
 import type { EntryContents, GridValues } from "./read/entry.ts";
@@ -54,18 +55,16 @@ async function solveEntries<P, S extends OnGrid>(
   });
   good.forEach((index, i) => {
     const entry = batch.entries[index];
-    const [fine, ...coarse] = solved.map((level) => level[i]);
-    const told = [fine, ...coarse].map((one) => reportOn(entry, one));
+    const fine = solved[0][i];
+    const told = solved.map((level) => reportOn(entry, level[i]));
     const contents: EntryContents = {
-      ...entries[index].contents,
+      names,
+      parameters: entries[index].contents.parameters,
       warnings: told[0].warnings,
       // A companion looks at times of its own.
-      error: told.map(({ error }) => error).find((error) => error !== undefined),
+      error: told.find(({ error }) => error !== undefined)?.error,
       fine: gridOf(fine),
-      companions: coarse.map((one, k) => {
-        const { order, corrects } = companions[k];
-        return { ...gridOf(one), order, corrects };
-      }),
+      companions: companions.map(({ order, corrects }, k) => ({ ...gridOf(solved[k + 1][i]), order, corrects })),
       theta: thetaOf(model, entry, unit),
       rounding: lazily(() => roundingOf(fine, unit)),
     };
@@ -125,6 +124,15 @@ export async function solveOnAxes(
     ({ contents, fine }) => new AxesEntrySolution({ ...contents, exercised: fine?.exercised }),
   );
   return { entries, backend: device.backend, precision: solver.kernel.precision };
+}
+
+/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
+export async function solveAxes(
+  problem: AnyProblem,
+  { device, ...options }: WorkOptions & { readonly device: Device },
+): Promise<AxesSolution> {
+  const precision = await offeredPrecision(device, problem.precision ?? "f64");
+  return solveOnAxes(device, axesModelOf(problem), precision, options, new Error("solve"));
 }
 
 /** Errors of loops by their numbers, which are a kernel's own. */

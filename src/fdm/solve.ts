@@ -71,15 +71,6 @@ export async function solve<
   }
 }
 
-/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
-export async function solveAxes(
-  problem: AnyProblem,
-  { device, ...options }: WorkOptions & { readonly device: Device },
-): Promise<AxesSolution> {
-  const precision = await offeredPrecision(device, problem.precision ?? "f64");
-  return solveOnAxes(device, axesModelOf(problem), precision, options, new Error("solve"));
-}
-
 /** Solves a problem that has been understood on a device. */
 function solverOf(
   problem: AnyProblem,

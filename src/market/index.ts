@@ -26,6 +26,7 @@ export {
   decreasingAt,
   flatVolatility,
   type Heston,
+  type StochasticLocal,
   impliedVolatility,
   integratedVariance,
   isStochastic,
@@ -51,13 +52,14 @@ export {
   noDividends,
 } from "./dividends.ts";
 export {
+  emptyRow,
   laterSurface,
   type LocalSurface,
   localSurface,
   rowMean,
-  rowWeights,
   rowVolatility,
   type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
+export { type Affine, type AffineSpot, affineSpot } from "./affine.ts";

@@ -45,16 +45,13 @@ export function valueAt(f: PiecewiseConstant, t: number): number {
   return i < 0 ? f.values[f.times.length] : f.values[i];
 }
 
-const identity = (value: number): number => value;
-
 /** Returns ∫₀ᵗ g(f(s)) ds for t ≥ 0; `g` is the identity by default. */
-export function integrate(f: PiecewiseConstant, t: number, g: (value: number) => number = identity): number {
-  if (f.times.length === 0) return t > 0 ? g(f.values[0]) * t : 0;
+export function integrate({ times, values }: PiecewiseConstant, t: number, g?: (value: number) => number): number {
   let sum = 0;
   let start = 0;
   for (let i = 0; start < t; i++) {
-    const end = i < f.times.length ? Math.min(f.times[i], t) : t;
-    sum += g(f.values[i]) * (end - start);
+    const end = i < times.length && times[i] < t ? times[i] : t;
+    sum += (g === undefined ? values[i] : g(values[i])) * (end - start);
     start = end;
   }
   return sum;

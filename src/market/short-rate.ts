@@ -39,6 +39,16 @@ export type RatesModel =
       readonly meanReversion: number;
       readonly volatility: number;
     }
+  /** r = x + α(t), dx = drift(x, t) dt + volatility(x, t) dW from r0, fitted to the curve: formulas of r = x and t. */
+  | {
+      readonly kind: "shortRate";
+      readonly curve: ForwardCurve;
+      readonly r0: number;
+      readonly drift: string;
+      readonly volatility: string;
+      /** The rates between which x stays. */
+      readonly range: readonly [low: number, high: number];
+    }
   /**
    * Black, Derman and Toy's lattice with periods of a year, fitted to zero yields of 1, 2, … years (annually
    * compounded) and their volatilities.

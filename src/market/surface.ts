@@ -88,19 +88,25 @@ export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: S
 /**
  * The mean of the surface over the times `from` … `to`, exactly, as the row that it is: the interpolation in S is not
  * linear in the volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. A time,
- * where the two are equal.
+ * where the two are equal. It is written to `mean`.
  */
-export function rowMean(surface: LocalSurface, from: number, to: number): SurfaceRow {
-  const weights = rowWeights(surface.times, from, to);
-  const volatility = new Float64Array(surface.spots.length);
-  const slopes = new Float64Array(surface.spots.length);
-  for (const { row, weight } of weights) {
+export function rowMean(surface: LocalSurface, from: number, to: number, mean = emptyRow(surface)): SurfaceRow {
+  const { volatility, slopes } = mean;
+  volatility.fill(0);
+  slopes.fill(0);
+  for (const { row, weight } of rowWeights(surface.times, from, to)) {
+    const [values, rises] = [surface.volatility[row], surface.slopes[row]];
     for (let i = 0; i < volatility.length; i++) {
-      volatility[i] += weight * surface.volatility[row][i];
-      slopes[i] += weight * surface.slopes[row][i];
+      volatility[i] += weight * values[i];
+      slopes[i] += weight * rises[i];
     }
   }
-  return { volatility, slopes };
+  return mean;
+}
+
+/** A row for the spots of a surface, with 0 everywhere. */
+export function emptyRow({ spots }: LocalSurface): { volatility: Float64Array; slopes: Float64Array } {
+  return { volatility: new Float64Array(spots.length), slopes: new Float64Array(spots.length) };
 }
 
 /** A row of a surface and its share of a mean. */
@@ -113,7 +119,7 @@ interface RowWeight {
  * The means over (from, to) of the hat functions on the times, the first and the last flat outside; those that are not
  * 0. They add up to 1.
  */
-export function rowWeights(times: readonly number[], from: number, to: number): RowWeight[] {
+function rowWeights(times: readonly number[], from: number, to: number): RowWeight[] {
   const weights: RowWeight[] = [];
   const add = (row: number, weight: number): void => {
     const last = weights[weights.length - 1];

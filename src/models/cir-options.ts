@@ -33,8 +33,17 @@ export const noncentralChiSquare = fn({
     let a = 0.5 * freedom + j;
     let total = half > 0 ? 1 : 0;
     if (half > 0 && half < a + 10 * Math.sqrt(a) + 60) {
-      let weight = j === 0 ? 1 : Math.exp(j * Math.log(mean) - mean - logGamma(j + 1));
-      let term = Math.exp(a * Math.log(half) - half - logGamma(a + 1));
+      let logWeight = j === 0 ? 0 : j * Math.log(mean) - mean - logGamma(j + 1);
+      let logTerm = a * Math.log(half) - half - logGamma(a + 1);
+      // What is smaller counts for nothing, and f32 does not have it.
+      while (j > 0.5 && Math.min(logWeight, logTerm) < -75) {
+        logWeight += Math.log(j / mean);
+        logTerm += Math.log(a / half);
+        j -= 1;
+        a -= 1;
+      }
+      let weight = Math.exp(logWeight);
+      let term = Math.exp(logTerm);
       let sum = 1;
       let part = 1;
       let n = 1;

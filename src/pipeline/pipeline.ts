@@ -1,4 +1,4 @@
-import { type ChunkPlace, type RowsAt, SeenIds, Totals } from "../book/index.ts";
+import { type ChunkPlace, fitsOf, type RowsAt, SeenIds, Totals } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { formatNamed } from "../formats/index.ts";
 import { lookAhead } from "../pricing/index.ts";
@@ -66,7 +66,7 @@ export class Pipeline implements Disposable {
     const { book: open, place: path, setting, signal, onProgress } = request;
     const { book, file } = open;
     const pool = this.#pool;
-    pool?.begin({ place: path, header: book.header, setting });
+    pool?.begin({ place: path, header: book.header, fits: fitsOf(book.market), setting });
     using own = new ChunkPricer(book, setting, this.#device);
     const format = formatNamed(setting.format);
     yield await format.begin(setting.start);

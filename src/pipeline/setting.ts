@@ -1,4 +1,4 @@
-import type { ChunkPlace, CurrencyTotals } from "../book/index.ts";
+import type { ChunkPlace, CurrencyTotals, MarketFits } from "../book/index.ts";
 import type { PartOptions } from "../device/index.ts";
 import type { FileFormat, RunStart } from "../formats/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -27,6 +27,8 @@ export interface PipelineSetup {
   readonly place: BookPlace;
   /** `ChunkedBook.header`. */
   readonly header: unknown;
+  /** The volatilities that were fitted when the book was opened: threads do not fit them again. */
+  readonly fits: MarketFits;
   readonly setting: ChunkSetting;
 }
 

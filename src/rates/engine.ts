@@ -69,18 +69,17 @@ export class ShortRateEngine implements Disposable {
     using parameters = uploaded(device, real, packedMarkets.parameters);
     const values = new Float64Array(instances.length);
     const block = device.backend === "cpu" ? 2 : 32;
-    for (const { members, capacity, mostDates } of launchesOf(trades, markets, instances, { density, reach })) {
+    const sizesOf = sizesIn(trades, markets, { density, reach });
+    const realsOf = ([capacity, mostDates]: readonly [number, number]): number =>
+      NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
+    for (const { members, sizes } of launchesOf(instances, sizesOf, realsOf)) {
       signal?.throwIfAborted();
       const count = members.length;
-      const size = NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
-      const packedBonds = packBonds(
-        trades,
-        markets,
-        members.map((k) => instances[k]),
-      );
+      const [capacity, mostDates] = sizes;
+      const packedBonds = packBonds(trades, markets, instances, members);
       using numbers = uploaded(device, "i32", packedBonds.instances);
       using bonds = uploaded(device, real, packedBonds.bonds);
-      using work = device.createBuffer(real, Math.ceil(count / block) * block * size);
+      using work = device.createBuffer(real, Math.ceil(count / block) * block * realsOf(sizes));
       using output = device.createBuffer(real, count);
       device.launch(
         kernel,
@@ -105,7 +104,7 @@ export class ShortRateEngine implements Disposable {
         { items: count, microsecondsEach: 0.02 * capacity * (1 + mostDates) },
       );
       const read = await device.read(output);
-      members.forEach((k, l) => (values[k] = read[l]));
+      for (let l = 0; l < count; l++) values[members[l]] = read[l];
     }
     return values;
   }
@@ -115,58 +114,68 @@ export class ShortRateEngine implements Disposable {
   }
 }
 
-interface Launch {
+interface Launch<S> {
   readonly members: readonly number[];
-  readonly capacity: number;
-  readonly mostDates: number;
+  readonly sizes: S;
 }
 
-/** Instances with as many nodes and dates, within a factor of 2, side by side. */
-function launchesOf(
+/** Instances of the same sizes side by side, in pieces that fit into memory by the reals that each takes. */
+export function launchesOf<S extends readonly number[]>(
+  instances: readonly ShortRateInstance[],
+  sizesOf: (instance: ShortRateInstance) => S,
+  realsOf: (sizes: S) => number,
+): readonly Launch<S>[] {
+  const groups = new Map<number, { members: number[]; sizes: S }>();
+  for (let k = 0; k < instances.length; k++) {
+    const sizes = sizesOf(instances[k]);
+    let key = 0;
+    for (const size of sizes) key = key * 2 ** 17 + size;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { members: [k], sizes });
+    else group.members.push(k);
+  }
+  return [...groups.values()].flatMap(({ members, sizes }) => {
+    const most = Math.max(64, Math.floor(LAUNCH_BYTES / (8 * realsOf(sizes))));
+    const pieces = Math.ceil(members.length / most);
+    return Array.from({ length: pieces }, (_, p) => ({ sizes, members: members.slice(p * most, (p + 1) * most) }));
+  });
+}
+
+/** The nodes and dates of an instance, within a factor of 2. @throws SpecError dates too close to each other */
+function sizesIn(
   trades: readonly ShortRateTrade[],
   markets: readonly GaussianMarket[],
-  instances: readonly ShortRateInstance[],
   fineness: Fineness,
-): readonly Launch[] {
-  const groups = new Map<string, { members: number[]; capacity: number; mostDates: number }>();
+): (instance: ShortRateInstance) => readonly [capacity: number, mostDates: number] {
   // Instances that differ in their curve only need the same nodes.
+  const dynamics = dynamicsOf(markets);
   let previous: ShortRateInstance | undefined;
-  let needed = 0;
-  instances.forEach((instance, k) => {
+  let sizes: readonly [number, number] = [0, 0];
+  return (instance) => {
     const { trade, market } = instance;
-    const { dates } = trades[trade];
-    if (trade !== previous?.trade || !haveOneDynamics(markets[market], markets[previous.market]))
-      needed = nodesNeeded(trades[trade], markets[market], fineness);
+    if (trade === previous?.trade && dynamics[market] === dynamics[previous.market]) return sizes;
+    const needed = nodesNeeded(trades[trade], markets[market], fineness);
     previous = instance;
     if (needed > mostNodes)
       throw new SpecError(
         `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
           "leave out some of the dates",
       );
-    const capacity = rounded(needed);
-    const mostDates = rounded(dates.length);
-    const key = `${capacity} ${mostDates}`;
-    const group = groups.get(key) ?? { members: [], capacity, mostDates };
-    groups.set(key, group);
-    group.members.push(k);
-  });
-  return [...groups.values()].flatMap((group) => {
-    const { capacity, mostDates, members } = group;
-    const bytes = 8 * (NODE_ARRAYS * capacity + DATE_RECORD * mostDates);
-    const most = Math.max(64, Math.floor(LAUNCH_BYTES / bytes));
-    const pieces = Math.ceil(members.length / most);
-    return Array.from({ length: pieces }, (_, p) => ({ ...group, members: members.slice(p * most, (p + 1) * most) }));
-  });
+    sizes = [rounded(needed), rounded(trades[trade].dates.length)];
+    return sizes;
+  };
 }
 
-function haveOneDynamics(one: GaussianMarket, other: GaussianMarket): boolean {
-  const same = (a: readonly number[], b: readonly number[]): boolean =>
-    a.length === b.length && a.every((value, i) => value === b[i]);
-  const [sigma, others] = [one.volatility, other.volatility];
-  return (
-    one.meanReversion === other.meanReversion && same(sigma.values, others.values) && same(sigma.times, others.times)
-  );
+/** Numbers of the mean reversions and volatilities of markets: one for those that agree. */
+function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
+  const known = new Map<string, number>();
+  return markets.map(({ meanReversion, volatility: { times, values } }) => {
+    const key = `${meanReversion} ${times.join()} ${values.join()}`;
+    const number = known.get(key) ?? known.size;
+    known.set(key, number);
+    return number;
+  });
 }
 
 /** One more than the next power of 2: odd, as counts of nodes are. */
-const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;
+export const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -1,5 +1,6 @@
 /** The closed forms of a Gaussian short rate, as functions of the kernel language. */
 import { fn, i32, read, real, record } from "../kernel/index.ts";
+import { MIN_VOLATILITY } from "./terms.ts";
 
 /** A market of `packMarkets`: its parameters start at `start`. */
 export const Market = record({ parameters: read(real), start: i32, pieces: i32 });
@@ -10,9 +11,6 @@ export const decayIntegral = fn({
   params: [real, real],
   body: ([a, t]) => (Math.abs(a * t) < 1e-9 ? t * (1 - 0.5 * a * t) : -Math.expm1(-a * t) / a),
 });
-
-/** The volatility that stands for none: the recursion needs a width. */
-const MIN_VOLATILITY = 1e-10;
 
 /** ∫ₜˢ σ(u)²·e^{−2a(s−u)} du: the variance of x at s, given x at t. */
 export const stepVariance = fn({

@@ -1,7 +1,8 @@
 /** Markets that finite differences price in, and their meshes. */
 import { SpecError } from "../errors.ts";
+import { formula } from "../kernel/index.ts";
 import { constant, type PiecewiseConstant } from "../market/index.ts";
-import { additive, type Diffusion, multiplied, squareRootRate } from "./diffusions.ts";
+import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from "./diffusions.ts";
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 import { packMarkets } from "./terms.ts";
 
@@ -112,6 +113,52 @@ export function cirOnGrid(
     diffusion: squareRootRate,
     parameters: [kappa, theta],
     volatility: constant(sigma),
+    ...curve,
+    isFitted: true,
+    mesh,
+  };
+}
+
+/** A short rate by the formulas of a user, `years` after they begin. */
+export interface UsersRate {
+  readonly r0: number;
+  readonly drift: string;
+  readonly volatility: string;
+  readonly range: readonly [low: number, high: number];
+  readonly years: number;
+  /** Added to the volatility. */
+  readonly shift: number;
+}
+
+/** A user's short rate. Until `years` it follows its drift; the mesh is dense about it, and reflects at the range. */
+export function usersRateOnGrid(
+  { r0, drift, volatility, range, years, shift }: UsersRate,
+  curve: GridCurve,
+): GridMarket {
+  const driftAt = formula(drift, ["r", "t"]);
+  const [low, high] = range;
+  const steps = Math.ceil(100 * years);
+  let now = r0;
+  for (let k = 0; k < steps; k++) {
+    const h = years / steps;
+    const half = now + 0.5 * h * driftAt(now, k * h);
+    now = Math.min(Math.max(now + h * driftAt(half, (k + 0.5) * h), low), high);
+  }
+  const own = Math.max(formula(volatility, ["r", "t"])(now, years) + shift, 0);
+  const mesh = (horizon: number, spaces: number): GridMesh => {
+    const bend = BEND * Math.max(own * Math.sqrt(Math.min(horizon, 1)), 1e-3 * (high - low));
+    const [left, right] = [Math.asinh((low - now) / bend), Math.asinh((high - now) / bend)];
+    // Coarsest spaces are of one length, so that meshes are nested; no node is outside the range.
+    const step = (right - left) / (2 * COARSEST);
+    const finer = spaces / COARSEST;
+    const first = Math.floor(-left / step) * finer;
+    const nodes = first + Math.floor(right / step) * finer + 1;
+    return { low: (-first * step) / finer, step: step / finer, bend, nodes, first, ...ON_NODE };
+  };
+  return {
+    diffusion: usersRate(drift, volatility),
+    parameters: [now, years],
+    volatility: constant(shift),
     ...curve,
     isFitted: true,
     mesh,

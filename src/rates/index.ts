@@ -1,7 +1,15 @@
 /** Short-rate models: claims with rights on dates by backward recursion. */
 export { type Fineness, mostNodes, ShortRateEngine } from "./engine.ts";
+export { checkOnPlane, PlaneEngine, type PlaneMarket } from "./plane-engine.ts";
 export { nodesNeeded } from "./sizes.ts";
 export type { ExerciseDate, GaussianMarket, ShortRateInstance, ShortRateTrade } from "./terms.ts";
 export { GridEngine } from "./grid-engine.ts";
-export { blackKarasinskiOnGrid, checkOnGrid, cirOnGrid, type GridMarket, hullWhiteOnGrid } from "./grid-market.ts";
+export {
+  blackKarasinskiOnGrid,
+  checkOnGrid,
+  cirOnGrid,
+  type GridMarket,
+  hullWhiteOnGrid,
+  usersRateOnGrid,
+} from "./grid-market.ts";
 export { LatticeEngine, type LatticeInstance, type LatticeValues } from "./lattice-engine.ts";

@@ -21,7 +21,7 @@ const Nodes = record({ count: i32, low: real, step: real });
  * with y = x under the measure of T*, for which E[y] = 0. `logBond` is ln P(0, T), and the factor 1/P(0, T*) is left
  * out: it is that of the value, too.
  */
-const addPayment = fn({
+export const addPayment = fn({
   name: "addPayment",
   params: { room: Room, nodes: Nodes, slot: i32, amount: real, logBond: real, difference: real, variance: real },
   body({ room: { work, origin, block }, nodes, slot, amount, logBond, difference, variance }) {
@@ -58,6 +58,53 @@ const differenceAt = fn({
     const held = work[here + capacity * block];
     const other = work[here + (isCap ? 3 : 2) * capacity * block];
     return isCap ? other - held : held - other;
+  },
+});
+
+/**
+ * The value at `count` nodes of a line that starts at `from`, once who has the rights has decided:
+ *
+ *   V = held − max(held − cap, 0) + max(floor − held, 0),
+ *
+ * each kink corrected, unless the floor is above the cap, and V the floor.
+ */
+export const exercise = fn({
+  name: "exercise",
+  params: {
+    room: Room,
+    table: read(real),
+    capacity: i32,
+    from: i32,
+    count: i32,
+    hasFloor: bool,
+    hasCap: bool,
+    isForced: bool,
+  },
+  env: { correctKink, differenceAt },
+  body({ room, table, capacity, from, count, hasFloor, hasCap, isForced }, gpu, { correctKink, differenceAt }) {
+    const { work, origin, block } = room;
+    const g = gpu.privateReal(8);
+    for (let j = from; j < from + count; j++) {
+      const here = origin + j * block;
+      let best = work[here + capacity * block];
+      if (hasCap) best = Math.min(best, work[here + 3 * capacity * block]);
+      if (hasFloor) best = Math.max(best, work[here + 2 * capacity * block]);
+      work[here] = best;
+    }
+    for (let part = 0; part < 2; part++) {
+      const isCap = part === 0;
+      const isThere = !(hasCap && isForced) && (isCap ? hasCap : hasFloor);
+      const end = isThere ? from + count - 4 : 0;
+      let previous = 0.0;
+      for (let j = from + 3; j < end; j++) {
+        const difference = differenceAt({ room, capacity, j, isCap });
+        if (j > from + 3 && difference > 0 !== previous > 0) {
+          for (let i = 0; i < 8; i++) g[i] = differenceAt({ room, capacity, j: j - 4 + i, isCap });
+          correctKink({ room, table, g, to: 0, at: j - 1, factor: isCap ? -1.0 : 1.0 });
+        }
+        previous = difference;
+      }
+    }
   },
 });
 
@@ -103,9 +150,8 @@ export const recursionKernel = kernel({
   },
   env: {
     addPayment,
-    correctKink,
     decayIntegral,
-    differenceAt,
+    exercise,
     gaussianSum,
     nodesAt,
     stepVariance,
@@ -177,7 +223,6 @@ export const recursionKernel = kernel({
       before = time;
     }
 
-    const g = gpu.privateReal(8);
     // Of the date after the one at hand: its nodes, its time, the decay and the deviation over the step to it.
     let next = { count: 1, low: 0.0, step: 1.0 };
     let nextTime = NO_PRICE;
@@ -235,29 +280,7 @@ export const recursionKernel = kernel({
         }
       }
 
-      for (let j = 0; j < nodes.count; j++) {
-        const here = origin + j * block;
-        let best = work[here + HELD * block];
-        if (hasCap) best = Math.min(best, work[here + CAP * block]);
-        if (hasFloor) best = Math.max(best, work[here + FLOOR * block]);
-        work[here] = best;
-      }
-      // V = held − max(held − cap, 0) + max(floor − held, 0), unless the floor is above the cap, and V the floor.
-      const isForced = hasCap && floor >= cap;
-      for (let part = 0; part < 2; part++) {
-        const isThere = !isForced && (part === 0 ? hasCap : hasFloor);
-        const factor = part === 0 ? -1.0 : 1.0;
-        const end = isThere ? nodes.count - 4 : 0;
-        let previous = 0.0;
-        for (let j = 3; j < end; j++) {
-          const difference = env.differenceAt({ room, capacity, j, isCap: part === 0 });
-          if (j > 3 && difference > 0 !== previous > 0) {
-            for (let i = 0; i < 8; i++) g[i] = env.differenceAt({ room, capacity, j: j - 4 + i, isCap: part === 0 });
-            env.correctKink({ room, table, g, to: 0, at: j - 1, factor });
-          }
-          previous = difference;
-        }
-      }
+      env.exercise({ room, table, capacity, from: 0, count: nodes.count, hasFloor, hasCap, isForced: floor >= cap });
       next = { count: nodes.count, low: nodes.low, step: nodes.step };
       nextTime = time;
       deviation = before;

@@ -1,7 +1,23 @@
-/** The numbers of nodes that trades take, by the same formulas as the kernel. */
-import { decayIntegral, stepVariance } from "./gaussian.ts";
-import { nodesAt } from "./recursion.ts";
-import { type GaussianMarket, packMarkets, type ShortRateTrade } from "./terms.ts";
+/** The numbers of nodes that trades take, by the same formulas as the kernel in the host's own arithmetic. */
+import { type GaussianMarket, MIN_VOLATILITY, type ShortRateTrade } from "./terms.ts";
+
+/** (1 − e^{−at})/a. */
+const decayed = (a: number, t: number): number => (Math.abs(a * t) < 1e-9 ? t : -Math.expm1(-a * t) / a);
+
+/** ∫ₜˢ σ(u)²·e^{−2a(s−u)} du. */
+function varianceOver({ meanReversion: a, volatility }: GaussianMarket, t: number, s: number): number {
+  const { times, values } = volatility;
+  let from = t;
+  let sum = 0;
+  for (let i = 0; i < values.length && from < s; i++) {
+    const end = i < times.length ? Math.min(times[i], s) : s;
+    if (end <= from) continue;
+    const sigma = Math.max(values[i], MIN_VOLATILITY);
+    sum += sigma * sigma * Math.exp(-2 * a * (s - end)) * decayed(2 * a, end - from);
+    from = end;
+  }
+  return sum;
+}
 
 /** The most nodes at any date of a trade. */
 export function nodesNeeded(
@@ -9,24 +25,24 @@ export function nodesNeeded(
   market: GaussianMarket,
   { density, reach }: { readonly density: number; readonly reach: number },
 ): number {
-  const { markets, parameters } = packMarkets([market]);
-  const packed = { parameters, start: markets[0], pieces: markets[1] };
   const a = market.meanReversion;
   const terminal = flows[flows.length - 1][0];
-  let variance = 0;
   let most = 3;
-  const steps = dates.map(({ time }, k) => {
-    const t = k === 0 ? 0 : dates[k - 1].time;
-    const decay = Math.exp(-a * (time - t));
-    return { time, decay, step: Math.sqrt(stepVariance({ market: packed, t, s: time })) };
-  });
-  steps.forEach(({ time, decay, step }, k) => {
-    variance = decay * decay * variance + step * step;
-    const after = k + 1 < steps.length ? steps[k + 1] : undefined;
-    const shorter = after === undefined ? step : Math.min(step, after.step / after.decay);
-    const difference = decayIntegral(a, terminal - time);
-    const width = shorter / density;
-    if (time > 0) most = Math.max(most, nodesAt({ variance, width, difference, reach, capacity: 2 ** 28 + 1 }).count);
-  });
+  let [before, variance, step] = [0, 0, 0];
+  /** Counts the nodes at the last date, given the deviation and the decay of the step after it. */
+  const count = (after: number): void => {
+    if (before <= 0) return;
+    const half = reach * Math.sqrt(variance) + Math.abs(decayed(a, terminal - before)) * variance;
+    most = Math.max(most, 2 * Math.ceil((half * density) / Math.max(Math.min(step, after), 1e-30)) + 1);
+  };
+  for (const { time } of dates) {
+    const decay = Math.exp(-a * (time - before));
+    const own = varianceOver(market, before, time);
+    count(Math.sqrt(own) / decay);
+    variance = decay * decay * variance + own;
+    step = Math.sqrt(own);
+    before = time;
+  }
+  count(Number.POSITIVE_INFINITY);
   return most;
 }

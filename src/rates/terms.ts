@@ -43,6 +43,9 @@ export interface GaussianMarket {
 /** Prices that nobody would ask for or pay stand for rights that are not there. */
 export const NO_PRICE = 1e30;
 
+/** The volatility that stands for none: the recursion needs a width. */
+export const MIN_VOLATILITY = 1e-10;
+
 /** Integers of a trade in `trades`: first flow, flows, first date, dates, side. */
 export const TRADE_WIDTH = 5;
 /** Reals of a flow: time, amount. */
@@ -74,12 +77,24 @@ export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
   const dates = new Float64Array(DATE_WIDTH * list.reduce((sum, trade) => sum + trade.dates.length, 0));
   let flow = 0;
   let date = 0;
-  list.forEach((trade, k) => {
-    trades.set([flow, trade.flows.length, date, trade.dates.length, SIDES[trade.kind]], TRADE_WIDTH * k);
-    for (const [time, amount] of trade.flows) flows.set([time, amount], FLOW_WIDTH * flow++);
-    for (const { time, settlement, floor = -NO_PRICE, cap = NO_PRICE } of trade.dates)
-      dates.set([time, settlement, floor, cap], DATE_WIDTH * date++);
-  });
+  let at = 0;
+  for (const trade of list) {
+    trades[at++] = flow / FLOW_WIDTH;
+    trades[at++] = trade.flows.length;
+    trades[at++] = date / DATE_WIDTH;
+    trades[at++] = trade.dates.length;
+    trades[at++] = SIDES[trade.kind];
+    for (const [time, amount] of trade.flows) {
+      flows[flow++] = time;
+      flows[flow++] = amount;
+    }
+    for (const { time, settlement, floor = -NO_PRICE, cap = NO_PRICE } of trade.dates) {
+      dates[date++] = time;
+      dates[date++] = settlement;
+      dates[date++] = floor;
+      dates[date++] = cap;
+    }
+  }
   return { trades, flows, dates };
 }
 
@@ -106,22 +121,28 @@ export interface ShortRateInstance {
   readonly market: number;
 }
 
-/** Instances as arrays: integers of `INSTANCE_WIDTH` each, and ln P(0, t) at the times of flows and settlements. */
+/** Members of a list of instances as arrays: integers of `INSTANCE_WIDTH` each, ln P(0, t) of flows and settlements. */
 export function packBonds(
   trades: readonly ShortRateTrade[],
-  markets: readonly GaussianMarket[],
-  list: readonly ShortRateInstance[],
+  markets: readonly Pick<GaussianMarket, "logDiscount">[],
+  all: readonly ShortRateInstance[],
+  members: readonly number[],
 ): { readonly instances: Int32Array; readonly bonds: Float64Array } {
-  const counts = list.map(({ trade }) => trades[trade].flows.length + trades[trade].dates.length);
-  const instances = new Int32Array(INSTANCE_WIDTH * list.length);
-  const bonds = new Float64Array(counts.reduce((sum, count) => sum + count, 0));
+  let count = 0;
+  for (const k of members) count += trades[all[k].trade].flows.length + trades[all[k].trade].dates.length;
+  const instances = new Int32Array(INSTANCE_WIDTH * members.length);
+  const bonds = new Float64Array(count);
   let next = 0;
-  list.forEach(({ trade, market }, k) => {
-    instances.set([trade, market, next], INSTANCE_WIDTH * k);
+  let at = 0;
+  for (const k of members) {
+    const { trade, market } = all[k];
+    instances[at++] = trade;
+    instances[at++] = market;
+    instances[at++] = next;
     const { flows, dates } = trades[trade];
     const { logDiscount } = markets[market];
-    for (const [time] of flows) bonds[next++] = logDiscount(time);
-    for (const { settlement } of dates) bonds[next++] = logDiscount(settlement);
-  });
+    for (let i = 0; i < flows.length; i++) bonds[next++] = logDiscount(flows[i][0]);
+    for (let i = 0; i < dates.length; i++) bonds[next++] = logDiscount(dates[i].settlement);
+  }
   return { instances, bonds };
 }

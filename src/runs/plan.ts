@@ -1,5 +1,12 @@
 /** The beginning of a run: a book is read once, hashed, and cut into chunks. */
-import { type ChunkedBook, type ChunkedFormat, type CostOf, cutBook, openChunkedBook } from "../book/index.ts";
+import {
+  type ChunkedBook,
+  type ChunkedFormat,
+  type CostOf,
+  cutBook,
+  type MarketFits,
+  openChunkedBook,
+} from "../book/index.ts";
 import { hasFigures } from "../formats/index.ts";
 import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
@@ -23,10 +30,14 @@ export interface OpenBook extends AsyncDisposable {
 }
 
 /**
- * Opens a book; `header` as for `openChunkedBook`.
+ * Opens a book; `header` and `fits` as for `openChunkedBook`.
  * @throws BookError an unusable book or market; RunError | StorageError
  */
-export async function openBook({ place, format, market, keep = [] }: BookPlace, header?: unknown): Promise<OpenBook> {
+export async function openBook(
+  { place, format, market, keep = [] }: BookPlace,
+  header?: unknown,
+  fits?: MarketFits,
+): Promise<OpenBook> {
   const files: StoredFile[] = [];
   const close = async (): Promise<void> => void (await Promise.all(files.map((file) => file.close())));
   try {
@@ -34,7 +45,7 @@ export async function openBook({ place, format, market, keep = [] }: BookPlace, 
     files.push(file);
     const beside = market === undefined ? undefined : await openFile(market);
     if (beside !== undefined) files.push(beside);
-    const book = await openChunkedBook(file, format, beside, { keep, ...(format === "json" ? { header } : {}) });
+    const book = await openChunkedBook(file, format, beside, { keep, fits, ...(format === "json" ? { header } : {}) });
     return { book, file, marketHash: hashOf(JSON.stringify(book.header)), [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();

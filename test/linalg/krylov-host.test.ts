@@ -27,6 +27,13 @@ const methods = ["bicgstab", "cgs", "cg", "gmres"] as const;
 const laplace = systemNamed("laplace");
 
 describe("solveSparse", () => {
+  test("ends when its signal says so", async () => {
+    const control = new AbortController();
+    const solving = solveSparse(matrixOf(laplace), laplace.b, { checkEvery: 1, signal: control.signal, device });
+    control.abort(new Error("enough"));
+    await expect(solving).rejects.toThrow("enough");
+  });
+
   test.each(methods)("%s with every preconditioner, against LAPACK", async (method) => {
     const kinds: readonly (PreconditionerOptions | undefined)[] = [
       undefined,

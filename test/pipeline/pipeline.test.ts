@@ -16,6 +16,9 @@ import { stray } from "../device/cuda-kernels.ts";
 import { openEmulatedCuda } from "../support/cuda.ts";
 import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
 
+const quotes = [0.2, 1.5].flatMap((expiry) =>
+  [35, 42, 47, 50, 54, 60, 70].map((strike) => ({ expiry, strike, implied: 0.25 + 0.1 * Math.log(strike / 50) ** 2 })),
+);
 const header = {
   asOf: "2026-11-20T16:00:00Z",
   market: {
@@ -23,13 +26,14 @@ const header = {
     underlyings: {
       ACME: { spot: 100, currency: "EUR", volatility: 0.2 },
       ÖL: { spot: 50, currency: "EUR", volatility: 0.3 },
+      QUOTED: { spot: 50, currency: "EUR", volatility: { quotes, fit: "svi" } },
     },
   },
 };
 /** One of ten cannot be read. Ids come again in other chunks; the first trade with some of them cannot be read. */
 const trades = Array.from({ length: 1700 }, (_, i) => ({
   id: `T${i % 1600}`,
-  underlying: i % 3 === 0 ? "ÖL" : "ACME",
+  underlying: i % 100 === 50 ? "QUOTED" : i % 3 === 0 ? "ÖL" : "ACME",
   payoff: i % 2 === 0 ? "put" : "call",
   strike: i % 10 === 7 && i < 1600 ? -1 : 60 + (i % 80),
   expiry: 0.1 + (i % 7) / 4,

@@ -131,6 +131,19 @@ describe("a surface", () => {
     expect(Math.abs(got.value - expected)).toBeLessThanOrEqual(1e-3);
   });
 
+  it("among others that share its launch, of as many spots, prices as it does alone", async () => {
+    const trades = [0.15, 0.2, 0.25, 0.35].flatMap((level) => {
+      const volatility = sampled(
+        (spot, t) => level + 0.1 * Math.exp(-spot / 80 - t),
+        [0, 0.5, 2],
+        between(40, 200, 17),
+      );
+      return [0.5, 1].map((expiry) => trade({ payoff: vanilla("put", 105), exercise: american, expiry, volatility }));
+    });
+    const together = await priced(trades, { device });
+    for (const [i, one] of trades.entries()) expect(together[i].value).toBe((await priced([one], { device }))[0].value);
+  });
+
   it.each([
     ["call", 105, 0.5],
     ["put", 80, 0.7],

@@ -1,6 +1,7 @@
 /** Scenarios of the spot with quotes that move, against books whose quotes were moved by hand. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readBook, readHeader } from "../../src/book/index.ts";
+import { fitsOf, movedUnderlying, readBook, readHeader } from "../../src/book/index.ts";
+import { readHeaderWith } from "../../src/book/header.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, priceTrades } from "../../src/pricing/index.ts";
 
@@ -90,4 +91,18 @@ test("leave the local volatility where it is unless they say otherwise, and trad
 
 test("name the word that is not known", () => {
   expect(() => readBook(book({ fit: "svi", scenarios: { quotes: "sticky" } }))).toThrow(/^scenarios\.quotes: expected/);
+});
+
+test("of a book whose fits a reader was given: it moves the quotes as the one that fitted them does", () => {
+  const written = book({ fit: "svi" });
+  const fits = fitsOf(readHeader(written).market);
+  expect([...fits.keys()]).toEqual(["A"]);
+  const [own, other] = [readHeader(written), readHeaderWith(written, fits)].map(({ market }) =>
+    market.underlyings.get("A")!,
+  );
+  // The very object: nothing was fitted again.
+  expect(other.volatility).toBe(fits.get("A"));
+  expect(other).toEqual(own);
+  const moved = [own, other].map((one) => movedUnderlying(one, 90, "sticky-strike"));
+  expect(moved[1]).toEqual(moved[0]);
 });

@@ -5,6 +5,7 @@ import {
   optimalStopping,
   QuantizationTree,
   type StoppingSettings,
+  swingOption,
   type TreeSettings,
 } from "../../src/quantization/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
@@ -85,6 +86,25 @@ function binomial({ spot, strike, rate, volatility, maturity, n_exercise: n }: P
   }
   return values[0];
 }
+
+test("ends when its signal says so, and so does a swing option", async () => {
+  const chain = meanRevertingFactors({ times: timesOf(1, 4), meanReversion: [0] });
+  using tree = await QuantizationTree.create(device, { chain, size: 10 });
+  for (const solve of [
+    (of: Pick<StoppingSettings, "payoff" | "signal">) => optimalStopping(tree, of),
+    (of: Pick<StoppingSettings, "payoff" | "signal">) => swingOption(tree, { ...of, global: [1, 2] }),
+  ]) {
+    const control = new AbortController();
+    // A slow payoff: the event loop has a turn after the first layer.
+    const payoff = (): number => {
+      const start = performance.now();
+      while (performance.now() - start < 4);
+      control.abort(new Error("enough"));
+      return 1;
+    };
+    await expect(solve({ payoff, signal: control.signal })).rejects.toThrow("enough");
+  }
+});
 
 describe("several assets", () => {
   const of = (id: string): Case => casesOf("american-multi-asset").find((one) => one.id === id)!;

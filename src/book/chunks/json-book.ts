@@ -4,8 +4,9 @@
  */
 import { BookError } from "../../errors.ts";
 import { readWholeBook } from "../book.ts";
-import { type BookHeader, contextOf, readHeader } from "../header.ts";
+import { type BookHeader, contextOf, readHeaderWith } from "../header.ts";
 import { isWellNamed, parseJson } from "../json.ts";
+import type { MarketFits } from "../moved-quotes.ts";
 import type { RandomAccess } from "../parquet.ts";
 import { isPlainObject } from "../schema/index.ts";
 import { tagsOf } from "../tags.ts";
@@ -34,11 +35,11 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
  * A book whose header somebody has read already: only the bytes of its chunks are read, which have to have a place.
  * @throws BookError an unusable header
  */
-export function openJsonUnder(file: RandomAccess, rest: unknown): ChunkedBook {
+export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFits): ChunkedBook {
   const whole = (): never => {
     throw new BookError("trades", "expected JSON, got something else");
   };
-  return bookOf(file, readHeader(rest), { rest, places: undefined, whole });
+  return bookOf(file, readHeaderWith(rest, fits), { rest, places: undefined, whole });
 }
 
 /** A book as it is written. */

@@ -2,6 +2,7 @@ import { BookError } from "../../errors.ts";
 import type { TableOptions } from "../columns.ts";
 import { readMarketFile } from "../header.ts";
 import { parseJson } from "../json.ts";
+import type { MarketFits } from "../moved-quotes.ts";
 import type { RandomAccess } from "../parquet.ts";
 import { decodeText, readWholeText } from "../text.ts";
 import type { ChunkedBook } from "./chunked-book.ts";
@@ -17,6 +18,8 @@ export interface ChunkedBookOptions extends TableOptions {
    * chunks need `bytes`, and the others are not read.
    */
   readonly header?: unknown;
+  /** Volatilities that somebody else has fitted to the quotes of the market. */
+  readonly fits?: MarketFits | undefined;
 }
 
 /**
@@ -27,9 +30,9 @@ export async function openChunkedBook(
   file: RandomAccess,
   format: ChunkedFormat,
   market: RandomAccess | undefined,
-  { header, ...table }: ChunkedBookOptions = {},
+  { header, fits, ...table }: ChunkedBookOptions = {},
 ): Promise<ChunkedBook> {
-  const beside = market && (await readBeside(market));
+  const beside = market && (await readBeside(market, fits));
   if (format !== "csv" && format !== "parquet" && (table.keep ?? []).length > 0)
     throw new BookError(
       "",
@@ -38,9 +41,9 @@ export async function openChunkedBook(
   switch (format) {
     case "json":
       if (beside !== undefined) throw new BookError("market", "a JSON book has its own; no other can stand beside it");
-      return header === undefined ? openJson(file) : openJsonUnder(file, header);
+      return header === undefined ? openJson(file) : openJsonUnder(file, header, fits);
     case "ndjson":
-      return openNdjson(file, beside);
+      return openNdjson(file, beside, fits);
     case "csv":
       return openCsv(file, needed(beside), table);
     case "parquet":
@@ -50,10 +53,10 @@ export async function openChunkedBook(
   }
 }
 
-async function readBeside(file: RandomAccess): Promise<Beside> {
+async function readBeside(file: RandomAccess, fits: MarketFits | undefined): Promise<Beside> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
   const written = parseJson(await readWholeText(decodeText(one(bytes))));
-  return { header: readMarketFile(written), written };
+  return { header: readMarketFile(written, fits), written };
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -6,6 +6,7 @@ import { readCells } from "../csv-rows.ts";
 import { type BookHeader, contextOf } from "../header.ts";
 import { parseJson } from "../json.ts";
 import { isBlank } from "../lines.ts";
+import type { MarketFits } from "../moved-quotes.ts";
 import { readNdjsonHeader, readNdjsonLine } from "../ndjson.ts";
 import type { RandomAccess } from "../parquet.ts";
 import type { ParsedTrade } from "../types.ts";
@@ -31,10 +32,14 @@ interface Text {
 }
 
 /** Opens an NDJSON book to be read in parts. @throws BookError as `readNdjson`; a header that has trades itself */
-export async function openNdjson(file: RandomAccess, beside: Beside | undefined): Promise<ChunkedBook> {
+export async function openNdjson(
+  file: RandomAccess,
+  beside: Beside | undefined,
+  fits?: MarketFits,
+): Promise<ChunkedBook> {
   if (beside !== undefined) return bookOf(ndjson(file, beside.header, beside.written, { start: 0, line: 1 }));
   const first = await firstLine(byteLines(file));
-  const header = readNdjsonHeader(first);
+  const header = readNdjsonHeader(first, fits);
   if (header.trades.length > 0)
     throw new BookError(
       "trades",

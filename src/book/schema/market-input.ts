@@ -56,6 +56,16 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
+  /** dr = drift dt + volatility dW from r0 by formulas of r and t, shifted to the curve; r stays within the range. */
+  | {
+      readonly shortRate: {
+        readonly r0: number;
+        readonly drift: string;
+        readonly volatility: string;
+        readonly range: readonly [number, number];
+        readonly curve: CurveInput;
+      };
+    }
   /** The yields of 1, 2, … years, annually compounded, and their volatilities. */
   | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
 
@@ -106,6 +116,8 @@ export interface OptionQuoteInput {
   readonly weight?: number | undefined;
   /** The day or the moment that the quote is of. */
   readonly date?: TimeInput | undefined;
+  /** "european" unless given here or beside the fit. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 type FitInput =
@@ -128,6 +140,17 @@ type FitInput =
         /** The error of a volatility that smoothness may cost; 3e-4 by default. */
         readonly tolerance?: number | undefined;
       };
+    }
+  | {
+      readonly stochasticLocal: {
+        /** The fit of the local volatility; "svi" by default. */
+        readonly surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | undefined;
+        /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+        readonly heston?: HestonInput | undefined;
+        readonly sabr?: SabrInput | undefined;
+        /** The factor of the volatility of variance; 1 by default. */
+        readonly mixing?: number | undefined;
+      };
     };
 
 /** The parameters of Heston's model, as written. */
@@ -139,28 +162,34 @@ export interface HestonInput {
   readonly rho: number;
 }
 
+interface SabrInput {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly nu: number;
+  readonly rho: number;
+}
+
+interface SurfaceInput {
+  readonly times: readonly TimeInput[];
+  readonly spots: readonly number[];
+  /** The volatilities by time, then by spot. */
+  readonly volatility: readonly (readonly number[])[];
+}
+
 /** A volatility per √year, or a model of it by its name. */
 export type VolatilityInput =
   | number
   | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
   | { readonly cev: { readonly sigma: number; readonly beta: number } }
   | { readonly displaced: { readonly sigma: number; readonly shift: number } }
-  | {
-      readonly surface: {
-        readonly times: readonly TimeInput[];
-        readonly spots: readonly number[];
-        /** The volatilities by time, then by spot. */
-        readonly volatility: readonly (readonly number[])[];
-      };
-    }
+  | { readonly surface: SurfaceInput }
   | { readonly heston: HestonInput }
+  | { readonly sabr: SabrInput }
+  /** A variance, and the local volatility that European options are priced as. */
   | {
-      readonly sabr: {
-        readonly alpha: number;
-        readonly beta: number;
-        readonly nu: number;
-        readonly rho: number;
-      };
+      readonly stochasticLocal:
+        | { readonly heston: HestonInput; readonly surface: SurfaceInput }
+        | { readonly sabr: SabrInput; readonly surface: SurfaceInput };
     }
   | {
       readonly gaussianFactors: {
@@ -186,6 +215,8 @@ export type VolatilityInput =
       readonly repair?: boolean | undefined;
       /** Quotes whose date lies more days before asOf are left out. */
       readonly maxAge?: number | undefined;
+      /** The exercise of quotes that do not name theirs, "european" by default. */
+      readonly exercise?: "european" | "american" | undefined;
     };
 
 /** An underlying of a market, as written. */

@@ -7,9 +7,13 @@ import type { RateQuote } from "../../calibration/index.ts";
 import {
   capQuotes,
   fitSchema,
+  heston,
+  quoteExercise,
   type InstrumentsSpec,
   instrumentsSchema,
+  leveragedHeston,
   optionQuoteSchema,
+  sabr,
   swaptionQuotes,
 } from "./quotes.ts";
 import {
@@ -73,6 +77,14 @@ export type RateSpec =
       readonly volatility: number;
     }
   | {
+      readonly kind: "shortRate";
+      readonly curve: CurveSpec;
+      readonly r0: number;
+      readonly drift: string;
+      readonly volatility: string;
+      readonly range: readonly [number, number];
+    }
+  | {
       readonly kind: "hullWhiteQuotes";
       readonly curve: CurveSpec;
       readonly of: "caps" | "swaptions";
@@ -93,6 +105,8 @@ const curve = choose('a rate, a list of { "date", "zero" } or { "instruments" }'
 const meanReversion = numberWhere("a mean reversion from 0 to 100 per year", { minimum: 0, maximum: 100 });
 const normal = numberWhere("a volatility of the rate from 0 to 1 (0.01 is 1 %)", { minimum: 0, maximum: 1 });
 const affine = object({ r0: rate, kappa: meanReversion, theta: rate, sigma: normal });
+
+const rateRange = z.tuple([finite, finite]).readonly() as Schema<readonly [number, number]>;
 
 const hullWhiteForms = {
   meanReversion: object({
@@ -131,6 +145,9 @@ const rateForms = {
   blackKarasinski: object({ blackKarasinski: object({ meanReversion, volatility, curve }) }).transform(
     ({ blackKarasinski }): RateSpec => ({ kind: "blackKarasinski", ...blackKarasinski }),
   ),
+  shortRate: object({
+    shortRate: object({ r0: rate, drift: formula, volatility: formula, range: rateRange, curve }),
+  }).transform(({ shortRate }): RateSpec => ({ kind: "shortRate", ...shortRate })),
   bdt: object({
     bdt: object({
       annualYields: list(rate, "a list of annual yields of 1, 2, … years, at least one", 1),
@@ -141,7 +158,7 @@ const rateForms = {
 
 const rateSchema = choose(
   'a rate, a list of { "date", "zero" }, { "hullWhite" }, { "vasicek" }, { "cir" }, { "g2" }, ' +
-    '{ "blackKarasinski" }, { "bdt" } or { "instruments" }',
+    '{ "blackKarasinski" }, { "shortRate" }, { "bdt" } or { "instruments" }',
   { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 
@@ -171,6 +188,8 @@ export interface FittedSpec {
   readonly repair?: boolean | undefined;
   /** Quotes whose date lies more days before asOf are stale and left out. */
   readonly maxAge?: number | undefined;
+  /** The exercise of the quotes that do not name theirs; European unless given. */
+  readonly exercise?: "european" | "american" | undefined;
 }
 
 export type VolatilitySpec =
@@ -186,15 +205,26 @@ export type VolatilitySpec =
   | Heston
   | Sabr
   | GaussianFactors
+  | { readonly kind: "stochasticLocal"; readonly variance: Heston | Sabr; readonly surface: SurfaceSpec }
   | { readonly kind: "local"; readonly expression: string }
   | {
       readonly kind: "quotes";
       readonly quotes: QuotesSpec;
       readonly fit?: FittedSpec["fit"];
       readonly repair?: boolean;
+      readonly exercise?: FittedSpec["exercise"];
     };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
+
+const surface = object({
+  times: list(time, "a list of dates or years, at least one", 1),
+  spots: list(positive, "a list of spots, at least one", 1),
+  volatility: list(
+    list(positiveVolatility, "a list of volatilities"),
+    "a list (by time) of lists (by spot) of volatilities",
+  ),
+});
 
 const volatilityForms = {
   termStructure: object({
@@ -207,28 +237,23 @@ const volatilityForms = {
   displaced: object({ displaced: object({ sigma: notNegative, shift: notNegative }) }).transform(
     ({ displaced }): VolatilitySpec => ({ kind: "displaced", ...displaced }),
   ),
-  surface: object({
-    surface: object({
-      times: list(time, "a list of dates or years, at least one", 1),
-      spots: list(positive, "a list of spots, at least one", 1),
-      volatility: list(
-        list(positiveVolatility, "a list of volatilities"),
-        "a list (by time) of lists (by spot) of volatilities",
-      ),
+  surface: object({ surface }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
+  heston: object({ heston }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
+  sabr: object({ sabr }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
+  stochasticLocal: object({
+    stochasticLocal: choose('{ "heston", "surface" } or { "sabr", "surface" }', {
+      marked: {
+        heston: object({ heston: leveragedHeston, surface }).transform(({ heston: own, surface: of }) => ({
+          variance: { kind: "heston" as const, ...own },
+          surface: of,
+        })),
+        sabr: object({ sabr, surface }).transform(({ sabr: own, surface: of }) => ({
+          variance: { kind: "sabr" as const, ...own },
+          surface: of,
+        })),
+      },
     }),
-  }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
-  heston: object({
-    heston: object({
-      v0: notNegative,
-      kappa: notNegative,
-      theta: notNegative,
-      sigma: notNegative,
-      rho: correlation,
-    }),
-  }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
-  sabr: object({
-    sabr: object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation }),
-  }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
+  }).transform(({ stochasticLocal }): VolatilitySpec => ({ kind: "stochasticLocal", ...stochasticLocal })),
   gaussianFactors: object({
     gaussianFactors: object({
       alpha: list(notNegative, "a list of mean reversions, one a factor", 1),
@@ -257,15 +282,16 @@ const volatilityForms = {
     fit: fitSchema.optional(),
     repair: trueOrFalse.optional(),
     maxAge: notNegative.optional(),
-  }).transform(({ quotes, fit, repair = false, maxAge }): VolatilitySpec => {
-    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge };
-    return { kind: "quotes", quotes, repair, ...(fit === undefined ? {} : { fit }) };
+    exercise: quoteExercise.optional(),
+  }).transform(({ quotes, fit, repair = false, maxAge, exercise }): VolatilitySpec => {
+    if (!("expiries" in quotes)) return { kind: "fitted", quotes, fit: fit ?? "none", repair, maxAge, exercise };
+    return { kind: "quotes", quotes, repair, exercise, ...(fit === undefined ? {} : { fit }) };
   }),
 };
 
 const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
-  '{ "sabr" }, { "gaussianFactors" } or { "quotes" }';
+  '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }';
 
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,

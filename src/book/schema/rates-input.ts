@@ -11,9 +11,11 @@ interface RatesTerms {
 }
 
 /** A right to redeem a bond at a clean price. */
-export type RedemptionInput =
-  | { readonly date: TimeInput; readonly price: number }
-  | { readonly from: TimeInput; readonly to: TimeInput; readonly price: number };
+export type RedemptionInput = ({ readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput }) & {
+  readonly price: number;
+  /** How long before the redemption the right must be exercised: a tenor or years; 0 by default. */
+  readonly notice?: TimeInput | undefined;
+};
 
 interface CouponBondInput {
   readonly maturity: TimeInput;

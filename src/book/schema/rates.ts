@@ -26,10 +26,11 @@ const frequency = wholeNumberFrom(1, 365, "payments a year, a whole number from 
 const flow = z.tuple([time, finite]).readonly() as Schema<readonly [TimeSpec, number], unknown>;
 const flows = list(flow, "a list of [time, amount], at least one", 1);
 
+const redeemed = { price: positive, notice: time.optional() };
 const redemption = choose('{ "date", "price" } or { "from", "to", "price" }', {
   marked: {
-    date: object({ date: time, price: positive }).transform(({ date, price }) => ({ from: date, to: date, price })),
-    from: object({ from: time, to: time, price: positive }),
+    date: object({ date: time, ...redeemed }).transform(({ date, ...rest }) => ({ from: date, to: date, ...rest })),
+    from: object({ from: time, to: time, ...redeemed }),
   },
 });
 export type RedemptionSpec = z.infer<typeof redemption>;

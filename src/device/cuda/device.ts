@@ -106,7 +106,11 @@ export class CudaDevice implements Device {
     );
     session.onLoss = (reason) => this.#lose(reason);
     this.#blocks = new Blocks(session, { maxIdle: (info.memoryBytes * IDLE_PART) / sharers, exact: exactMemory });
-    this.#timeline = new Timeline(session, (sequence) => this.#suspects.complete(sequence));
+    this.#timeline = new Timeline(
+      session,
+      (sequence) => this.#suspects.complete(sequence),
+      () => this.#downloads.prepare(),
+    );
     this.#uploads = new Uploads(session);
     this.#downloads = new Downloads(session, this.#timeline);
     this.#programs = new Programs(session, compiler, stored, {

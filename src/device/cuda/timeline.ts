@@ -28,16 +28,21 @@ export class Timeline {
   readonly #session: Session;
   readonly #events: Events;
   readonly #reached: (sequence: number) => void;
+  readonly #meanwhile: () => void;
   #marks: Mark[] = [];
   #scheduled = false;
   #lastProgress = 0;
   #failure: Error | undefined;
 
-  /** `reached` is told up to which number of the device's launches all is complete. */
-  constructor(session: Session, reached: (sequence: number) => void) {
+  /**
+   * `reached` is told up to which number of the device's launches all is complete; `meanwhile` is work for a turn of
+   * the event loop at which the GPU has not got further.
+   */
+  constructor(session: Session, reached: (sequence: number) => void, meanwhile: () => void) {
     this.#session = session;
     this.#events = new Events(session);
     this.#reached = reached;
+    this.#meanwhile = meanwhile;
   }
 
   /** Calls `reached` once everything recorded so far, launch number `sequence` the last, is complete. */
@@ -103,7 +108,9 @@ export class Timeline {
     if (this.#failure !== undefined || this.#marks.length === 0) return;
     this.#poll(() => {
       this.#session.enter();
+      const waiting = this.#marks.length;
       this.#advance();
+      if (this.#marks.length === waiting) this.#meanwhile();
     });
   };
 

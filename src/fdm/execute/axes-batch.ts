@@ -15,7 +15,7 @@ import {
   wordsOf,
 } from "./axes-launch.ts";
 import type { Pace } from "./pace.ts";
-import { checkEntry, type Level, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
+import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the program it was made by. */
 export type AxesSolved = SolvedBy<AxesResult>;
@@ -59,10 +59,11 @@ function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" |
 /** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
-  private readonly meshes = new Meshes();
+  private readonly entries: PreparedEntries;
 
   private constructor(setting: AxesSetting) {
     this.setting = setting;
+    this.entries = new PreparedEntries(setting.model);
   }
 
   /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
@@ -92,13 +93,13 @@ export class AxesSolver {
     return axesKernel(this.setting.variant);
   }
 
-  /** See `checkEntry`. */
+  /** See `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    return checkEntry(this.setting.model, this.meshes, index, levels, (counts) => this.checkSize(counts));
+    return this.entries.check(index, levels, (counts) => this.checkSize(counts));
   }
 
   /** Solves a plan, in the order of its entries. @throws the signal's reason */
-  async solve({ entries, groups }: Plan): Promise<AxesSolved[]> {
+  async solve({ entries, groups }: LevelPlan): Promise<AxesSolved[]> {
     const { setting } = this;
     const solved = new Array<AxesSolved>(entries.length);
     for (const { program, members } of groups) {
@@ -115,8 +116,8 @@ export class AxesSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
-    return planOf(this.setting.model, this.meshes, this.setting.pace, level, entries);
+  async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
+    return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }
 
   /** @throws SpecError a grid that the device has no memory for */

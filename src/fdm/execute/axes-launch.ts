@@ -145,13 +145,19 @@ export async function launchAxes(
   };
   const work = stagesOf(device) * instances.length * nodes;
   const passes = parts === 1 ? undefined : await setting.passes();
+  let reading: Promise<readonly [Int32Array, Float64Array | Float32Array]> | undefined;
   await pace.inParts(device, { rows, fewest: MIN_ROWS, work, instances: instances.length }, (first, end) => {
     if (passes === undefined) device.launch(kernel, { ...args, first, end }, { groups });
     else launchPasses(device, passes, program, { ...args, first, end }, groups);
+    if (end < rows) return device.finish();
+    // What is asked for while the device works finds its memory made when the device is done.
+    const words = device.read(status);
+    reading = Promise.all([words, device.read(out)]);
+    reading.catch(() => {});
+    return words;
   });
-  const read = await device.read(out);
+  const [words, read] = await reading!;
   const values = read instanceof Float64Array ? read : new Float64Array(read);
-  const words = await device.read(status);
   return instances.map(({ meshes }, l): AxesResult => {
     const own = values.subarray(l * results, (l + 1) * results);
     return {
@@ -197,51 +203,59 @@ function statusOf(words: Int32Array): Status {
   return { ...firstFault(words, AXES_STATUS_WORDS), growth, endless };
 }
 
-/**
- * The packed meshes, for each instance and axis: the values, the steps to the next node's coordinate, and the weights
- * of ∂/∂x to the next node and to the one before. They are made in f64 here, for differences of rounded coordinates are
- * not those of f32.
- */
+/** The packed meshes of each instance. Instances on the same mesh of an axis have copies of one packing. */
 function packedMeshes(
   axes: readonly AxisCode[],
-  { n0, n1, n2, stride }: AxesShape,
+  { n1, n2, stride }: AxesShape,
   instances: readonly PlannedInstance[],
 ): Float64Array {
-  const counts = [n0, n1, n2];
   const lengths = [stride, n1, n2];
-  const each = AXIS_ARRAYS * (stride + n1 + n2);
-  const table = new Float64Array(each * instances.length);
-  instances.forEach(({ meshes }, l) => {
-    let at = l * each;
-    meshes.forEach(({ values, coordinates }, k) => {
-      const [count, length] = [counts[k], lengths[k]];
-      for (let i = 0; i < length; i++) {
-        table[at + i] = values[Math.min(i, count - 1)];
-        table[at + length + i] = i + 1 < count ? coordinates[i + 1] - coordinates[i] : 1;
-      }
-      putWeights(table, at + 2 * length, length, coordinates, axes[k]);
-      at += AXIS_ARRAYS * length;
+  const known = axes.map(() => new Map<AxisMesh, Float64Array>());
+  const table = new Float64Array(AXIS_ARRAYS * (stride + n1 + n2) * instances.length);
+  let at = 0;
+  for (const { meshes } of instances) {
+    const start = at;
+    meshes.forEach((mesh, k) => {
+      let packed = known[k].get(mesh);
+      if (packed === undefined) known[k].set(mesh, (packed = packedMesh(axes[k], lengths[k], mesh)));
+      table.set(packed, at);
+      at += packed.length;
     });
-  });
+    at = start + AXIS_ARRAYS * (stride + n1 + n2);
+  }
   return table;
 }
 
 /**
+ * The arrays of one axis, of `length` numbers each: the values, the steps to the next node's coordinate, and the
+ * weights of ∂/∂x to the next node and to the one before. They are made in f64 here, for differences of rounded
+ * coordinates are not those of f32.
+ *
  * ∂v/∂x ≈ next·(v₊ − v) + before·(v − v₋) in mixed derivatives: of second order between the ends, one-sided at an end
  * of zero curvature, and 0 at other ends. V is a straight line at a linear end, the same for all values of the other
  * axes: a mixed derivative beside no second derivative is not well posed, and explicit steps of it grow
  * (design/alternating-directions.md).
  */
-function putWeights(table: Float64Array, at: number, length: number, x: Float64Array, axis: AxisCode): void {
+function packedMesh(
+  { first, last: end }: AxisCode,
+  length: number,
+  { values, coordinates: x }: AxisMesh,
+): Float64Array {
+  const packed = new Float64Array(AXIS_ARRAYS * length);
   const last = x.length - 1;
+  for (let i = 0; i < length; i++) {
+    packed[i] = values[Math.min(i, last)];
+    packed[length + i] = i < last ? x[i + 1] - x[i] : 1;
+  }
   for (let i = 0; i <= last; i++) {
     const down = i > 0 ? x[i] - x[i - 1] : 0;
     const up = i < last ? x[i + 1] - x[i] : 0;
-    const isFree = (i === 0 ? axis.first : axis.last).kind === "zero-curvature";
+    const isFree = (i === 0 ? first : end).kind === "zero-curvature";
     let [next, before] = [down / (up * (down + up)), up / (down * (down + up))];
     if (i === 0) [next, before] = [isFree ? 1 / up : 0, 0];
     if (i === last) [next, before] = [0, isFree ? 1 / down : 0];
-    table[at + i] = next;
-    table[at + length + i] = before;
+    packed[2 * length + i] = next;
+    packed[3 * length + i] = before;
   }
+  return packed;
 }

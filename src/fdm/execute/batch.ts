@@ -12,7 +12,7 @@ import { Turns } from "../../turns.ts";
 import { KEPT_FACTORS, MAX_VARIANTS, type SolverVariant, variantKey } from "./variant.ts";
 import { solverKernel } from "./item/kernel.ts";
 import { teamKernel } from "./team/kernel.ts";
-import { sliceWords } from "../operator/surface.ts";
+import { blockWords } from "../operator/surface.ts";
 import { mayShare, needsItems, preferredSplits, type Split, teamCapacity, teams } from "./split.ts";
 
 /** Node capacities that kernels are compiled for: few, since each is a compilation. */
@@ -170,7 +170,8 @@ export class BatchSolver implements Disposable {
   /**
    * Enough instances to fill the device, and that the end of a launch, where threads wait for each other, does not
    * count; few enough that its tables stay in a CPU's caches: their rows are one launch wide, and wide rows cost a TLB
-   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024.
+   * miss each. 2,048 lanes without tables took 4 % longer on one thread than 1,024. Surfaces take some 100 kB an
+   * instance.
    */
   private instancesPerLaunch({ grid, problem, surface }: Instance): number {
     const [instances, own] = grid.table === undefined ? [1024, CLOSED_INSTANCE_WORDS] : [512, grid.mesh.count * 4];
@@ -179,9 +180,10 @@ export class BatchSolver implements Disposable {
       (grid.scheme === "time-dependent" ? timeDependentWords(grid.time) : 0) +
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
-      (surface === undefined ? 0 : grid.time.factorisations * sliceWords(surface.surface));
+      (surface === undefined ? 0 : blockWords(surface.surface, grid.time.factorisations));
     const max = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
-    return Math.max(1, Math.min(Math.max(instances, 2 * this.device.parallelism), max));
+    const { parallelism } = this.device;
+    return Math.max(1, Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max));
   }
 }
 
@@ -228,16 +230,17 @@ function grouped(instances: readonly Instance[]): number[][] {
     points: new Map(),
     both: new Map(),
   };
-  const volatilities = new Map<unknown, number>();
+  const formulas = new Map<unknown, number>();
   const indicesLike = ({ grid, formula, surface, reading }: Instance): number[] => {
     const byTime = byReading[reading];
-    const shared = formula?.shape.key ?? surface?.surface;
     let groups = byTime.get(grid.time.key);
     if (groups === undefined) byTime.set(grid.time.key, (groups = new Map()));
     let key = grid.key;
-    if (shared !== undefined) {
-      if (!volatilities.has(shared)) volatilities.set(shared, volatilities.size);
-      key += ` ${volatilities.get(shared)} ${surface === undefined ? "" : grid.problem.spots[0]}`;
+    if (surface !== undefined) key += ` ${surface.surface.spots.length}`;
+    if (formula !== undefined) {
+      const { key: shape } = formula.shape;
+      if (!formulas.has(shape)) formulas.set(shape, formulas.size);
+      key += ` ${formulas.get(shape)}`;
     }
     let members = groups.get(key);
     if (members === undefined) groups.set(key, (members = []));

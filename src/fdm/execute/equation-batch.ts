@@ -13,7 +13,15 @@ import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } f
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
-import { checkEntry, type Level, type Member, Meshes, type Plan, planOf, type SolvedBy, solveMembers } from "./plan.ts";
+import {
+  type Level,
+  type Member,
+  type LevelPlan,
+  planOf,
+  PreparedEntries,
+  type SolvedBy,
+  solveMembers,
+} from "./plan.ts";
 
 /** An instance's solution, with the executor and the program that it was made by. */
 export interface Solved extends SolvedBy<InstanceResult> {
@@ -23,10 +31,11 @@ export interface Solved extends SolvedBy<InstanceResult> {
 /** Solves all entries of a model, on one mesh and time grid after another; compiled once, for the largest mesh. */
 export class BatchSolver {
   private readonly setting: LaunchSetting;
-  private readonly meshes = new Meshes();
+  private readonly entries: PreparedEntries;
 
   private constructor(setting: LaunchSetting) {
     this.setting = setting;
+    this.entries = new PreparedEntries(setting.model);
   }
 
   /**
@@ -50,9 +59,9 @@ export class BatchSolver {
     return this.setting.kernel;
   }
 
-  /** See `checkEntry`. */
+  /** See `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
-    return checkEntry(this.setting.model, this.meshes, index, levels, () => undefined);
+    return this.entries.check(index, levels, () => undefined);
   }
 
   /**
@@ -60,7 +69,7 @@ export class BatchSolver {
    * items.
    * @throws the signal's reason | SpecError (more nodes than items can have)
    */
-  async solve({ entries, groups }: Plan): Promise<Solved[]> {
+  async solve({ entries, groups }: LevelPlan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
     for (const { program, members } of groups) {
       await solveGroup(this.setting, program, members, solved);
@@ -82,8 +91,8 @@ export class BatchSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
-    return planOf(this.setting.model, this.meshes, this.setting.pace, level, entries);
+  async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
+    return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }
 }
 

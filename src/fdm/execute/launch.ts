@@ -126,7 +126,7 @@ export class Launch {
     this.closed = grid.table === undefined;
     this.flags = homogeneous ? flagsOfKept(instances) : neededFlags(instances);
     this.packed = memory.pack();
-    this.surface = instances[0].surface && new SurfaceTable(instances, instances[0].surface.surface);
+    this.surface = instances[0].surface && new SurfaceTable(instances);
     if (this.closed) this.packMeshes();
     else this.packTable();
     this.packCoefficients();

@@ -34,21 +34,22 @@ export class Pace extends Work {
 
   /**
    * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, and as many as a launch had
-   * better have. `work`: node-stages of a row; `instances`: those that advance side by side.
+   * better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may return what
+   * is over when the part is, rather than everything that the device was given.
    * @throws the signal's reason, between two parts
    */
   async inParts(
     device: Device,
     { rows, fewest, work, instances }: Parts,
-    launch: (first: number, end: number) => void,
+    launch: (first: number, end: number) => Promise<unknown> | void,
   ): Promise<void> {
     for (let first = 0, end = 0; first < rows; first = end) {
       end = first + Math.max(fewest, Math.floor(this.share / work));
       if (rows - end < fewest) end = rows;
       const start = performance.now();
-      launch(first, end);
+      const complete = launch(first, end);
       const returned = performance.now() - start;
-      await device.finish();
+      await (complete ?? device.finish());
       this.measured(work * (end - first), returned, performance.now() - start);
       await this.done(instances * (end - first));
     }

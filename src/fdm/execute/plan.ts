@@ -24,7 +24,7 @@ export interface PlannedInstance {
  * A plan for entries, which are indices into the batch, on one grid and time grid: those that share a time program are
  * launched together.
  */
-export interface Plan {
+export interface LevelPlan {
   readonly entries: readonly number[];
   readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
 }
@@ -38,35 +38,14 @@ export interface Member {
 /** An instance's solution, with the program that it was made by. */
 export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
 
-/**
- * Returns the reason why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its
- * dates, its size.
- */
-export function checkEntry(
-  { batch, meshesOf, timelineOf }: FullGridModel,
-  made: Meshes,
-  index: number,
-  levels: readonly Level[],
-  checkSize: (counts: readonly number[]) => void,
-): SpecError | undefined {
-  return entryError(() => {
-    checkParameters(batch, index);
-    const entry = batch.entries[index];
-    timelineOf(entry);
-    const descriptions = meshesOf(entry);
-    checkSize(descriptions.map(({ nodes }) => nodes));
-    for (const { mesh } of levels) for (const description of descriptions) made.of(description, mesh);
-  });
-}
-
 /** The plan of entries at a level. @throws the signal's reason */
 export async function planOf(
-  { batch, meshesOf, timelineOf, program, accuracy, steps }: FullGridModel,
-  made: Meshes,
+  { program, accuracy, steps }: FullGridModel,
+  prepared: PreparedEntries,
   pace: Pace,
   { mesh, halfSteps }: Level,
   entries: readonly number[],
-): Promise<Plan> {
+): Promise<LevelPlan> {
   const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
   const programFor = programsOf({
     ...program,
@@ -76,11 +55,9 @@ export async function planOf(
   const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
   for (const [at, index] of entries.entries()) {
     await pace.turn();
-    const entry = batch.entries[index];
-    const timeline = timelineOf(entry);
+    const { entry, timeline } = prepared.of(index);
     const own = programFor(timeline);
-    const meshes = meshesOf(entry).map((description) => made.of(description, mesh));
-    const member = { at, instance: { entry, timeline, meshes } };
+    const member = { at, instance: { entry, timeline, meshes: prepared.meshesOf(index, mesh) } };
     const group = groups.get(own.key);
     if (group === undefined) groups.set(own.key, { program: own, members: [member] });
     else group.members.push(member);
@@ -105,16 +82,62 @@ export async function solveMembers<R extends object>(
   }
 }
 
-/** The meshes of a batch: entries with the same ends and points share one. */
-export class Meshes {
-  readonly #made = new Map<string, AxisMesh>();
+/** An entry with what its quantities evaluate to. */
+interface PreparedEntry {
+  readonly entry: ParameterValues;
+  readonly timeline: Timeline;
+  readonly descriptions: readonly MeshDescription[];
+}
 
-  of(description: MeshDescription, level: 0 | 1): AxisMesh {
+/** The entries of a batch, each prepared once for all levels. Entries with the same ends and points share a mesh. */
+export class PreparedEntries {
+  readonly #model: FullGridModel;
+  readonly #prepared: PreparedEntry[] = [];
+  readonly #meshes = new Map<string, AxisMesh>();
+
+  constructor(model: FullGridModel) {
+    this.#model = model;
+  }
+
+  /**
+   * Returns the reason why entry `index` cannot be solved at some of `levels`, if so: its parameters, its ends, its
+   * dates, its size.
+   */
+  check(
+    index: number,
+    levels: readonly Level[],
+    checkSize: (counts: readonly number[]) => void,
+  ): SpecError | undefined {
+    return entryError(() => {
+      checkParameters(this.#model.batch, index);
+      checkSize(this.of(index).descriptions.map(({ nodes }) => nodes));
+      for (const { mesh } of levels) this.meshesOf(index, mesh);
+    });
+  }
+
+  /** @throws SpecError */
+  of(index: number): PreparedEntry {
+    let prepared = this.#prepared[index];
+    if (prepared === undefined) {
+      const { batch, timelineOf, meshesOf } = this.#model;
+      const entry = batch.entries[index];
+      prepared = { entry, timeline: timelineOf(entry), descriptions: meshesOf(entry) };
+      this.#prepared[index] = prepared;
+    }
+    return prepared;
+  }
+
+  /** The mesh of each axis. @throws SpecError */
+  meshesOf(index: number, level: 0 | 1): readonly AxisMesh[] {
+    return this.of(index).descriptions.map((description) => this.#meshOf(description, level));
+  }
+
+  #meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
     const { from, to, width, points, nodes, coordinate, density } = description;
     const places = points.map(({ at, align, concentrate }) => `${at} ${align} ${concentrate}`).join();
     const key = `${level} ${nodes} ${coordinate} ${density} ${from} ${to} ${width} ${places}`;
-    let mesh = this.#made.get(key);
-    if (mesh === undefined) this.#made.set(key, (mesh = axisMesh(description, level)));
+    let mesh = this.#meshes.get(key);
+    if (mesh === undefined) this.#meshes.set(key, (mesh = axisMesh(description, level)));
     return mesh;
   }
 }

@@ -1,18 +1,18 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { Column } from "./column.ts";
 
-/** The number of words of one piece of a slice: its left end, and the cubic in the distance from there. */
-export const PIECE_WORDS = 5;
+/** The number of words of a slice at each spot: σ and ∂σ/∂S. */
+export const SLICE_WORDS = 2;
 
 /**
  * The place of an instance's surface in the table, after everything else (`tail`):
  *
- *   [instance], [pitch + instance]   the instance's first slice; the parallel move of σ
- *   [2·pitch]                the number of pieces
- *   then slices              pieces of five words: the left end, σ = c₀ + u·(c₁ + u·(c₂ + u·c₃)), u = S − left end
+ *   [instance], [pitch + instance]   the instance's block; the parallel move of σ
+ *   [2·pitch], [2·pitch + 1]         the number of spots; the words of a block
+ *   then blocks                      the spots, then a slice for each factorisation: σ and ∂σ/∂S at each spot, averaged
+ *                                    over its step
  *
- * One slice a factorisation: σ averaged over its step. Pieces are those between the surface's spots, the first and the
- * last flat and without end. Everything in units of the spot. `shape` other than "surface": nothing is read.
+ * Everything in units of today's spot. `shape` other than "surface": nothing is read.
  */
 export function readSurface(shape: string) {
   return fn({
@@ -20,35 +20,45 @@ export function readSurface(shape: string) {
     params: [Column, i32],
     env: { surface: shape === "surface" },
     body([{ values, pitch, instance }, tail], gpu, { surface }) {
-      let slice = 0;
-      let pieces = 0;
       let move = 0.0;
+      let spots = 0;
+      let first = 0;
       if (surface) {
-        slice = gpu.i32(values[tail + instance]);
+        const size = tail + 2 * pitch;
         move = values[tail + pitch + instance];
-        pieces = gpu.i32(values[tail + 2 * pitch]);
+        spots = gpu.i32(values[size]);
+        first = size + 2 + gpu.i32(values[tail + instance]) * gpu.i32(values[size + 1]);
       }
-      return { slice, move, pieces };
+      return { move, spots, first, slice: first + spots };
     },
   });
 }
 
 /**
- * Returns σ at a price, moved and not below zero, from the slice whose first word is `first`; `piece` is where the
- * search starts, and where it ended: neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons,
- * 7 words and 8 flops a node.
+ * Returns σ at a price, moved and not below zero: the cubic of the slice at `slice` between the spots from `first` on,
+ * flat outside of them. `piece`, the number of spots up to the price, is where the search starts, and where it ended:
+ * neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 8 words, a division and 18 flops a
+ * node.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",
-  params: [read(real), i32, i32, real, i32, real],
-  env: { words: PIECE_WORDS },
-  body([table, first, pieces, move, start, spot], _gpu, { words }) {
+  params: [read(real), i32, i32, i32, real, i32, real],
+  env: { words: SLICE_WORDS },
+  body([table, first, spots, slice, move, start, price], _gpu, { words }) {
     let piece = start;
-    while (piece > 0 && spot < table[first + piece * words]) piece--;
-    while (piece < pieces - 1 && spot >= table[first + (piece + 1) * words]) piece++;
-    const at = first + piece * words;
-    const u = spot - table[at];
-    const sigma = table[at + 1] + u * (table[at + 2] + u * (table[at + 3] + u * table[at + 4]));
-    return { piece, sigma: Math.max(sigma + move, 0) };
+    while (piece > 0 && price < table[first + piece - 1]) piece--;
+    while (piece < spots && price >= table[first + piece]) piece++;
+    const left = Math.max(piece - 1, 0);
+    const right = Math.min(piece, spots - 1);
+    const from = slice + left * words;
+    const to = slice + right * words;
+    const width = table[first + right] - table[first + left];
+    const u = left < right ? (price - table[first + left]) / width : 0.0;
+    const sigma = table[from];
+    const rise = table[to] - sigma;
+    const before = table[from + 1] * width;
+    const after = table[to + 1] * width;
+    const local = sigma + u * (before + u * (3 * rise - 2 * before - after + u * (before + after - 2 * rise)));
+    return { piece, sigma: Math.max(local + move, 0) };
   },
 });

@@ -40,9 +40,12 @@ export const FAULT = {
 export function firstFault(words: Int32Array, each: number): { fault: number; node: number; row: number } {
   let first = { fault: 0, node: 0, row: 0 };
   for (let at = 0; at < words.length; at += each) {
-    const [fault, node, row] = words.subarray(at, at + 3);
+    const fault = words[at];
+    if (fault === 0) continue;
+    const node = words[at + 1];
+    const row = words[at + 2];
     const isBefore = first.fault === 0 || row < first.row || (row === first.row && node < first.node);
-    if (fault !== 0 && isBefore) first = { fault, node, row };
+    if (isBefore) first = { fault, node, row };
   }
   return first;
 }

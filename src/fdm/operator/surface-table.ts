@@ -1,51 +1,60 @@
 import type { LocalSurface } from "../../market/index.ts";
 import type { Instance } from "../execute/instance.ts";
-import type { TimeGrid } from "../time/time-grid.ts";
-import { putSlices, sliceWords, surfacePieces, surfaceRows } from "./surface.ts";
+import { blockWords, putBlock } from "./surface.ts";
 
 /**
- * The surface of a launch as the solver reads it (`readSurface`): slices once for all instances with the same dates.
+ * The surfaces of a launch as the solver reads them (`readSurface`): a block for all instances with the same dates on
+ * the same surface and spot.
  */
 export class SurfaceTable {
   private readonly instances: readonly Instance[];
-  private readonly surface: LocalSurface;
-  /** The number of each instance's first slice. */
-  private readonly firsts: number[] = [];
-  /** The time grids that differ, each with its slices. */
-  private readonly times: TimeGrid[] = [];
+  /** The number of each instance's block. */
+  private readonly blocks: number[] = [];
+  /** The first instance of each block. */
+  private readonly different: Instance[] = [];
 
-  /** `instances` of one pattern of steps, on one surface and one spot. */
-  constructor(instances: readonly Instance[], surface: LocalSurface) {
+  /** `instances` of one pattern of steps, on surfaces of as many spots. */
+  constructor(instances: readonly Instance[]) {
     this.instances = instances;
-    this.surface = surface;
-    const known = new Map<string, number>();
-    for (const { grid } of instances) {
-      const dates = grid.time.dates.join();
-      let first = known.get(dates);
-      if (first === undefined) {
-        known.set(dates, (first = this.times.length * grid.time.factorisations));
-        this.times.push(grid.time);
+    const known = new Map<LocalSurface, Map<string, number>>();
+    for (const instance of instances) {
+      const { time, problem } = instance.grid;
+      const surface = surfaceOf(instance);
+      let ofSurface = known.get(surface);
+      if (ofSurface === undefined) known.set(surface, (ofSurface = new Map<string, number>()));
+      const key = `${problem.spots[0]} ${time.dates.join()}`;
+      let block = ofSurface.get(key);
+      if (block === undefined) {
+        ofSurface.set(key, (block = this.different.length));
+        this.different.push(instance);
       }
-      this.firsts.push(first);
+      this.blocks.push(block);
     }
   }
 
   words(pitch: number): number {
-    return 2 * pitch + 1 + this.times.length * this.wordsOfGrid;
+    return 2 * pitch + 2 + this.different.length * this.wordsOfBlock;
   }
 
   fill(into: Float64Array | Float32Array, pitch: number): void {
     this.instances.forEach(({ surface }, l) => {
-      into[l] = this.firsts[l];
+      into[l] = this.blocks[l];
       into[pitch + l] = surface?.shift ?? 0;
     });
-    into[2 * pitch] = surfacePieces(this.surface);
-    const [{ grid }] = this.instances;
-    const of = { surface: this.surface, rows: surfaceRows(this.surface, grid.problem.spots[0]) };
-    this.times.forEach((time, i) => putSlices(into, 2 * pitch + 1 + i * this.wordsOfGrid, of, time));
+    const size = 2 * pitch;
+    into[size] = surfaceOf(this.instances[0]).spots.length;
+    into[size + 1] = this.wordsOfBlock;
+    this.different.forEach((instance, i) => {
+      const { problem, time } = instance.grid;
+      const of = { surface: surfaceOf(instance), spot: problem.spots[0] };
+      putBlock(into, size + 2 + i * this.wordsOfBlock, of, time);
+    });
   }
 
-  private get wordsOfGrid(): number {
-    return this.instances[0].grid.time.factorisations * sliceWords(this.surface);
+  private get wordsOfBlock(): number {
+    const [instance] = this.instances;
+    return blockWords(surfaceOf(instance), instance.grid.time.factorisations);
   }
 }
+
+const surfaceOf = ({ surface }: Instance): LocalSurface => surface!.surface;

@@ -9,7 +9,7 @@ import { type KrylovOptions, krylovSpec } from "./spec.ts";
 import type { KrylovResult } from "./status.ts";
 
 /** Options of `solveSparse`: those of `krylovSpec`, and where and from what it starts. */
-export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "device"> {
+export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "device" | "signal"> {
   /** The preconditioner, none by default. It takes a matrix in csr, coo, ell or dia. */
   readonly preconditioner?: PreconditionerOptions;
   /** The first guess; zero by default. */
@@ -33,9 +33,11 @@ export interface SparseSolved extends KrylovResult {
  *
  * @param matrix a square matrix in any format.
  * @param b as many numbers as the matrix has rows.
- * @param options the method, the tolerance, the preconditioner, the first guess, the precision and the device.
+ * @param options the method, the tolerance, the preconditioner, the first guess, the precision, the device, and a
+ *   signal that ends the solution.
  * @returns `x` and how the solution ended. A system that is not solved is a status, not an exception.
- * @throws SpecError; ShapeError (a matrix that is not square, arrays of another length); PrecisionError.
+ * @throws SpecError; ShapeError (a matrix that is not square, arrays of another length); PrecisionError; the
+ *   signal's reason.
  * @example
  * import { solveSparse, sparseMatrix } from "feynkac/linalg";
  *
@@ -48,7 +50,7 @@ export async function solveSparse(
   b: ArrayLike<number>,
   options: SolveSparseOptions = {},
 ): Promise<SparseSolved> {
-  const { preconditioner, x, precision = "f64", device, ...rest } = options;
+  const { preconditioner, x, precision = "f64", device, signal, ...rest } = options;
   const spec = krylovSpec(rest);
   for (const [name, list] of Object.entries({ b, ...(x === undefined ? {} : { x }) })) {
     givenList("solveSparse", name, list);
@@ -64,7 +66,7 @@ export async function solveSparse(
     const element = hostReal(a.precision);
     using rhs = uploaded(on, element, Float64Array.from(b));
     using solution = uploaded(on, element, x === undefined ? new Float64Array(matrix.rows) : Float64Array.from(x));
-    const result = await solver.solve({ b: rhs, x: solution });
+    const result = await solver.solve({ b: rhs, x: solution }, { signal });
     return { ...result, x: await on.read(solution) };
   });
 }

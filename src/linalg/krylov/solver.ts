@@ -2,6 +2,7 @@ import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { givenBuffer } from "../given.ts";
+import type { WorkOptions } from "../../turns.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { gmres } from "./gmres.ts";
 import { bicgstab, cg, cgs, type Method } from "./methods.ts";
@@ -95,19 +96,22 @@ export class KrylovSolver implements Disposable {
 
   /**
    * Solves a system; `x` is overwritten whatever the result is.
-   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | DisposedError
+   * @throws ShapeError (a buffer of another length, element type or device; b and x the same) | DisposedError | the
+   * signal's reason, between two iterations
    */
-  async solve(system: KrylovSystem): Promise<KrylovResult> {
+  async solve(system: KrylovSystem, { signal }: Pick<WorkOptions, "signal"> = {}): Promise<KrylovResult> {
     this.#check(system);
     const { maxIterations, checkEvery } = this.spec;
     this.#reset(maxIterations);
     for (;;) {
       this.#start(system);
       let { isRunning, iterations } = await this.#progress();
+      signal?.throwIfAborted();
       while (isRunning && iterations < maxIterations) {
         const count = Math.min(checkEvery, maxIterations - iterations);
         for (let k = 0; k < count; k++) this.#passes.method.iterate(system.x, system.b);
         ({ isRunning, iterations } = await this.#progress());
+        signal?.throwIfAborted();
       }
       this.#finish(system);
       const { again } = await this.#progress();

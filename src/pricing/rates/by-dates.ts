@@ -1,12 +1,17 @@
 /** Trades as claims with rights on dates: what is evaluated for their values, error estimates and sensitivities. */
-import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { ShortRateTrade } from "../../rates/index.ts";
 import { Evaluations, type RatesEngine, type Weighted } from "./evaluations.ts";
 import type { RatesOutcome, RatesRow, RatesSession, RatesValue } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 import { datedTrade } from "./rights.ts";
-import { MovesOfMarkets, type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+import {
+  type AddValue,
+  MovesOfMarkets,
+  type Sensitivities,
+  sensitivitiesBy,
+  sensitivitiesOf,
+} from "./sensitivities.ts";
 
 /** A value as a sum over resolutions: [factor, fineness]. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
@@ -31,12 +36,14 @@ export interface DatedRules<M, F> {
   readonly moved: Resolution<F>;
   /** The resolution of rights at any time, where the number of dates decides. */
   readonly windows: Resolution<F>;
+  /** Dates a year that stand for a window, each twice the one before: values converge to first order. */
+  readonly perYear: readonly [number, number, number];
   /** The amount that is added to estimates, relative to the largest payment. */
   readonly least: { readonly dates: number; readonly windows: number };
 }
 
-/** Dates a year that stand for a window. Values converge to first order, so two of them are extrapolated. */
-const PER_YEAR = [6, 12, 24] as const;
+/** Dates a year that stand for a window as a rule. */
+export const PER_YEAR = [6, 12, 24] as const;
 /** The number of times that the difference of two extrapolations of dates counts as an error. */
 const MARGIN = 3;
 /** The error to aim at, relative to the largest payment, where none is asked for. */
@@ -49,7 +56,7 @@ interface Plan {
   readonly checks: readonly (readonly [factor: number, value: Weighted])[];
   readonly least: number;
   readonly aim: number;
-  readonly sensitivities: readonly Sensitivity[];
+  readonly sensitivities: Sensitivities;
 }
 
 /** Prices claims with rights on dates by an engine, which the session owns. */
@@ -73,7 +80,7 @@ export class DatedSession<M, F> implements RatesSession {
     const again = plans.map((plan, i): Plan | undefined => {
       const outcome = outcomes[i];
       if (plan instanceof Error || outcome instanceof Error || !(outcome.errorEstimate > plan.aim)) return undefined;
-      const { claim, hasWindows } = datedTrade(plan.row.trade, PER_YEAR[0]);
+      const { claim, hasWindows } = datedTrade(plan.row.trade, 1);
       if (hasWindows) return undefined;
       return { ...plan, ...compared(claim, markets.of(plan.row.market), resolution, finer) };
     });
@@ -91,38 +98,42 @@ export class DatedSession<M, F> implements RatesSession {
   #planOf(row: RatesRow, evaluations: Evaluations<M, F>, markets: Markets<M>): Plan {
     const { trade, market, greeks, accuracy } = row;
     const { dates, moved, windows, least, ...rules } = this.#rules;
-    const { hasWindows, claim } = datedTrade(trade, PER_YEAR[2]);
-    const claims = new Map([[PER_YEAR[2], claim]] as [number, ShortRateTrade][]);
+    const [first, second, third] = rules.perYear;
+    const { hasWindows, claim } = datedTrade(trade, third);
+    const claims = new Map([[third, claim]] as [number, ShortRateTrade][]);
     // Without windows a trade is one claim, whatever the number of dates a year.
     const claimAt = (perYear: number): ShortRateTrade => {
-      const known = claims.get(hasWindows ? perYear : PER_YEAR[2]) ?? datedTrade(trade, perYear).claim;
+      const known = claims.get(hasWindows ? perYear : third) ?? datedTrade(trade, perYear).claim;
       claims.set(perYear, known);
       return known;
     };
     rules.checked(claim, markets.of(market), hasWindows);
-    const resolved = (of: RatesTrade, at: RatesMarket, perYear: number, resolution: Resolution<F>): Weighted => {
-      const [own, place] = [of === trade ? claimAt(perYear) : datedTrade(of, perYear).claim, markets.of(at)];
-      return resolution.map(([factor, fineness]) => [factor, evaluations.ask(own, place, fineness)] as const);
+    const resolve = (at: RatesMarket, own: ShortRateTrade, of: Resolution<F>, factor: number, to: number[]): void => {
+      const place = markets.of(at);
+      for (const [weight, fineness] of of) to.push(factor * weight, evaluations.ask(own, place, fineness));
     };
-    const extrapolated = (fine: Weighted, coarse: Weighted): Weighted => [
-      ...fine.map(([factor, number]) => [2 * factor, number] as const),
-      ...coarse.map(([factor, number]) => [-factor, number] as const),
-    ];
-    const [first, second, third] = PER_YEAR;
-    const movedValue = (of: RatesTrade, at: RatesMarket): Weighted =>
-      hasWindows
-        ? extrapolated(resolved(of, at, second, windows), resolved(of, at, first, windows))
-        : resolved(of, at, first, moved);
-    const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, movedValue);
+    // A value of rights at any time from a number of dates a year and half as many.
+    const extrapolate = (own: (perYear: number) => ShortRateTrade, at: RatesMarket, fine: number, factor: number) => {
+      const to: number[] = [];
+      resolve(at, own(fine), windows, 2 * factor, to);
+      resolve(at, own(fine / 2), windows, -factor, to);
+      return to;
+    };
+    const add: AddValue = (of, at, factor, to) => {
+      const own = (perYear: number): ShortRateTrade =>
+        of === trade ? claimAt(perYear) : datedTrade(of, perYear).claim;
+      if (hasWindows) to.push(...extrapolate(own, at, second, factor));
+      else resolve(at, own(first), moved, factor, to);
+    };
+    const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, add);
     const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
     const aim = accuracy ?? AIM * size;
     if (!hasWindows) {
       const both = compared(claim, markets.of(market), dates, evaluations);
       return { row, ...both, least: least.dates * size, aim, sensitivities };
     }
-    const [six, twelve, most] = [first, second, third].map((perYear) => resolved(trade, market, perYear, windows));
-    const value = extrapolated(most, twelve);
-    const check = extrapolated(twelve, six);
+    const value = extrapolate(claimAt, market, third, 1);
+    const check = extrapolate(claimAt, market, second, 1);
     // Of the resolution of a window nothing is compared.
     return { row, value, checks: [[MARGIN, check]], least: least.windows * size, aim, sensitivities };
   }
@@ -155,10 +166,10 @@ function compared<M, F>(
 ): Pick<Plan, "value" | "checks"> {
   const numbers = new Map<F, number>();
   const weighted = (parts: Resolution<F>): Weighted =>
-    parts.map(([factor, fineness]) => {
+    parts.flatMap(([factor, fineness]) => {
       const number = numbers.get(fineness) ?? evaluations.ask(claim, market, fineness);
       numbers.set(fineness, number);
-      return [factor, number] as const;
+      return [factor, number];
     });
   const { value, checks } = resolution;
   return { value: weighted(value), checks: checks.map(([factor, parts]) => [factor, weighted(parts)] as const) };
@@ -183,6 +194,6 @@ function numbersOf<M, F>(
 }
 
 function valueOf<M, F>(plan: Plan, evaluations: Evaluations<M, F>): RatesValue {
-  const found: RatesValue = { ...numbersOf(plan, evaluations), theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
-  return plan.sensitivities.reduce((result, { put, of: weighted }) => put(result, evaluations.sum(weighted)), found);
+  const sensitivities = sensitivitiesBy(plan.sensitivities, (weighted) => evaluations.sum(weighted));
+  return { ...numbersOf(plan, evaluations), ...sensitivities };
 }

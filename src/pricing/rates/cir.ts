@@ -8,7 +8,8 @@ import type { RatesMethod, RatesOutcome, RatesRow, RatesSession } from "./method
 import { type Amount, partsOf, type RateOption } from "./options.ts";
 import { cirAt, RatesMarket } from "./rates-market.ts";
 
-const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-10, f32: 1e-5 };
+/** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
+const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-10, f32: 5e-5 };
 
 /**
  * Caps, floors, European swaptions and European options on bonds in Cox, Ingersoll and Ross' model.
@@ -187,11 +188,15 @@ function movedRows(row: RatesRow): RatesRow[] {
 /** The longest sums of the noncentral chi-square distribution. */
 const MOST = 1e7;
 
+/** About as many terms have the sums of an option. */
+const termsOf = ({ r0, kappa, sigma }: ReturnType<typeof cirAt>, expiry: number): number =>
+  (4 * r0 * Math.exp(-kappa * expiry)) / (sigma * sigma * Math.min(expiry, 1));
+
 function problemOf({ market }: RatesRow, options: readonly RateOption[]): Error | undefined {
-  const { sigma, r0, kappa } = cirAt(market);
+  const { sigma } = cirAt(market);
   for (const { flows, expiry } of options) {
     if (flows.length === 0) return new SpecError("expiry: the bond pays nothing after it");
-    if (expiry > 0 && !((4 * r0 * Math.exp(-kappa * expiry)) / (sigma * sigma * Math.min(expiry, 1)) < MOST))
+    if (expiry > 0 && !(termsOf(cirAt(market), expiry) < MOST))
       return new SpecError(`cir.sigma: ${sigma} is too small for the closed form; write vasicek, or a curve`);
   }
   return undefined;
@@ -219,7 +224,8 @@ function outcomeOf(
     add(found[i].toStrike, strike);
     flows.forEach(({ amount }, j) => add(found[i].toFlows[j], amount));
   });
-  const errorEstimate = rounding * size;
+  const terms = options.map(({ expiry }) => (expiry > 0 ? termsOf(cirAt(market), expiry) : 0));
+  const errorEstimate = rounding * size * (1 + Math.max(0, ...terms) / 100);
   const none = { value, errorEstimate, theta: Number.NaN, vega: Number.NaN, rho: Number.NaN };
   if (greeks !== "all") return none;
   return { ...none, ...slopes.byRates() };

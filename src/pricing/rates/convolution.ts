@@ -1,9 +1,10 @@
 /** Bonds with calls and puts, and options with several dates, under Gaussian short rates. */
 import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
+import type { Precision } from "../../kernel/index.ts";
 import { constant, type RatesModel } from "../../market/index.ts";
 import { type Fineness, type GaussianMarket, mostNodes, nodesNeeded, ShortRateEngine } from "../../rates/index.ts";
-import { type DatedRules, DatedSession } from "./by-dates.ts";
+import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
@@ -24,7 +25,7 @@ export const convolutionRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
-  open: (device, precision) => new DatedSession(new ShortRateEngine(device, precision), rules),
+  open: (device, precision) => new DatedSession(new ShortRateEngine(device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates, product }: RatesTrade): string | undefined {
@@ -53,7 +54,10 @@ function gaussianMarket(market: RatesMarket): GaussianMarket {
   return { ...dynamicsOf(market), logDiscount: (t) => market.logDiscount(t) };
 }
 
-const rules: DatedRules<GaussianMarket, Fineness> = {
+/** Rounding errors relative to the largest payment. */
+const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-9, f32x2: 1e-8, f32: 5e-6 };
+
+const rulesOf = (precision: Precision): DatedRules<GaussianMarket, Fineness> => ({
   marketOf: gaussianMarket,
   checked(claim, market, hasWindows) {
     const nodes = nodesNeeded(claim, market, hasWindows ? WINDOW : FINE);
@@ -66,6 +70,7 @@ const rules: DatedRules<GaussianMarket, Fineness> = {
   dates: { value: [[1, FINE]], checks: [[2, [[1, COARSE]]]] },
   moved: [[1, MOVED]],
   windows: [[1, WINDOW]],
+  perYear: PER_YEAR,
   // At the density of windows the error of nodes was at most 1e-6 of the largest payment.
-  least: { dates: 2e-9, windows: 1e-6 },
-};
+  least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
+});

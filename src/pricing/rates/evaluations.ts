@@ -1,7 +1,14 @@
 import type { ShortRateInstance, ShortRateTrade } from "../../rates/index.ts";
 
-/** A sum of evaluations: [factor, number]. */
-export type Weighted = readonly (readonly [number, number])[];
+/** A sum of evaluations: a factor and the number of an evaluation in turn. */
+export type Weighted = readonly number[];
+
+/** The sum once all values are there. */
+export function sumOf(weighted: Weighted, values: Float64Array): number {
+  let sum = 0;
+  for (let i = 0; i < weighted.length; i += 2) sum += weighted[i] * values[weighted[i + 1]];
+  return sum;
+}
 
 /** Values of claims in markets on a device, at a fineness. */
 export interface RatesEngine<M, F> extends Disposable {
@@ -36,12 +43,12 @@ export class Evaluations<M, F> {
     this.#values = new Float64Array(this.#count);
     for (const [fineness, { numbers, instances }] of this.#byFineness) {
       const values = await engine.values(this.#trades.all, this.#markets.all, instances, fineness, signal);
-      numbers.forEach((number, l) => (this.#values[number] = values[l]));
+      for (let l = 0; l < values.length; l++) this.#values[numbers[l]] = values[l];
     }
   }
 
   sum(weighted: Weighted): number {
-    return weighted.reduce((sum, [factor, number]) => sum + factor * this.#values[number], 0);
+    return sumOf(weighted, this.#values);
   }
 }
 

@@ -10,9 +10,11 @@ import {
   GridEngine,
   type GridMarket,
   hullWhiteOnGrid,
+  usersRateOnGrid,
 } from "../../rates/index.ts";
-import { type DatedRules, DatedSession, type Resolution } from "./by-dates.ts";
+import { type DatedRules, PER_YEAR, DatedSession, type Resolution } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
+import { hasNotice } from "./rights.ts";
 import { cirAt, type RatesMarket } from "./rates-market.ts";
 
 /** Richardson's extrapolation of levels from `first` on, whose errors are of even orders from the second on. */
@@ -53,6 +55,7 @@ export const finiteRates: RatesMethod = {
 
 function refuses({ rates: { kind }, product }: RatesTrade): string | undefined {
   if (kind === "curve" || kind === "g2" || kind === "bdt") return `a model that is not of one diffusion, ${kind}`;
+  if (hasNotice(product)) return "a period of notice";
   const isQuoted = "quote" in product && product.quote !== undefined;
   return isQuoted ? "a quoted volatility" : undefined;
 }
@@ -69,6 +72,8 @@ function marketOf(market: RatesMarket): GridMarket {
       return cirOnGrid(cirAt(market), curve);
     case "blackKarasinski":
       return blackKarasinskiOnGrid(model.meanReversion, market.sigma(constant(model.volatility)), curve);
+    case "shortRate":
+      return usersRateOnGrid({ ...model, years: market.years, shift: market.volatilityShift }, curve);
     default:
       throw new SpecError(`rates: expected a model of one diffusion, got ${model.kind}`);
   }
@@ -85,5 +90,6 @@ const rulesOf = (precision: Precision): DatedRules<GridMarket, number> => ({
   finer: precision === "f32" ? undefined : compared(1),
   moved: two(0),
   windows: two(1),
+  perYear: PER_YEAR,
   least: { dates: ROUNDING[precision], windows: Math.max(1e-6, ROUNDING[precision]) },
 });

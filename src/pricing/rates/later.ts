@@ -66,7 +66,7 @@ function laterPeriods<P extends Period>(periods: readonly P[], years: number): P
 function laterRights(rights: readonly RedemptionRight[], years: number): RedemptionRight[] {
   return rights
     .filter(({ to }) => to > years - INSTANT)
-    .map(({ from, to, price }) => ({ from: Math.max(from - years, 0), to: left(to, years), price }));
+    .map((right) => ({ ...right, from: Math.max(right.from - years, 0), to: left(right.to, years) }));
 }
 
 function laterExercise(exercise: RatesExercise, years: number): RatesExercise | undefined {

@@ -3,11 +3,17 @@ import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import { INSTANT } from "../../market/index.ts";
 import { LatticeEngine, type LatticeInstance, type ShortRateTrade } from "../../rates/index.ts";
-import type { Weighted } from "./evaluations.ts";
-import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
+import { sumOf } from "./evaluations.ts";
+import type { RatesMethod, RatesOutcome, RatesRow } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
-import { datedTrade } from "./rights.ts";
-import { MovesOfMarkets, type Sensitivity, sensitivitiesOf } from "./sensitivities.ts";
+import { datedTrade, hasNotice } from "./rights.ts";
+import {
+  type AddValue,
+  MovesOfMarkets,
+  type Sensitivities,
+  sensitivitiesBy,
+  sensitivitiesOf,
+} from "./sensitivities.ts";
 
 /** Rounding of the lattice and of its fit, relative to the largest payment. */
 const ROUNDING = 1e-12;
@@ -38,6 +44,7 @@ function refuses(trade: RatesTrade): string | undefined {
   if (rates.kind !== "bdt") return `a model without a lattice, ${rates.kind}`;
   if (product.kind === "swaption" && product.quote !== undefined) return "a quoted volatility";
   if (product.kind === "capFloor") return "a sum of options";
+  if (hasNotice(product)) return "a period of notice";
   const dated = datedTrade(trade, 1);
   if (dated.hasWindows) return "rights at any time, where the lattice knows whole years";
   const { flows, dates } = dated.claim;
@@ -68,7 +75,7 @@ function instanceOf(trade: RatesTrade, market: RatesMarket): LatticeInstance {
 interface Plan {
   readonly value: number;
   readonly size: number;
-  readonly sensitivities: readonly Sensitivity[];
+  readonly sensitivities: Sensitivities;
 }
 
 async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promise<readonly RatesOutcome[]> {
@@ -77,11 +84,11 @@ async function priceBy(engine: LatticeEngine, rows: readonly RatesRow[]): Promis
   const plans = rows.map(({ trade, market, greeks }): Plan | SpecError => {
     if (market.years > 0) return new SpecError("a later date is not on the lattice, whose periods begin at asOf");
     const ask = (at: RatesMarket): number => instances.push(instanceOf(trade, at)) - 1;
-    const valueOf = (_: RatesTrade, at: RatesMarket): Weighted => [[1, ask(at)]];
+    const add: AddValue = (_, at, factor, to) => to.push(factor, ask(at));
     const value = ask(market);
     const size = Math.max(...instances[value].trade.flows.map(([, amount]) => Math.abs(amount)));
     const wanted = greeks === "all" ? "moves" : "none";
-    return { value, size, sensitivities: sensitivitiesOf(trade, moves.of(market), wanted, valueOf) };
+    return { value, size, sensitivities: sensitivitiesOf(trade, moves.of(market), wanted, add) };
   });
   const { values } = await engine.values(instances);
   return plans.map((plan) => (plan instanceof SpecError ? plan : resultOf(plan, values)));
@@ -94,13 +101,5 @@ function resultOf({ value: at, size, sensitivities }: Plan, values: Float64Array
       "bdt: no lattice has these yields and volatilities with rates above 0; check that discount factors fall from " +
         "year to year and that the volatilities vary little from one to the next",
     );
-  const found: RatesValue = {
-    value,
-    errorEstimate: ROUNDING * size,
-    theta: Number.NaN,
-    vega: Number.NaN,
-    rho: Number.NaN,
-  };
-  const sum = (of: Weighted): number => of.reduce((total, [factor, number]) => total + factor * values[number], 0);
-  return sensitivities.reduce((result, { put, of }) => put(result, sum(of)), found);
+  return { value, errorEstimate: ROUNDING * size, ...sensitivitiesBy(sensitivities, (of) => sumOf(of, values)) };
 }

@@ -12,12 +12,20 @@ import { convolutionRates } from "./convolution.ts";
 import { finiteRates } from "./finite-differences.ts";
 import { latticeRates } from "./lattice.ts";
 import { laterRatesTrade } from "./later.ts";
+import { planeRates } from "./plane.ts";
 import type { RatesMethod, RatesOutcome, RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 import { ratesResult } from "./result.ts";
 
 /** The methods of trades on rates, the cheapest first. */
-const METHODS: readonly RatesMethod[] = [closedFormRates, cirRates, convolutionRates, latticeRates, finiteRates];
+const METHODS: readonly RatesMethod[] = [
+  closedFormRates,
+  cirRates,
+  convolutionRates,
+  planeRates,
+  latticeRates,
+  finiteRates,
+];
 
 /** The settings that the trades on rates of a batch are priced with. */
 export interface RatesSetting {

@@ -1,5 +1,6 @@
 /** Trades on rates as claims with rights on dates. */
 import type { RatesExercise, RatesProduct, RatesTrade, RedemptionRight } from "../../book/index.ts";
+import { SpecError } from "../../errors.ts";
 import { INSTANT } from "../../market/index.ts";
 import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
@@ -25,12 +26,17 @@ export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade
       const { flows } = product.bond;
       const last = flows[flows.length - 1][0];
       const rights = [...product.calls, ...product.puts];
-      const times = timesOf(rights, flows, perYear).filter((time) => time < last - INSTANT);
-      const accrued = times.map((time) => accruedAt(product.bond, time));
-      const dates = times.map((time, i): ExerciseDate => {
-        const floor = best(product.puts, time, Math.max, accrued[i]);
-        const cap = best(product.calls, time, Math.min, accrued[i]);
-        return { time, settlement: time, floor, cap };
+      const dates = timesOf(rights, flows, perYear).flatMap((time): readonly ExerciseDate[] => {
+        const own = rights.filter(isAt(time));
+        const [{ notice }] = own;
+        if (own.some((other) => other.notice !== notice))
+          throw new SpecError("calls, puts: rights that are exercised at one time with different periods of notice");
+        const settlement = notice === 0 ? time : atFlow(time + notice, flows);
+        if (settlement > last - INSTANT) return [];
+        const accrued = accruedAt(product.bond, settlement);
+        const floor = best(product.puts, time, Math.max, accrued);
+        const cap = best(product.calls, time, Math.min, accrued);
+        return [{ time, settlement, floor, cap }];
       });
       return { claim: { kind: "bond", flows, dates }, hasWindows: rights.some(isWindow) };
     }
@@ -102,9 +108,23 @@ function timesOf(
       return Array.from({ length: count + 1 }, (_, k) => edges[i] + ((end - edges[i]) * k) / count);
     });
   });
-  const snapped = all.map((time) => flows.find(([paid]) => Math.abs(paid - time) < INSTANT)?.[0] ?? time);
+  const snapped = all.map((time) => atFlow(time, flows));
   const sorted = snapped.toSorted((a, b) => a - b);
   return sorted.filter((time, i) => i === 0 || time - sorted[i - 1] >= INSTANT);
+}
+
+/** The time of a payment within a second of a time, or that time. */
+const atFlow = (time: number, flows: ShortRateTrade["flows"]): number =>
+  flows.find(([paid]) => Math.abs(paid - time) < INSTANT)?.[0] ?? time;
+
+const isAt =
+  (time: number) =>
+  ({ from, to }: RedemptionRight): boolean =>
+    from - INSTANT < time && time < to + INSTANT;
+
+/** Tells whether a bond has rights with a period of notice. */
+export function hasNotice(product: RatesProduct): boolean {
+  return product.kind === "bond" && [...product.calls, ...product.puts].some(({ notice }) => notice > 0);
 }
 
 /** The dirty price of the rights at a time that is best for who has them; undefined where there is none. */
@@ -114,8 +134,6 @@ function best(
   of: (a: number, b: number) => number,
   accrued: number,
 ): number | undefined {
-  const prices = rights
-    .filter(({ from, to }) => from - INSTANT < time && time < to + INSTANT)
-    .map(({ price }) => price + accrued);
+  const prices = rights.filter(isAt(time)).map(({ price }) => price + accrued);
   return prices.length === 0 ? undefined : prices.reduce(of);
 }

@@ -7,11 +7,30 @@ import { laterRatesTrade } from "./later.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 
-/** A sensitivity: the sum that it is, and where it goes in a result. */
-export interface Sensitivity {
-  readonly of: Weighted;
-  readonly put: (result: RatesValue, value: number) => RatesValue;
+/** The sensitivities of a trade as sums of values; those that were not asked for are not there. */
+export interface Sensitivities {
+  readonly theta: Weighted | undefined;
+  readonly vega: Weighted | undefined;
+  readonly keyRates: readonly Weighted[];
+  readonly parameters: Readonly<Record<string, Weighted>>;
 }
+
+/** The sensitivities once all values are there. Rho is the sum of the key rates. */
+export function sensitivitiesBy(
+  { theta, vega, keyRates, parameters }: Sensitivities,
+  sum: (of: Weighted) => number,
+): Omit<RatesValue, "value" | "errorEstimate"> {
+  const [first, own] = [theta === undefined ? Number.NaN : sum(theta), vega === undefined ? Number.NaN : sum(vega)];
+  if (keyRates.length === 0) return { theta: first, vega: own, rho: Number.NaN };
+  const keys = keyRates.map(sum);
+  const found = { theta: first, vega: own, rho: keys.reduce((all, one) => all + one, 0), keyRates: keys };
+  const entries = Object.entries(parameters);
+  if (entries.length === 0) return found;
+  return { ...found, parameters: Object.fromEntries(entries.map(([name, of]) => [name, sum(of)])) };
+}
+
+/** Appends a factor times a trade's value in a market to a sum. */
+export type AddValue = (trade: RatesTrade, market: RatesMarket, factor: number, to: number[]) => void;
 
 /** Moves of rates and parameters, and a step of time in years: errors of differences are of its second order. */
 const MOVE = 1e-4;
@@ -79,61 +98,48 @@ export class MovesOfMarkets {
 
 /**
  * The sensitivities that are asked for ("moves": all but theta), each a difference of values of the second order: theta
- * forward in time, the others central, except that no volatility falls below 0. Rho is the sum of the key rates.
- * `valueOf` gives a trade's value in a market.
+ * forward in time, the others central, except that no volatility falls below 0.
  */
 export function sensitivitiesOf(
   trade: RatesTrade,
   moves: MarketMoves,
   greeks: RatesRow["greeks"] | "moves",
-  valueOf: (trade: RatesTrade, market: RatesMarket) => Weighted,
-): readonly Sensitivity[] {
-  if (greeks === "none") return [];
-  const theta = greeks === "moves" ? [] : thetaOf(trade, moves, valueOf);
-  if (greeks === "grid") return theta;
-  const difference = ({ up, down, width }: Moved): Weighted => [
-    ...scaled(valueOf(trade, up), 1 / width),
-    ...scaled(valueOf(trade, down), -1 / width),
-  ];
-  const keys = moves.keysUpTo(lastPayment(trade)).map(difference);
-  const byVolatility = difference(moves.volatility);
-  return [
-    ...theta,
-    { of: keys.flat(), put: (result, rho) => ({ ...result, rho }) },
-    { of: byVolatility, put: (result, vega) => ({ ...result, vega }) },
-    ...keys.map((of): Sensitivity => ({
-      of,
-      put: (result, value) => ({ ...result, keyRates: [...(result.keyRates ?? []), value] }),
-    })),
-    ...Object.entries(moves.parameters).map(([name, moved]): Sensitivity => ({
-      of: moved === moves.volatility ? byVolatility : difference(moved),
-      put: (result, value) => ({ ...result, parameters: { ...result.parameters, [name]: value } }),
-    })),
-  ];
+  add: AddValue,
+): Sensitivities {
+  const theta = greeks === "none" || greeks === "moves" ? undefined : thetaOf(trade, moves, add);
+  if (greeks === "none" || greeks === "grid") return { theta, vega: undefined, keyRates: [], parameters: {} };
+  const difference = ({ up, down, width }: Moved): Weighted => {
+    const sum: number[] = [];
+    add(trade, up, 1 / width, sum);
+    add(trade, down, -1 / width, sum);
+    return sum;
+  };
+  const vega = difference(moves.volatility);
+  const parameters: Record<string, Weighted> = {};
+  for (const [name, moved] of Object.entries(moves.parameters))
+    parameters[name] = moved === moves.volatility ? vega : difference(moved);
+  return { theta, vega, keyRates: moves.keysUpTo(lastPayment(trade)).map(difference), parameters };
 }
-
-const scaled = (of: Weighted, factor: number): Weighted =>
-  of.map(([weight, number]) => [weight * factor, number] as const);
 
 /** The curve rolls along its forward rates. */
-function thetaOf(
-  trade: RatesTrade,
-  moves: MarketMoves,
-  valueOf: (trade: RatesTrade, market: RatesMarket) => Weighted,
-): readonly Sensitivity[] {
+function thetaOf(trade: RatesTrade, moves: MarketMoves, add: AddValue): Weighted {
   const next = Math.min(...eventsOf(trade).filter((time) => time > 0));
   const step = Math.min(STEP, next / 4);
-  const [first, second] = [step, 2 * step].map((years) => {
+  const sum: number[] = [];
+  add(trade, moves.market, -1.5 / step, sum);
+  for (const [times, weight] of FORWARD) {
+    const years = times * step;
     const later = laterRatesTrade(trade, years, moves.market);
-    return later === undefined ? [] : valueOf(later, moves.later(years));
-  });
-  const of = [
-    ...scaled(valueOf(trade, moves.market), -1.5 / step),
-    ...scaled(first, 2 / step),
-    ...scaled(second, -0.5 / step),
-  ];
-  return [{ of, put: (result, theta) => ({ ...result, theta }) }];
+    if (later !== undefined) add(later, moves.later(years), weight / step, sum);
+  }
+  return sum;
 }
+
+/** Steps forward and their weights in a derivative of the second order, whose weight of now is −1.5. */
+const FORWARD = [
+  [1, 2],
+  [2, -0.5],
+] as const;
 
 /** Times of payments and rights. */
 function eventsOf({ product, expiry }: RatesTrade): readonly number[] {
@@ -162,6 +168,9 @@ function volatilitiesOf(model: RatesModel): readonly number[] {
   if (model.kind === "hullWhite") return model.volatility.values;
   if (model.kind === "bdt") return model.yieldVolatilities;
   if (model.kind === "blackKarasinski") return [model.volatility];
+  if (model.kind === "g2") return [model.sigma, model.eta];
+  // A move of a basis point, of whatever the formula gives.
+  if (model.kind === "shortRate") return [1e-2];
   return model.kind === "vasicek" || model.kind === "cir" ? [model.sigma] : [0];
 }
 
@@ -182,6 +191,18 @@ function parametersOf(model: RatesModel, volatility: Moved): Readonly<Record<str
   if (model.kind === "hullWhite" || model.kind === "blackKarasinski") {
     const at = (move: number): RatesModel => ({ ...model, meanReversion: model.meanReversion + move });
     return { meanReversion: moved(at(MOVE), at(-MOVE), 2 * MOVE), volatility };
+  }
+  if (model.kind === "g2") {
+    const by = (name: "a" | "b" | "sigma" | "eta" | "rho", down: number, up: number): Moved =>
+      moved({ ...model, [name]: model[name] + up }, { ...model, [name]: model[name] - down }, up + down);
+    const [sigma, eta] = [model.sigma, model.eta].map((own) => Math.min(1e-2 * Math.max(own, 1e-3), own));
+    return {
+      a: by("a", MOVE, MOVE),
+      sigma: by("sigma", sigma, 1e-2 * Math.max(model.sigma, 1e-3)),
+      b: by("b", MOVE, MOVE),
+      eta: by("eta", eta, 1e-2 * Math.max(model.eta, 1e-3)),
+      rho: by("rho", Math.min(1e-3, 1 + model.rho), Math.min(1e-3, 1 - model.rho)),
+    };
   }
   if (model.kind !== "vasicek" && model.kind !== "cir") return {};
   const moves = (["r0", "kappa", "theta", "sigma"] as const).map((name) => {

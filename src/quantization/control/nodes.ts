@@ -1,5 +1,6 @@
 /** The inputs of dynamic programming: a payoff on the points of a tree, and discount factors. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import type { Turns } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /** A payoff at a point of a tree: the state of the chain, the time in years, and the number of the layer. */
@@ -10,12 +11,19 @@ export type Discounting = { readonly rate?: number } | { readonly discountFactor
 
 /**
  * The payoff at all points, discounted to time 0.
- * @throws SpecError for a value that is NaN or +Infinity; −Infinity forbids exercise there
+ * @throws SpecError for a value that is NaN or +Infinity; −Infinity forbids exercise there | the signal's reason
  */
-export function discountedPayoff(place: string, tree: QuantizationTree, payoff: NodePayoff, factors: Float64Array) {
+export async function discountedPayoff(
+  place: string,
+  tree: QuantizationTree,
+  payoff: NodePayoff,
+  factors: Float64Array,
+  turns: Turns,
+): Promise<Float64Array> {
   const { dimension, offsets, sizes, times } = tree;
   const values = new Float64Array(offsets[sizes.length]);
-  for (let k = 0; k < sizes.length; k++)
+  for (let k = 0; k < sizes.length; k++) {
+    if (turns.due) await turns.take();
     for (let i = 0; i < sizes[k]; i++) {
       const row = offsets[k] + i;
       const state = tree.points.subarray(row * dimension, (row + 1) * dimension);
@@ -27,6 +35,7 @@ export function discountedPayoff(place: string, tree: QuantizationTree, payoff: 
         );
       values[row] = value * factors[k];
     }
+  }
   return values;
 }
 

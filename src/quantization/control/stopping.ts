@@ -1,6 +1,7 @@
 /** Optimal stopping on a quantization tree. */
 import { compileExact, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
+import { Turns, type WorkOptions } from "../../turns.ts";
 import { bool, hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
@@ -36,12 +37,13 @@ export const rollbackKernel = kernel({
 });
 
 /** The problem of optimal stopping. */
-export type StoppingSettings = Discounting & {
-  /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
-  readonly payoff: NodePayoff;
-  /** The layers at which exercise is allowed, at all by default; the last one always is. */
-  readonly exercise?: (time: number, layer: number) => boolean;
-};
+export type StoppingSettings = Discounting &
+  Pick<WorkOptions, "signal"> & {
+    /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
+    readonly payoff: NodePayoff;
+    /** The layers at which exercise is allowed, at all by default; the last one always is. */
+    readonly exercise?: (time: number, layer: number) => boolean;
+  };
 
 /** The result of `optimalStopping`. */
 export interface StoppingResult {
@@ -70,8 +72,8 @@ export interface StoppingResult {
  * test/quantization/stopping.test.ts, against reference values and binomial trees.
  *
  * @param tree of the chain that the payoff is a function of.
- * @param settings the payoff, discounting, and when exercise is allowed.
- * @throws SpecError | ShapeError | DisposedError
+ * @param settings the payoff, discounting, when exercise is allowed, and a signal that ends the work.
+ * @throws SpecError | ShapeError | DisposedError | the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, optimalStopping, QuantizationTree } from "feynkac/quantization";
@@ -88,9 +90,10 @@ export interface StoppingResult {
  * console.log(value.toFixed(1)); // 4.4
  */
 export async function optimalStopping(tree: QuantizationTree, settings: StoppingSettings): Promise<StoppingResult> {
-  const { payoff, exercise = () => true } = settings;
+  const { payoff, exercise = () => true, signal } = settings;
+  const turns = new Turns(signal);
   const factors = discountFactors("optimalStopping", tree.times, settings);
-  const host = discountedPayoff("optimalStopping", tree, payoff, factors);
+  const host = await discountedPayoff("optimalStopping", tree, payoff, factors, turns);
   const last = tree.sizes.length - 1;
   const forbidden = host.subarray(tree.offsets[last]).findIndex((x) => x === -Infinity);
   if (forbidden >= 0)
@@ -107,15 +110,16 @@ export async function optimalStopping(tree: QuantizationTree, settings: Stopping
   const isExercised = (layer: number): boolean => exercise(tree.times[layer], layer);
   const { columns, probabilities, slots, rows: totalRows } = rows;
   const shared = { totalRows, slots, columns, probabilities, payoff: payoffs, values };
-  const roll = (isAllowed: (layer: number) => boolean): void => {
+  const roll = async (isAllowed: (layer: number) => boolean): Promise<void> => {
     for (let k = last - 1; k > 0; k--) {
       const place = { firstRow: tree.offsets[k] - 1, nextRow: tree.offsets[k + 1] - 1 };
       device.launch(compiled, { ...shared, ...place, isExercised: isAllowed(k) }, { items: tree.sizes[k] });
+      if (turns.due) await turns.after(device);
     }
   };
-  roll(() => false);
+  await roll(() => false);
   const european = await rootMean(tree, values);
-  roll(isExercised);
+  await roll(isExercised);
   const continued = await rootMean(tree, values);
   const value = isExercised(0) ? Math.max(host[0], continued) : continued;
   return { value, european, values: Float64Array.of(value, ...(await device.read(values))) };

@@ -1,23 +1,25 @@
 /** Swing options: volumes bought at some dates, with bounds on each and on their sum, on a quantization tree. */
 import { SpecError } from "../../errors.ts";
+import { Turns, type WorkOptions } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
 /** The rights of a swing option. */
-export type SwingSettings = Discounting & {
-  /**
-   * The payoff of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more
-   * than it brings.
-   */
-  readonly payoff: NodePayoff;
-  /** The layers that are dates of purchase, at all by default. */
-  readonly dates?: (time: number, layer: number) => boolean;
-  /** The bounds on the volume of a date, [0, 1] by default. */
-  readonly local?: readonly [number, number];
-  /** The bounds on the sum of all volumes. */
-  readonly global: readonly [number, number];
-};
+export type SwingSettings = Discounting &
+  Pick<WorkOptions, "signal"> & {
+    /**
+     * The payoff of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more
+     * than it brings.
+     */
+    readonly payoff: NodePayoff;
+    /** The layers that are dates of purchase, at all by default. */
+    readonly dates?: (time: number, layer: number) => boolean;
+    /** The bounds on the volume of a date, [0, 1] by default. */
+    readonly local?: readonly [number, number];
+    /** The bounds on the sum of all volumes. */
+    readonly global: readonly [number, number];
+  };
 
 /** The result of `swingOption`. */
 export interface SwingResult {
@@ -51,8 +53,8 @@ export interface SwingVertex {
  * test/quantization/swing.test.ts.
  *
  * @param tree of the chain that the payoff is a function of.
- * @param settings the payoff, the dates and the bounds.
- * @throws SpecError for bounds that no plan meets | ShapeError
+ * @param settings the payoff, the dates, the bounds, and a signal that ends the work.
+ * @throws SpecError for bounds that no plan meets | ShapeError | the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, QuantizationTree, swingOption } from "feynkac/quantization";
@@ -67,18 +69,20 @@ export interface SwingVertex {
  * console.log(value.toFixed(1)); // 15.5
  */
 export async function swingOption(tree: QuantizationTree, settings: SwingSettings): Promise<SwingResult> {
-  const { payoff, dates = () => true, local = [0, 1], global } = settings;
+  const { payoff, dates = () => true, local = [0, 1], global, signal } = settings;
+  const turns = new Turns(signal);
   const factors = discountFactors("swingOption", tree.times, settings);
   const isDate = tree.times.map((time, layer) => dates(time, layer));
   const count = isDate.filter(Boolean).length;
-  const host = discountedPayoff("swingOption", tree, (x, t, k) => (isDate[k] ? finite(payoff(x, t, k)) : 0), factors);
+  const onDates: NodePayoff = (x, t, k) => (isDate[k] ? finite(payoff(x, t, k)) : 0);
+  const host = await discountedPayoff("swingOption", tree, onDates, factors, turns);
   const [low, high] = local;
   const units = unitsOf(local, global, count);
   const weighted = vertexWeights(units.least, units.most);
   // Volumes that are bought anyway: a purchase of one unit on each date.
   const strip = low === 0 ? [] : [{ least: count, most: count }];
   const problems = [...weighted, ...strip].map(({ least, most }) => ({ payoff: host, least, most }));
-  const values = await wholeSwings(tree, problems, isDate);
+  const values = await wholeSwings(tree, problems, isDate, { signal });
   const vertices = weighted.map((vertex, i) => ({ ...vertex, value: values[i] }));
   const premium = vertices.reduce((sum, { weight, value }) => sum + weight * value, 0);
   const all = low === 0 ? 0 : values[weighted.length];

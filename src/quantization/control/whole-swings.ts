@@ -2,6 +2,7 @@
 import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { Turns, type WorkOptions } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
@@ -109,7 +110,9 @@ const MAX_VALUES = 2 ** 21;
  * @param tree of the chain that the payoffs are functions of.
  * @param swings payoffs at the tree's points, and bounds: 0 ≤ least ≤ most ≤ number of dates.
  * @param isDate of each layer: whether a unit may be taken.
- * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet)
+ * @param options a signal that ends the work.
+ * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet) | the signal's
+ *   reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, QuantizationTree, wholeSwings } from "feynkac/quantization";
@@ -127,15 +130,17 @@ export async function wholeSwings(
   tree: QuantizationTree,
   swings: readonly WholeSwing[],
   isDate: readonly boolean[],
+  { signal }: Pick<WorkOptions, "signal"> = {},
 ): Promise<Float64Array> {
   check(tree, swings, isDate);
+  const turns = new Turns(signal);
   const largest = Math.max(...tree.sizes);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {
     let width = 0;
     while (to < swings.length && (to === from || (width + swings[to].most + 1) * largest <= MAX_VALUES))
       width += swings[to++].most + 1;
-    values.set(await solve(tree, swings.slice(from, to), isDate), from);
+    values.set(await solve(tree, swings.slice(from, to), isDate, turns), from);
   }
   return values;
 }
@@ -159,6 +164,7 @@ async function solve(
   tree: QuantizationTree,
   swings: readonly WholeSwing[],
   isDate: readonly boolean[],
+  turns: Turns,
 ): Promise<readonly number[]> {
   const { device, sizes, offsets, rows } = tree;
   const precision = tree.settings.precision ?? "f64";
@@ -205,6 +211,7 @@ async function solve(
       device.launch(decide, { ...bounds, firstRow: offsets[k], left, expectations, values }, { items });
       left++;
     } else [values, expectations] = [expectations, values];
+    if (turns.due) await turns.after(device);
   }
   return await atRoot(tree, values, swings, { width, left, isDate: isDate[0] });
 }

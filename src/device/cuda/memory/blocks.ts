@@ -18,6 +18,8 @@ const SMALLEST = 512; // what the driver aligns to
 const STEPS = 8; // sizes in an octave: at most an eighth is wasted
 const COARSE = 2 ** 30;
 const PAGE = 2 ** 21;
+/** The multiple of what is wanted that a block may have at most: the driver takes tens of microseconds for another. */
+const ROOMY = 2;
 
 export interface BlockSettings {
   /** The largest number of bytes that may lie idle. */
@@ -55,7 +57,7 @@ export class Blocks {
   /** @throws OutOfMemoryError */
   allocate(wanted: number): Block {
     const bytes = this.#exact ? Math.max(1, wanted) : blockBytes(wanted);
-    const block = this.#bySize.get(bytes)?.at(-1);
+    const block = this.#idleBlock(bytes);
     if (block !== undefined) {
       this.#forget(block);
       return block;
@@ -78,6 +80,15 @@ export class Blocks {
     if (sameSize === undefined) this.#bySize.set(block.bytes, [block]);
     else sameSize.push(block);
     this.#idleBytes += block.bytes;
+  }
+
+  /** The smallest idle block of at least so many bytes that is not much larger. */
+  #idleBlock(bytes: number): Block | undefined {
+    const own = this.#bySize.get(bytes);
+    if (own !== undefined || this.#exact) return own?.at(-1);
+    let best = ROOMY * bytes + 1;
+    for (const size of this.#bySize.keys()) if (size >= bytes && size < best) best = size;
+    return this.#bySize.get(best)?.at(-1);
   }
 
   #allocate(bytes: number): Block {

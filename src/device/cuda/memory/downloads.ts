@@ -12,6 +12,10 @@ import { PinnedPool, type Pinned } from "./pinned.ts";
 const SMALL = { bytes: 2 ** 16, max: 64 };
 const LARGE = { bytes: 2 ** 22, max: 16 };
 
+/** Bytes of a page of the host's memory, and those whose pages are made at a time. */
+const PAGE = 2 ** 12;
+const PREPARED = 2 ** 22;
+
 interface Download {
   readonly source: number;
   readonly target: Uint8Array;
@@ -21,6 +25,8 @@ interface Download {
   readonly reject: (error: Error) => void;
   recorded: number;
   arrived: number;
+  /** Bytes whose pages the host has made. */
+  prepared: number;
 }
 
 export class Downloads {
@@ -30,6 +36,8 @@ export class Downloads {
   readonly #large: PinnedPool;
   /** Not wholly recorded: at most one. */
   #unfinished: Download | undefined;
+  /** Not wholly arrived, the oldest first. */
+  readonly #open: Download[] = [];
 
   constructor(session: Session, timeline: Timeline) {
     this.#session = session;
@@ -41,7 +49,8 @@ export class Downloads {
   /** Fills `target`, which is not empty. Settles when it is full. */
   start(source: number, target: Uint8Array, sequence: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#unfinished = { source, target, sequence, resolve, reject, recorded: 0, arrived: 0 };
+      this.#unfinished = { source, target, sequence, resolve, reject, recorded: 0, arrived: 0, prepared: 0 };
+      this.#open.push(this.#unfinished);
       try {
         this.#record(this.#unfinished);
       } catch (error) {
@@ -53,6 +62,21 @@ export class Downloads {
   /** Everything asked for so far is recorded. Blocks where that has to wait for pinned memory. */
   settle(): void {
     while (this.#unfinished !== undefined) this.#timeline.waitForOldest();
+  }
+
+  /**
+   * Makes pages of memory that copies will arrive in, while the GPU has none ready: an operating system makes a page
+   * when it is written first, which takes longer than the copy.
+   */
+  prepare(): void {
+    const next = this.#open.find(({ target, prepared }) => prepared < target.length);
+    if (next === undefined) return;
+    const { target } = next;
+    // What has arrived is there to stay.
+    let at = Math.max(next.prepared, next.arrived);
+    const end = Math.min(at + PREPARED, target.length);
+    for (; at < end; at += PAGE) target[at] = 0;
+    next.prepared = at;
   }
 
   /** Records as many pieces as there is pinned memory for. */
@@ -81,7 +105,10 @@ export class Downloads {
     download.target.set(piece.bytes.subarray(0, count), at);
     pool.giveBack(piece);
     download.arrived += count;
-    if (download.arrived === download.target.length) download.resolve();
+    if (download.arrived === download.target.length) {
+      this.#close(download);
+      download.resolve();
+    }
     const unfinished = this.#unfinished;
     if (unfinished === undefined) return;
     try {
@@ -92,7 +119,14 @@ export class Downloads {
   }
 
   #abandon(error: Error): void {
-    this.#unfinished?.reject(error);
+    const download = this.#unfinished;
+    if (download === undefined) return;
+    this.#close(download);
+    download.reject(error);
     this.#unfinished = undefined;
+  }
+
+  #close(download: Download): void {
+    this.#open.splice(this.#open.indexOf(download), 1);
   }
 }

@@ -3,11 +3,11 @@ import { barrierWords, knockOut, liveObstacle, readEnds } from "../../conditions
 import { knockInWords, settleDormant } from "../../conditions/knock-in.ts";
 import { valueAt } from "../../operator/column.ts";
 import { CLOSED_WORDS, grownNode, readClosed } from "../../operator/read-coefficients.ts";
-import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
+import { readSurface } from "../../operator/read-surface.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
-import { atStart, Cursor, Place } from "./records.ts";
+import { atStart, Cursor, ItemPlace } from "./records.ts";
 
 /** The place of an item, one an instance. */
 export const placeOf = fn({
@@ -31,7 +31,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
   const onTheWay = exercise === "policy" || knockIns > 0;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [ItemPlace],
     env: {
       capacity,
       early: exercise === "none" ? 1 : capacity,
@@ -140,7 +140,6 @@ export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: S
       continuous: early && exercise !== "dates",
       policy: exercise === "policy",
       readSurface: readSurface(shape),
-      pieceWords: PIECE_WORDS,
       hasKnockIns: knockIns > 0,
       settleDormant: settleDormant(barriers, knockIns),
       knockInWords: knockInWords(barriers, knockIns),
@@ -161,8 +160,7 @@ export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: S
         env.continuous && firstExercised && x[0] > x[1] && obstacle[0] > obstacle[1] && obstacle[1] > 0;
       if (env.policy) for (let i = 0; i < nodes; i++) active[i] = 0;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface(table, tail);
-      const sliceAt = tail + 2 * pitch + 1 + slice * pieces * env.pieceWords;
+      const surface = env.readSurface(table, tail);
       let row = 0;
       if (env.hasKnockIns) {
         env.settleDormant(coefficients, row, u, dormant, nodes, true);
@@ -180,7 +178,7 @@ export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: S
         row,
         rates: { hRate: 0.0, hFirst: 1.0, firstRate: 0.0 },
         exercise: { isExercised, next: env.closedWords * pitch + instance, slope: 1.0, kink: 0.0 },
-        surface: { move, pieces, sliceAt },
+        surface,
         ends,
         dormantRow: 0,
       };

@@ -4,9 +4,9 @@ import { valueAt } from "../../operator/column.ts";
 import { factorRows } from "../../operator/factor.ts";
 import { matrixRow, rowWeight } from "../../operator/matrix.ts";
 import { Coefficients, coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
-import { PIECE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
+import { SLICE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
 import type { SolverVariant } from "../variant.ts";
-import { atRun, Cursor, Memory, Place } from "./records.ts";
+import { atRun, Cursor, Memory, ItemPlace } from "./records.ts";
 import { Launch } from "../variant.ts";
 
 /**
@@ -16,7 +16,7 @@ import { Launch } from "../variant.ts";
 function varianceAt({ shape, volatility }: SolverVariant) {
   return fn({
     name: "varianceAt",
-    params: { launch: Launch, place: Place, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
+    params: { launch: Launch, place: ItemPlace, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
     env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
     body({ launch, place, cursor: { surface }, of, i, here, piece }, _gpu, env) {
       let found = piece;
@@ -29,7 +29,8 @@ function varianceAt({ shape, volatility }: SolverVariant) {
         variance = of.h * sigma * sigma * here * here;
       }
       if (env.shape === "surface") {
-        const on = env.surfaceSigma(launch.table, surface.sliceAt, surface.pieces, surface.move, piece, here);
+        const { first, spots, slice, move } = surface;
+        const on = env.surfaceSigma(launch.table, first, spots, slice, move, piece, here);
         found = on.piece;
         variance = of.h * on.sigma * on.sigma * here * here;
       }
@@ -46,7 +47,7 @@ function assembleRows(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, homogeneous = false } = variant;
   return fn({
     name: "assembleRows",
-    params: { launch: Launch, place: Place, memory: Memory, cursor: Cursor, of: Coefficients },
+    params: { launch: Launch, place: ItemPlace, memory: Memory, cursor: Cursor, of: Coefficients },
     env: {
       varianceAt: varianceAt(variant),
       rowWeight,
@@ -116,7 +117,7 @@ export function factor(variant: SolverVariant) {
       homogeneous,
       onTheWay: exercise === "policy" || knockIns > 0,
       isSurface: shape === "surface",
-      pieceWords: PIECE_WORDS,
+      sliceWords: SLICE_WORDS,
       readCoefficients: readCoefficients(shape === "formula"),
       coefficientWords: coefficientWords(shape === "formula"),
       assembleRows: assembleRows(variant),
@@ -129,13 +130,13 @@ export function factor(variant: SolverVariant) {
       const { exercise, surface, ends, dormantRow } = cursor;
       let { row } = cursor;
       let { hRate, hFirst, firstRate } = cursor.rates;
-      let { sliceAt } = surface;
+      let { slice } = surface;
       if (!env.homogeneous || step.run === 0) {
         const of = env.readCoefficients(coefficients, row);
         row += env.coefficientWords;
         env.assembleRows({ launch, place, memory, cursor, of });
         hRate = of.hRate;
-        if (env.isSurface) sliceAt += surface.pieces * env.pieceWords;
+        if (env.isSurface) slice += surface.spots * env.sliceWords;
         if (env.homogeneous) {
           hFirst = of.h;
           firstRate = of.hRate;
@@ -160,7 +161,7 @@ export function factor(variant: SolverVariant) {
         row,
         rates: { hRate, hFirst, firstRate },
         exercise,
-        surface: { move: surface.move, pieces: surface.pieces, sliceAt },
+        surface: { move: surface.move, spots: surface.spots, first: surface.first, slice },
         ends,
         dormantRow,
       };

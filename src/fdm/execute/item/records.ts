@@ -4,7 +4,7 @@ import { Column } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
 
 /** The instance of a work item, and its columns of what the launch brings. */
-export const Place = record({
+export const ItemPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -51,8 +51,8 @@ export const Cursor = record({
    * place of the next step's in the table.
    */
   exercise: record({ isExercised: bool, next: i32, slope: real, kink: real }),
-  /** A volatility surface: its parallel move, the pieces of a slice, where the next slice starts in the table. */
-  surface: record({ move: real, pieces: i32, sliceAt: i32 }),
+  /** A volatility surface: its parallel move, its spots and the next slice in the table. */
+  surface: record({ move: real, spots: i32, first: i32, slice: i32 }),
   /** The nodes between which the trade is alive. */
   ends: Ends,
   /** The last event's words of what is dormant. */
@@ -74,7 +74,7 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback, at its start and after the first run of steps. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: ItemPlace, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 
 export type Cursor = ValueOf<typeof Cursor>;

@@ -2,17 +2,17 @@ import { fn } from "../../../kernel/index.ts";
 import { barrierWords, NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { valueAt } from "../../operator/column.ts";
 import { CLOSED_WORDS, readClosed, readCoefficients } from "../../operator/read-coefficients.ts";
-import { PIECE_WORDS, readSurface } from "../../operator/read-surface.ts";
+import { readSurface } from "../../operator/read-surface.ts";
 import { readAhead } from "./ahead.ts";
 import { holdRuns, settleRuns } from "./barrier.ts";
 import { layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atStart } from "./records.ts";
 import { FAR } from "./scan.ts";
 
 /** The payoff on a run in closed form, into u and `paid`; returns what is paid before the run and after it. */
-const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
+const expireClosed = ({ rows, timeDependent, held, summed }: TeamPlan) =>
   fn({
     name: "expireClosed",
     params: atStart,
@@ -38,7 +38,7 @@ const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
   });
 
 /** The payoff on a run from the table, where V(S, T) may have a column of its own. */
-const expireTable = ({ rows, early, held, summed }: Plan) =>
+const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
   fn({
     name: "expireTable",
     params: atStart,
@@ -63,7 +63,7 @@ const expireTable = ({ rows, early, held, summed }: Plan) =>
   });
 
 /** Sets the nodes, the values at expiry, what is knocked out at expiry, and the first words of the time program. */
-export function begin(plan: Plan) {
+export function begin(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;
   return fn({
@@ -86,7 +86,6 @@ export function begin(plan: Plan) {
       expireClosed: expireClosed(plan),
       expireTable: expireTable(plan),
       readSurface: readSurface(shape),
-      pieceWords: PIECE_WORDS,
       settleRuns: settleRuns(plan),
       holdRuns: holdRuns(barriers, rows),
       barrierWords: barrierWords(barriers),
@@ -124,7 +123,7 @@ export function begin(plan: Plan) {
       if (gpu.localId() === 0) gpu.atomicStore(scans.counter, 0, 0);
       yield;
       const tail = (env.closed ? env.closedWords : (obstacleColumn + 1) * nodes) * pitch;
-      const { slice, move, pieces } = env.readSurface(table, tail);
+      const { move, spots, first: firstSpot, slice } = env.readSurface(table, tail);
       let live = { low: -1, high: env.rows, lowHeld: -1, highHeld: -1 };
       if (env.hasBarriers) {
         live = env.settleRuns({ launch, place, row: 0, u, paid });
@@ -142,7 +141,7 @@ export function begin(plan: Plan) {
         signOfFirst: 1.0,
         needed: env.FAR,
         reach: 0,
-        slice: { row: tail + 2 * pitch + 1 + slice * pieces * env.pieceWords, pieces, move, piece: 0 },
+        slice: { move, spots, first: firstSpot, slice, piece: 0 },
         live,
         obstacle: { paid, before, after, isFirstExercised },
         moves: env.closedWords * pitch + instance,

@@ -8,7 +8,7 @@ import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
 
 /** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
-export const Place = record({
+export const TeamPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -38,10 +38,8 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/**
- * The slice of a surface that a step takes, and the piece in it that the run's first node was in. See `readSurface`.
- */
-export const Slice = record({ row: i32, pieces: i32, move: real, piece: i32 });
+/** A surface and the slice that a step takes, see `readSurface`, and the piece that the run's first node was in. */
+export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
 export const Rows = record({ a: write(real), c: write(real) });
@@ -79,14 +77,14 @@ export const Scans = record({
 });
 
 /**
- * The solution, and what elimination makes of it. Where steps are `scaled` (`Plan`), u is, after the first
+ * The solution, and what elimination makes of it. Where steps are `scaled` (`TeamPlan`), u is, after the first
  * factorisation, times 2/pivot.
  */
-export const State = record({ u: write(real), z: write(real) });
+export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
  * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
- * (`Plan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
+ * (`TeamPlan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
  */
 export const Obstacle = record({
   paid: write(real),
@@ -119,7 +117,7 @@ export const Memory = record({
   mesh: Mesh,
   /** The first coefficients (`readAhead`), in workgroup memory. */
   ahead: write(real),
-  state: State,
+  state: TeamState,
   rows: Rows,
   factors: Factors,
   products: Products,
@@ -171,5 +169,5 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback, at its start and after the first run of steps. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: TeamPlace, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -1,13 +1,13 @@
 import { fn, real } from "../../../kernel/index.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
-import { PIECE_WORDS } from "../../operator/read-surface.ts";
+import { SLICE_WORDS } from "../../operator/read-surface.ts";
 import { EVENTS } from "../../time/flags.ts";
 import { assembleRuns, rescaleRuns } from "./assemble.ts";
 import { cutRuns, pinRuns } from "./barrier.ts";
 import { sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics } from "./metrics.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { weighRuns } from "./sums.ts";
@@ -16,7 +16,7 @@ import { weighRuns } from "./sums.ts";
  * The rows of I − hL, times `rowScale`, which `coefficients` are already, by the shortest of the ways there are.
  * Returns the piece of a surface that the run's first node is in.
  */
-function makeRows(plan: Plan) {
+function makeRows(plan: TeamPlan) {
   const { rows, hasBarriers, metrics, rescaled, summed } = plan;
   return fn({
     name: "makeRows",
@@ -66,7 +66,7 @@ function makeRows(plan: Plan) {
 }
 
 /** Assembles I − hL and factors it, and brings the state into the scale of the new factors. */
-export function factor(plan: Plan) {
+export function factor(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, eventful, held, scaled, summed, variant } = plan;
   return fn({
     name: "factor",
@@ -82,7 +82,7 @@ export function factor(plan: Plan) {
       scaled,
       isSummed: summed,
       isSurface: variant.shape === "surface",
-      pieceWords: PIECE_WORDS,
+      sliceWords: SLICE_WORDS,
       reachOf: reachOf(team),
       makeRows: makeRows(plan),
       factorRuns: factorRuns(team, rows, { lasting, scaled, summed }),
@@ -134,10 +134,10 @@ export function factor(plan: Plan) {
       } while (again);
       if (!summed) hLast = h;
       else if (step.run === 0) hLast = h * rowScale;
-      let { row: sliceRow, piece } = slice;
+      let { slice: sliceAt, piece } = slice;
       if (env.isSurface) {
         piece = found;
-        sliceRow += slice.pieces * env.pieceWords;
+        sliceAt += slice.spots * env.sliceWords;
       }
       if (env.hasBarriers && !env.policy) env.pinRuns(gain, live, 2.0);
       if (summed) signOfFirst = rows.c[0] < 0 ? -1.0 : 1.0;
@@ -155,7 +155,7 @@ export function factor(plan: Plan) {
         signOfFirst,
         needed,
         reach,
-        slice: { row: sliceRow, pieces: slice.pieces, move: slice.move, piece },
+        slice: { move: slice.move, spots: slice.spots, first: slice.first, slice: sliceAt, piece },
         live,
         obstacle,
         moves: cursor.moves,

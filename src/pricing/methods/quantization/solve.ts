@@ -13,7 +13,7 @@ import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
-import { exactEstimate } from "../../rights/exact.ts";
+import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import type { Trees } from "./trees.ts";
@@ -160,11 +160,11 @@ async function solveGroup(
   try {
     await trees.use(`${keyOf(spec)} ${precision}`, make, async (tree) => {
       const memory = factors.sigma.length > 1 ? await tree.memory() : 1;
-      await valueSwings(tree, group.filter(isSwing));
+      await valueSwings(tree, group.filter(isSwing), signal);
       for (const task of group) {
         signal?.throwIfAborted();
         task.memory = memory;
-        if (!isSwing(task)) task.value = await valueOption(tree, task);
+        if (!isSwing(task)) task.value = await valueOption(tree, task, signal);
       }
     });
   } catch (error) {
@@ -194,7 +194,11 @@ async function relativeSpots(tree: QuantizationTree, sigma: readonly number[]): 
 }
 
 /** All swings of a tree by one backward pass: they have its dates in common. */
-async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Promise<void> {
+async function valueSwings(
+  tree: QuantizationTree,
+  tasks: readonly Task[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
   if (tasks.length === 0) return;
   const { offsets, sizes } = tree;
   const bySigma = new Map<string, Float64Array>();
@@ -221,17 +225,18 @@ async function valueSwings(tree: QuantizationTree, tasks: readonly Task[]): Prom
     tree,
     swings,
     tree.times.map((_, layer) => layer > 0 || isFirstADate),
+    { signal },
   );
   tasks.forEach((task, i) => (task.value = values[i]));
 }
 
-async function valueOption(tree: QuantizationTree, task: Task): Promise<number> {
+async function valueOption(tree: QuantizationTree, task: Task, signal: AbortSignal | undefined): Promise<number> {
   const { terms } = task.request;
   const { sigma } = task.tree.factors;
   const means = await tree.means((x) => growthAt(sigma, x));
   const forwards = forwardsOf(task.request, task.times);
   const payoff: NodePayoff = (x, _t, k) => payoffOf(terms, (forwards[k] * growthAt(sigma, x)) / means[k]);
   const exercise = (_t: number, layer: number): boolean => layer > 0;
-  return (await optimalStopping(tree, { payoff, discountFactors: discountFactorsOf(terms, task.times), exercise }))
-    .value;
+  const discountFactors = discountFactorsOf(terms, task.times);
+  return (await optimalStopping(tree, { payoff, discountFactors, exercise, signal })).value;
 }

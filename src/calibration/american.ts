@@ -1,0 +1,227 @@
+/**
+ * European volatilities from prices of American options. First each quote is taken by itself: the volatility, one for
+ * all spots and times, with which the American option has the price. Then the premium of early exercise is that under
+ * the local volatility of all quotes together, and the European price is what is left of the quote without it; this is
+ * repeated, since the local volatility follows from European prices.
+ *
+ * Source: Burkovska et al., *Calibration to American options: numerical investigation of the de-Americanization
+ * method*, Quant. Finance 18 (2018), for the first part. Verified: test/calibration/american.
+ */
+import { runOnHost } from "../kernel/index.ts";
+import {
+  type AffineSpot,
+  type ForwardCurve,
+  integrate,
+  type LocalSurface,
+  rowMean,
+  rowVolatility,
+} from "../market/index.ts";
+import { logNormalOption } from "../models/index.ts";
+import { earlyExerciseKernel, PLACE, QUOTE, STEP, WORK } from "./early-exercise.ts";
+
+/** The underlying of American quotes. */
+export interface AmericanMarket {
+  readonly affine: AffineSpot;
+  readonly rates: ForwardCurve;
+}
+
+/** An American option. */
+export interface AmericanOption {
+  readonly time: number;
+  readonly strike: number;
+  /** 1 for a call, −1 for a put. */
+  readonly sign: number;
+}
+
+/** Nodes of the mesh; steps of time, and those that each dividend adds. */
+const [NODES, STEPS, LEAST_STEPS] = [201, 50, 10];
+/** The extent of the mesh in deviations, and how many of them lie beyond the strike. */
+const [EXTENT, BEYOND] = [5, 3] as const;
+/** Implicit steps from expiry and from each dividend, which damp what a kink excites. */
+const DAMPING = 4;
+
+/** The steps of one expiry, as the kernel reads them, with the times of their ends from 0 on. */
+interface Steps {
+  readonly rows: readonly number[];
+  readonly times: readonly number[];
+}
+
+/**
+ * Steps that become shorter towards expiry and towards each dividend, where exercise leaves a kink that the first
+ * steps damp.
+ */
+function stepsTo(expiry: number, { affine, rates }: AmericanMarket): Steps {
+  const ends = [...new Set([...affine.times.filter((time) => time < expiry), expiry])];
+  const steps = ends.flatMap((end, i) => {
+    const from = i > 0 ? ends[i - 1] : 0;
+    const count = LEAST_STEPS + Math.ceil((STEPS * (end - from)) / expiry);
+    return Array.from({ length: count }, (_, n) => {
+      return { time: from + (end - from) * (1 - (1 - n / count) ** 2), theta: n >= count - DAMPING ? 1 : 0.5 };
+    });
+  });
+  const times = [...steps.map(({ time }) => time), expiry];
+  const rows = times.flatMap((time, n) => {
+    const [now, before] = [affine.at(time), affine.before(time)];
+    const next = times[Math.min(n + 1, steps.length)];
+    const decay = integrate(rates, next) - integrate(rates, time);
+    return [next - time, decay, steps[n]?.theta ?? 1, now.scale, now.cash, before.scale, before.cash];
+  });
+  return { rows, times };
+}
+
+/** American options of one underlying, prepared for prices by levels of volatility or by a surface. */
+export class AmericanOptions {
+  readonly #options: readonly AmericanOption[];
+  readonly #market: AmericanMarket;
+  readonly #steps = new Map<number, Steps>();
+
+  constructor(options: readonly AmericanOption[], market: AmericanMarket) {
+    this.#options = options;
+    this.#market = market;
+    for (const { time } of options) if (!this.#steps.has(time)) this.#steps.set(time, stepsTo(time, market));
+  }
+
+  /** The European price with one volatility of X for all spots and times. */
+  european(l: number, sigma: number): number {
+    const { strike, sign, time } = this.#options[l];
+    const { affine, rates } = this.#market;
+    const { scale, cash } = affine.at(time);
+    const variance = sigma * sigma * time;
+    const mean = Math.log(scale * affine.start) - 0.5 * variance;
+    return (
+      Math.exp(-integrate(rates, time)) * logNormalOption(sign > 0 ? "call" : "put", strike - cash, mean, variance)
+    );
+  }
+
+  /** American prices of some options, each with one volatility of X for all spots and times. */
+  atLevels(which: readonly number[], levels: readonly number[]): number[] {
+    return this.#solve(which, levels).map(({ american, european }, i) => {
+      const intrinsic = this.intrinsic(which[i]);
+      if (american <= intrinsic) return intrinsic;
+      return Math.max(this.european(which[i], levels[i]) + american - european, intrinsic);
+    });
+  }
+
+  strike(l: number): number {
+    return this.#options[l].strike;
+  }
+
+  /** What exercise pays at once. */
+  intrinsic(l: number): number {
+    const { strike, sign } = this.#options[l];
+    const { start, at } = this.#market.affine;
+    return sign * (start + at(0).cash - strike);
+  }
+
+  /** The premium of early exercise under the local volatility of X, whose typical size is `level`. */
+  premium(l: number, level: number, surface: LocalSurface): number {
+    const { low, width } = this.#mesh(l, level);
+    const { times } = this.#steps.get(this.#options[l].time)!;
+    const { start } = this.#market.affine;
+    const squares = new Float64Array(NODES * (times.length - 1));
+    for (let n = 0; n < times.length - 1; n++) {
+      const row = rowMean(surface, times[n], times[n + 1]);
+      for (let j = 0; j < NODES; j++)
+        squares[n * NODES + j] = rowVolatility(surface, row, start * Math.exp(low + j * width)) ** 2;
+    }
+    const [{ american, european }] = this.#solve([l], [level], squares);
+    return Math.max(american - european, 0);
+  }
+
+  #mesh(l: number, level: number): { readonly low: number; readonly width: number } {
+    const { time, strike } = this.#options[l];
+    const { affine } = this.#market;
+    const { scale, cash } = affine.at(time);
+    const moneyness = Math.log((strike - cash) / (scale * affine.start));
+    const deviation = level * Math.sqrt(time);
+    const reach = Math.max(EXTENT * deviation, Math.abs(moneyness) + BEYOND * deviation);
+    const width = (2 * reach) / (NODES - 1);
+    // The strike lies on a node, where the payoff has its kink.
+    const low = moneyness - Math.round((moneyness + reach) / width) * width;
+    return { low, width };
+  }
+
+  /** Both prices of some options by the kernel, on meshes for `levels` of volatility. */
+  #solve(
+    which: readonly number[],
+    levels: readonly number[],
+    squares?: Float64Array,
+  ): { readonly american: number; readonly european: number }[] {
+    const items = which.length;
+    const rows: number[] = [];
+    const starts = new Map<number, number>();
+    const quote = new Float64Array(QUOTE * items);
+    const place = new Int32Array(PLACE * items);
+    which.forEach((l, i) => {
+      const { time, strike, sign } = this.#options[l];
+      const { rows: own, times } = this.#steps.get(time)!;
+      if (!starts.has(time)) {
+        starts.set(time, rows.length / STEP);
+        rows.push(...own);
+      }
+      const { low, width } = this.#mesh(l, levels[i]);
+      quote.set([strike, sign, squares === undefined ? levels[i] : 1, low, width], QUOTE * i);
+      place.set([starts.get(time)!, times.length - 1], PLACE * i);
+    });
+    const output = new Float64Array(2 * items);
+    const shared = { items, nodes: NODES, start: this.#market.affine.start, step: Float64Array.from(rows) };
+    const work = new Float64Array(WORK * NODES * items);
+    const [isFlat, square] = [squares === undefined, squares ?? Float64Array.of(1)];
+    runOnHost(earlyExerciseKernel, { ...shared, isFlat, quote, place, square, work, output }, items);
+    return which.map((_, i) => ({ american: output[i], european: output[items + i] }));
+  }
+}
+
+/** Volatilities outside of these are none of a market. */
+const [LOWEST, HIGHEST] = [1e-3, 10];
+/** A price that is nearer than this to what exercise at once pays, relative to the strike, determines no volatility. */
+const LEAST_TIME_VALUE = 1e-6;
+/** The largest number of launches, of which the first halve the logarithm: the price is flat at one end. */
+const [ITERATIONS, HALVINGS] = [60, 6];
+
+/**
+ * The one volatility of X with which each American option has its price, by the Illinois method, in launches of all
+ * options that are left; undefined where the price is not above what exercise at once or certainty pays, or not below
+ * what any volatility gives.
+ */
+export function flatVolatilities(options: AmericanOptions, prices: readonly number[]): (number | undefined)[] {
+  const all = prices.map((_, l) => l);
+  const errorsAt = (which: readonly number[], levels: readonly number[]): number[] =>
+    options.atLevels(which, levels).map((value, i) => value - prices[which[i]]);
+  const low = new Array<number>(all.length).fill(LOWEST);
+  const high = new Array<number>(all.length).fill(HIGHEST);
+  const [below, above] = [errorsAt(all, low), errorsAt(all, high)];
+  const isKnown = all.map((l) => -below[l] > LEAST_TIME_VALUE * options.strike(l) && above[l] > 0);
+  const found = high.slice();
+  const side = new Array<number>(all.length).fill(0);
+  let open = all.filter((l) => isKnown[l]);
+  for (let i = 0; i < ITERATIONS && open.length > 0; i++) {
+    const trial = open.map((l) =>
+      i < HALVINGS ? Math.sqrt(low[l] * high[l]) : low[l] + (below[l] / (below[l] - above[l])) * (high[l] - low[l]),
+    );
+    const errors = errorsAt(open, trial);
+    open = open.filter((l, at) => {
+      const error = errors[at];
+      found[l] = trial[at];
+      if (error < 0) {
+        [low[l], below[l]] = [trial[at], error];
+        if (side[l] < 0) above[l] *= 0.5;
+      } else {
+        [high[l], above[l]] = [trial[at], error];
+        if (side[l] > 0) below[l] *= 0.5;
+      }
+      side[l] = Math.sign(error);
+      return high[l] - low[l] > 1e-10 * high[l] && Math.abs(error) > 1e-12 * prices[l];
+    });
+  }
+  return all.map((l) => (isKnown[l] ? found[l] : undefined));
+}
+
+/** A change of the volatility by this, relatively, has to change the price by `LEAST_SHARE` of the premium. */
+const [CHANGE, LEAST_SHARE] = [0.01, 0.002];
+
+/** Tells whether an American price determines its volatility: near to exercise at once it hardly depends on it. */
+export function isDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
+  const [moved] = options.atLevels([l], [level * (1 + CHANGE)]);
+  return moved - price > LEAST_SHARE * (price - options.european(l, level));
+}

@@ -1,0 +1,55 @@
+/**
+ * A spot with cash dividends as an affine function of a martingale (Buehler 2010):
+ *
+ *   S(t) = scale(t)·X(t) + cash(t),   X(0) = S(0) − cash(0),   scale(t) = e^{∫(r − q)}·Π(1 − pᵢ),
+ *
+ * where cash(t) is what the cash dividends after t, up to a horizon, are worth at t, grown as the spot grows. An option
+ * on S with strike K is scale(T) options on X with strike (K − cash(T))/scale(T), and X has no dividends.
+ * Source: Buehler, *Volatility and dividends*, 2010. Verified: test/calibration/american, by prices of whole books.
+ */
+import type { Dividends } from "./dividends.ts";
+import { INSTANT, integrate } from "./piecewise.ts";
+import type { ForwardCurve } from "./rates.ts";
+
+/** The coefficients at one time. */
+export interface Affine {
+  readonly scale: number;
+  readonly cash: number;
+}
+
+/** The decomposition of one underlying's spot. */
+export interface AffineSpot {
+  /** X(0), > 0 where the forward to the horizon is. */
+  readonly start: number;
+  /** The times of the dividends up to the horizon. */
+  readonly times: readonly number[];
+  /** The coefficients after the dividends of that time. */
+  readonly at: (time: number) => Affine;
+  /** The same before them. */
+  readonly before: (time: number) => Affine;
+}
+
+/** The decomposition with the cash dividends up to a horizon. */
+export function affineSpot(
+  { spot, rates, dividends }: { readonly spot: number; readonly rates: ForwardCurve; readonly dividends: Dividends },
+  horizon: number,
+): AffineSpot {
+  const paid = dividends.discrete.filter(({ time }) => time <= horizon + INSTANT);
+  const growth = (time: number, isPaid: (of: number) => boolean): number =>
+    paid.reduce(
+      (left, dividend) => (isPaid(dividend.time) ? left * (1 - dividend.proportional) : left),
+      Math.exp(integrate(rates, time) - dividends.yield * time),
+    );
+  const worth = paid.map(({ time, cash }) => (cash > 0 ? cash / growth(time, (of) => of <= time) : 0));
+  const affine = (time: number, isPaid: (of: number) => boolean): Affine => {
+    const scale = growth(time, isPaid);
+    const left = paid.reduce((sum, dividend, i) => (isPaid(dividend.time) ? sum : sum + worth[i]), 0);
+    return { scale, cash: scale * left };
+  };
+  return {
+    start: spot - affine(0, () => false).cash,
+    times: paid.map(({ time }) => time),
+    at: (time) => affine(time, (of) => of <= time),
+    before: (time) => affine(time, (of) => of < time),
+  };
+}

@@ -1,0 +1,106 @@
+/**
+ * American quotes, and quotes of underlyings with dividends on dates: prices under a known local volatility, by the
+ * book's own engine, are fitted, and European options have the same prices under the fit.
+ */
+import { describe, expect, it } from "vitest";
+import { forwardAt } from "../../src/book/carry.ts";
+import { blackDeviation } from "../../src/calibration/index.ts";
+import { openDevice } from "../../src/device/index.ts";
+import { type MarketInput, parseBook, priceBook, readHeader } from "../../src/index.ts";
+import { integrate } from "../../src/market/index.ts";
+
+type VolatilityInput = NonNullable<NonNullable<MarketInput["underlyings"]>[string]["volatility"]>;
+
+const EXPIRIES = [0.1, 0.6, 1.5];
+const TIMES = [0, 0.5, 1.5];
+const SPOTS = Array.from({ length: 61 }, (_, i) => 100 * Math.exp(2.5 * (i / 30 - 1)));
+
+interface Case {
+  readonly exercise: "european" | "american";
+  readonly level: number;
+  readonly skew: number;
+  readonly rate: number;
+  readonly discrete: readonly { readonly date: number; readonly cash?: number; readonly proportional?: number }[];
+  readonly tolerance: number;
+}
+
+const TWICE = [
+  { date: 0.3, cash: 2 },
+  { date: 0.8, proportional: 0.02 },
+  { date: 1.3, cash: 2 },
+] as const;
+const cases: readonly Case[] = [
+  { exercise: "european", level: 0.25, skew: 1, rate: 0.03, discrete: TWICE, tolerance: 1e-4 },
+  { exercise: "american", level: 0.25, skew: 1, rate: 0.03, discrete: TWICE, tolerance: 6e-4 },
+  { exercise: "american", level: 0.5, skew: 0.5, rate: 0.06, discrete: [], tolerance: 6e-4 },
+  { exercise: "american", level: 0.12, skew: 0.8, rate: -0.01, discrete: [{ date: 0.5, cash: 5 }], tolerance: 1e-3 },
+];
+
+describe.each(cases)("$exercise quotes, $discrete.length dividends, rate $rate", (one) => {
+  it("give the surface back that they are prices of", async () => {
+    const { exercise, level, skew, rate, discrete, tolerance } = one;
+    using device = await openDevice({ backend: "cpu", threads: 1 });
+    const smile = SPOTS.map((spot) => level * (0.75 + 0.5 / (1 + (spot / 100) ** (2 * skew))));
+    const volatility = { surface: { times: TIMES, spots: SPOTS, volatility: TIMES.map(() => smile) } };
+    const market = (of: VolatilityInput): MarketInput => ({
+      rates: { EUR: rate },
+      underlyings: { A: { spot: 100, currency: "EUR", dividends: { yield: 0.01, discrete }, volatility: of } },
+    });
+    const options = EXPIRIES.flatMap((expiry) =>
+      [-2, -1, -0.5, 0, 0.5, 1, 2].flatMap((step) => {
+        const strike = 100 * Math.exp(step * level * Math.sqrt(expiry));
+        return [{ expiry, strike, type: "call" } as const, { expiry, strike, type: "put" } as const];
+      }),
+    );
+    const pricesOf = async (of: VolatilityInput, terms: object): Promise<number[]> => {
+      const trades = options.map(({ type, ...option }, i) => {
+        return { id: `T${i}`, underlying: "A", payoff: type, ...option, ...terms };
+      });
+      const book = parseBook({ asOf: "2026-11-20", market: market(of), trades });
+      const { results } = await priceBook(book, { device, greeks: "none", accuracy: 1e-5 });
+      return results.map(({ value }) => value!);
+    };
+    const prices = await pricesOf(volatility, { exercise });
+    const quotes = options.map((option, i) => ({ ...option, price: prices[i] }));
+    const header = readHeader({ asOf: "2026-11-20", market: market({ quotes, fit: "local", exercise }) });
+    const fit = header.market.calibration.underlyings.A;
+    expect(fit.status).toBe("converged");
+    const underlying = header.market.underlyings.get("A")!;
+    const [known, fitted] = [await pricesOf(volatility, {}), await pricesOf(fit.volatility!, {})];
+    options.forEach(({ expiry, strike, type }, i) => {
+      const forward = forwardAt(underlying, expiry);
+      // Options in the money say little of their volatility.
+      if ((type === "call") !== strike >= forward) return;
+      const [from, to] = [known[i], fitted[i]].map((value) => {
+        const price = value * Math.exp(integrate(underlying.rates, expiry));
+        const quoted = { forward, strike, price, sign: type === "call" ? 1 : -1 };
+        return blackDeviation({ quoted }).deviation / Math.sqrt(expiry);
+      });
+      expect(Math.abs(to - from)).toBeLessThan(tolerance);
+      expect(Math.abs(fit.quotes[i].implied! - from)).toBeLessThan(tolerance);
+    });
+    if (exercise === "american") {
+      const premiums = fit.quotes.map(({ premium }) => premium ?? 0);
+      expect(Math.max(...premiums)).toBeGreaterThan(0.05);
+    }
+  });
+});
+
+describe("an American quote", () => {
+  const read = (quote: object): readonly string[] => {
+    const quotes = [
+      { expiry: 1, strike: 100, implied: 0.2 },
+      { expiry: 1, strike: 130, exercise: "american", ...quote },
+    ];
+    const volatility = { quotes, fit: "none" };
+    const market = { rates: { EUR: 0.05 }, underlyings: { A: { spot: 100, currency: "EUR", volatility } } };
+    return readHeader({ asOf: "2026-11-20", market }).market.calibration.underlyings.A.warnings;
+  };
+
+  it("that exercise at once pays is left out by its path", () => {
+    expect(read({ type: "put", price: 30 })).toEqual([expect.stringMatching(/quotes\[1\]: the price is not between/)]);
+    expect(read({ type: "put", price: 30.001 })).toEqual([expect.stringMatching(/quotes\[1\]: the price is so near/)]);
+    expect(read({ type: "put", price: 131 })).toEqual([expect.stringMatching(/quotes\[1\]: the price is not between/)]);
+    expect(read({ type: "put", price: 31.5 })).toEqual([]);
+  });
+});

@@ -1,0 +1,65 @@
+/** Short rates that users write as formulas, beside the same models by name. */
+import { afterAll, describe, expect, test } from "vitest";
+import { type PricedTrade, readBook } from "../../src/book/index.ts";
+import { createCpuDevice } from "../../src/device/cpu/index.ts";
+import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
+
+const device = createCpuDevice({ threads: 1 });
+afterAll(() => {
+  expect(device.liveBuffers).toBe(0);
+  device[Symbol.dispose]();
+});
+
+const curve = [1, 3, 10].map((date, i) => ({ date, zero: 0.02 + 0.004 * i }));
+const swap = { start: 1, end: 5, frequency: 1, notional: 100 };
+const bond = { maturity: 5, coupon: 0.03, frequency: 1, notional: 100 };
+const trades = [
+  { swaption: "payer", strike: 0.03, exercise: [1, 2, 3], swap },
+  { bond: { ...bond, calls: [2, 3].map((date) => ({ date, price: 100 })) } },
+  { cap: { start: 1, end: 4, frequency: 1, notional: 100 }, strike: 0.03 },
+].map((trade, i) => ({ id: `${i}`, currency: "EUR", ...trade }));
+
+const bookOf = (rates: object) => readBook({ asOf: "2026-01-01", market: { rates: { EUR: rates } }, trades });
+
+async function priced(rates: object, options: Partial<PricingOptions> = {}): Promise<readonly PricedTrade[]> {
+  const { results } = await priceBook(bookOf(rates), { device, ...options });
+  return results.map((result) => {
+    if (result.status !== "ok") throw new Error(JSON.stringify(result.error));
+    return result;
+  });
+}
+
+describe("a short rate by formulas", () => {
+  test("is Hull and White's model where it is written so, with its sensitivities", async () => {
+    const written = { r0: 0.01, drift: "-0.1*(r - 0.01)", volatility: "0.01", range: [-0.19, 0.21], curve };
+    const named = await priced({ hullWhite: { meanReversion: 0.1, volatility: 0.01, curve } });
+    const own = await priced({ shortRate: written });
+    named.forEach((exact, i) => {
+      expect(own[i].method).toBe("fdm");
+      expect(Math.abs(own[i].value - exact.value)).toBeLessThan(own[i].errorEstimate! + exact.errorEstimate!);
+      expect(own[i].errorEstimate).toBeLessThan(2e-5);
+      for (const name of ["vega", "rho", "theta"] as const) expect(own[i][name]! / exact[name]!).toBeCloseTo(1, 3);
+    });
+  });
+
+  /** Brennan and Schwartz: no closed form, and no rate below 0; the reference is a finer and a wider mesh. */
+  test("may depend on the rate and on time", async () => {
+    const written = { r0: 0.02, drift: "0.2*(0.03 - r)", volatility: "0.2*r*(1 + 0.1*t)", range: [0, 1], curve };
+    const [payer, callable, cap] = await priced({ shortRate: written }, { greeks: "none" });
+    const wider = await priced({ shortRate: { ...written, range: [0, 0.5] } }, { greeks: "none" });
+    [payer, callable, cap].forEach(({ value, errorEstimate }, i) => {
+      expect(Math.abs(value - wider[i].value)).toBeLessThan(errorEstimate! + wider[i].errorEstimate!);
+    });
+  });
+
+  test("is an error that names its place where it cannot be", () => {
+    const written = { r0: 0.02, drift: "0.2*(0.03 - r)", volatility: "0.01", range: [-0.2, 0.3], curve: 0.03 };
+    const fails = (change: object, expected: RegExp): void => {
+      expect(() => bookOf({ shortRate: { ...written, ...change } })).toThrow(expected);
+    };
+    fails({ range: [0.1, 0.3] }, /rates\.EUR\.shortRate\.range.*both sides of r0/);
+    fails({ volatility: "0.1*sqrt(r)" }, /shortRate\.volatility.*max\(r, 0\)/);
+    fails({ volatility: "r" }, /shortRate\.volatility.*≥ 0/);
+    fails({ drift: "0.2*(q - r)" }, /shortRate\.drift/);
+  });
+});
