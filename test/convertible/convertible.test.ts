@@ -87,7 +87,7 @@ function randomTrades(count: number): readonly Trade[] {
   });
 }
 
-/** Figures with estimates, but theta: the finite differences' is that of the equation, to which the estimate belongs. */
+/** Figures with estimates, without theta: that of the closed form is a difference of first order. */
 const SENSITIVITIES = ["delta", "gamma", "vega", "rho", "creditSensitivity"] as const;
 
 test("estimates of finite differences cover the distance from closed forms", async () => {
