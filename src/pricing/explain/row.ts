@@ -75,6 +75,10 @@ function pairOf(before: Trade, after: Trade, years: number): Pair {
       "averages, lookbacks, swings and mean-reverting factors are not explained in this version; " +
         "price both books and compare them",
     );
+  if ([before, after].some(({ volatility }) => volatility.kind === "stochasticLocal"))
+    throw new SpecError(
+      "stochastic local volatilities are not explained in this version; price both books and compare them",
+    );
   const rolled = laterTrade(before, years) as Trade;
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
 }
