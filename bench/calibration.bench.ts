@@ -3,11 +3,14 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { fitAdjoint } from "../src/calibration/adjoint-fit.ts";
 import { fitAndreasenHuge } from "../src/calibration/andreasen-huge.ts";
+import { fitEssvi } from "../src/calibration/essvi-fit.ts";
 import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "../src/calibration/fit.ts";
 import { fitHestonOn } from "../src/calibration/heston-fit.ts";
 import { impliedVolatilities } from "../src/calibration/implied/batch.ts";
 import { fitLocal } from "../src/calibration/local-fit.ts";
+import { fitSabr } from "../src/calibration/sabr.ts";
 import { fitSsvi } from "../src/calibration/ssvi-fit.ts";
 import { ssviVariance } from "../src/calibration/ssvi.ts";
 import { fitSvi } from "../src/calibration/svi-surface.ts";
@@ -111,7 +114,11 @@ async function measureFits({ report, note, quick, cpu }: Context): Promise<void>
   await timed("SSVI, 12 expiries of 30", surface, fitSsvi);
   await timed("SVI, 12 expiries of 30", surface, fitSvi);
   await timed("Andreasen and Huge, 12 expiries of 30", surface, fitAndreasenHuge);
+  await timed("eSSVI, 12 expiries of 30", surface, fitEssvi);
+  await timed("SABR, β = 0.7, 12 expiries of 30", surface, (quotes) => fitSabr(quotes, 0.7));
   await timed("local volatility, 12 expiries of 30", surface, fitLocal);
+  await timed("local volatility by its adjoint, 200 × 50 nodes, 12 expiries of 30", surface, fitAdjoint);
+  await timed("local volatility by its adjoint, 200 × 50 nodes, DAX", market, fitAdjoint);
 }
 
 /** A market of SSVI quotes with options on them, half of them American, a quarter of a year to two years. */

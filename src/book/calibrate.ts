@@ -7,7 +7,15 @@ import {
   type SurfaceFit,
 } from "../calibration/index.ts";
 import { BookError, SpecError } from "../errors.ts";
-import { affineSpot, discountFactor, localSurface, type Volatility } from "../market/index.ts";
+import {
+  affineSpot,
+  discountFactor,
+  type Heston,
+  localSurface,
+  type LocalSurface,
+  type Sabr,
+  type Volatility,
+} from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
 import { inside, type Place } from "./place.ts";
 import type { CurveCalibration } from "./calibrate-rates.ts";
@@ -35,13 +43,15 @@ export interface QuoteReport {
 }
 
 /** A fitted volatility in one of the book's forms. */
+interface WrittenSurface {
+  readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+}
+
 export type WrittenVolatility =
+  | WrittenSurface
   | {
-      readonly surface: {
-        readonly times: readonly number[];
-        readonly spots: readonly number[];
-        readonly volatility: readonly (readonly number[])[];
-      };
+      readonly stochasticLocal: WrittenSurface &
+        ({ readonly heston: Omit<Heston, "kind"> } | { readonly sabr: Omit<Sabr, "kind"> });
     }
   | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
 
@@ -194,13 +204,20 @@ function volatilityOf(surface: SurfaceFit | undefined): Volatility | undefined {
   const { volatility: own } = surface;
   if (own.kind === "heston") return { kind: "heston", ...own.heston };
   const { times, spots, volatility } = own.surface;
-  return { kind: "surface", surface: localSurface(times, spots, volatility) };
+  return { ...own, surface: localSurface(times, spots, volatility) };
 }
 
 function writtenOf(volatility: SurfaceFit["volatility"]): WrittenVolatility {
   if (volatility.kind === "heston") return { heston: volatility.heston };
   const { times, spots, volatility: rows } = volatility.surface;
-  return { surface: { times, spots, volatility: rows } };
+  const surface = { times, spots, volatility: rows };
+  if (volatility.kind === "surface") return { surface };
+  if (volatility.variance.kind === "heston") {
+    const { kind: _, ...heston } = volatility.variance;
+    return { stochasticLocal: { heston, surface } };
+  }
+  const { kind: _, ...sabr } = volatility.variance;
+  return { stochasticLocal: { sabr, surface } };
 }
 
 interface Reported {

@@ -60,6 +60,7 @@ const KINDS = new Map<string, CellKind>([
   ...["v0", "kappa", "theta", "sigma", "rho"].map((name) => [`volatility.heston.${name}`, "number"] as const),
   ["volatility.sabr", "json"],
   ...["alpha", "beta", "nu", "rho"].map((name) => [`volatility.sabr.${name}`, "number"] as const),
+  ["volatility.stochasticLocal", "json"],
   ["volatility.gaussianFactors", "json"],
   ["volatility.gaussianFactors.alpha", "json"],
   ["volatility.gaussianFactors.sigma", "json"],

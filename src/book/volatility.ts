@@ -5,6 +5,7 @@ import {
   flatVolatility,
   type GaussianFactors,
   localSurface,
+  type LocalSurface,
   termStructure,
   type Volatility,
 } from "../market/index.ts";
@@ -39,7 +40,9 @@ export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place
       checkFactors(spec, inside(place, "gaussianFactors"));
       return spec;
     case "surface":
-      return resolveSurface(spec.surface, asOf, inside(place, "surface"));
+      return { kind: "surface", surface: resolveSurface(spec.surface, asOf, inside(place, "surface")) };
+    case "stochasticLocal":
+      return { ...spec, surface: resolveSurface(spec.surface, asOf, inside(place, "stochasticLocal", "surface")) };
     case "local":
       checkFormula(spec.expression, ["S", "t"], place("local"));
       return { kind: "local", expression: spec.expression };
@@ -98,7 +101,7 @@ function resolveSurface(
   { times, spots, volatility }: Extract<VolatilitySpec, { kind: "surface" }>["surface"],
   asOf: AsOf,
   place: Place,
-): Volatility {
+): LocalSurface {
   const years = times.map((time) => yearsFrom(asOf, time));
   if (years[0] < 0) throw new BookError(place("times", 0), "expected a time that is not before asOf");
   const unordered = years.findIndex((time, i) => i > 0 && !(time > years[i - 1]));
@@ -109,7 +112,7 @@ function resolveSurface(
     { rows: years.length, row: "time", columns: spots.length, column: "spot" },
     inside(place, "volatility"),
   );
-  return { kind: "surface", surface: localSurface(years, spots, volatility) };
+  return localSurface(years, spots, volatility);
 }
 
 function checkIncreasing(values: readonly number[], what: "strikes" | "spots", place: Place): void {

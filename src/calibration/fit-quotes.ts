@@ -1,5 +1,14 @@
 /** The way from quotes of options on one underlying to implied volatilities, and to the surface that they ask for. */
-import { type AffineSpot, type ForwardCurve, type LocalSurface, localSurface } from "../market/index.ts";
+import { SpecError } from "../errors.ts";
+import {
+  type AffineSpot,
+  type ForwardCurve,
+  type Heston,
+  type LocalSurface,
+  localSurface,
+  type Sabr,
+  type StochasticVolatility,
+} from "../market/index.ts";
 import { type AdjointOptions, fitAdjoint } from "./adjoint-fit.ts";
 import { AmericanOptions, flatVolatilities, isDetermined } from "./american.ts";
 import { fitAndreasenHuge } from "./andreasen-huge.ts";
@@ -43,8 +52,19 @@ export type SurfaceModel =
   | { readonly sabr: { readonly beta: number } }
   | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
+/** A stochastic local volatility: the fit of its local volatility, and its variance. */
+export interface StochasticLocalFit {
+  /** "svi" unless given. */
+  readonly surface?: Extract<SurfaceModel, string> | undefined;
+  /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+  readonly heston?: Omit<Heston, "kind" | "added"> | undefined;
+  readonly sabr?: Omit<Sabr, "kind" | "added"> | undefined;
+  /** The factor of the volatility of the variance; 1 unless given. */
+  readonly mixing?: number | undefined;
+}
+
 /** A model of surfaces, or `"none"` for implied volatilities only. */
-export type QuoteFit = SurfaceModel | "none";
+export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
 export interface FittedQuote {
   /** The implied volatility; undefined where the price has none. */
@@ -136,6 +156,33 @@ function surfaceOf(quotes: UnderlyingQuotes, fit: SurfaceModel): SurfaceFit {
   }
 }
 
+/** A fitted local volatility with a variance beside it. @throws SpecError where the variance cannot be fitted */
+function withVariance(
+  quotes: UnderlyingQuotes,
+  own: SurfaceFit,
+  { heston, sabr, mixing = 1 }: StochasticLocalFit,
+): SurfaceFit {
+  if (own.volatility.kind !== "surface")
+    throw new SpecError(`fit.stochasticLocal.surface: got ${own.model}, expected a fit that gives a local volatility`);
+  const { surface } = own.volatility;
+  const fitted = heston === undefined && sabr === undefined ? fitHeston(quotes) : undefined;
+  const found = fitted?.volatility.kind === "heston" ? fitted.volatility.heston : heston;
+  const variance: StochasticVolatility =
+    found === undefined
+      ? { kind: "sabr", ...sabr!, nu: mixing * sabr!.nu }
+      : { kind: "heston", ...found, sigma: mixing * found.sigma };
+  const { kind: _, ...numbers } = variance;
+  const named = Object.entries(numbers).map(([name, value]) => [`variance.${name}`, value]);
+  const isFit = fitted === undefined || fitted.status === "converged";
+  return {
+    ...own,
+    model: "stochastic-local",
+    ...(isFit ? {} : { status: "not converged", message: `the variance: ${fitted.message ?? fitted.status}` }),
+    parameters: { ...own.parameters, ...(Object.fromEntries(named) as Record<string, number>) },
+    volatility: { kind: "stochasticLocal", variance, surface },
+  };
+}
+
 /** The smile of one underlying's quotes, and how it is fitted. */
 export interface QuotesToFit {
   readonly spot: number;
@@ -151,7 +198,21 @@ export interface QuotesToFit {
  * Implied volatilities of quotes, and the surface fitted to those that have one. Where dividends are paid on dates,
  * surfaces of local volatility are fitted to options on the martingale of `affine`, and become those of the spot.
  */
-export function fitQuotes({ spot, quotes, fit, repair = false, market }: QuotesToFit): FittedQuotes {
+export function fitQuotes(given: QuotesToFit): FittedQuotes {
+  const { fit, spot, quotes } = given;
+  if (typeof fit === "string" || !("stochasticLocal" in fit)) return fitSurface({ ...given, fit });
+  const found = fitSurface({ ...given, fit: fit.stochasticLocal.surface ?? "svi" });
+  if (found.surface === undefined) return found;
+  const usable = { spot, expiries: byExpiry(quotes, found.quotes) };
+  return { ...found, surface: withVariance(usable, found.surface, fit.stochasticLocal) };
+}
+
+/** The same of a fit to be a surface, or one of Heston's model. */
+interface SurfaceToFit extends QuotesToFit {
+  readonly fit: SurfaceModel | "none";
+}
+
+function fitSurface({ spot, quotes, fit, repair = false, market }: SurfaceToFit): FittedQuotes {
   const isAmerican = market !== undefined && quotes.some(({ american }) => american === true);
   const implied = isAmerican ? withoutPremiums(quotes, market) : quotes.map(impliedOf);
   const isStochastic = fit === "heston" || (typeof fit === "object" && "heston" in fit);
@@ -166,7 +227,7 @@ type Nodes = Pick<LocalSurface, "times" | "spots" | "volatility">;
 
 const localOf = ({ times, spots, volatility }: Nodes): LocalSurface => localSurface(times, spots, volatility);
 
-interface ImpliedToFit extends Omit<QuotesToFit, "market"> {
+interface ImpliedToFit extends Omit<SurfaceToFit, "market"> {
   readonly implied: readonly FittedQuote[];
   readonly affine: AffineSpot | undefined;
 }

@@ -1,6 +1,6 @@
 /** The quotes that every fit of one underlying takes, and the surface that it gives. */
 import { SpecError } from "../errors.ts";
-import type { LocalSurface } from "../market/index.ts";
+import type { LocalSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The quotes of one expiry. */
 export interface ExpiryQuotes {
@@ -39,7 +39,7 @@ export interface SurfaceFit {
   /** "infeasible" where no surface of the model fits the quotes; the message says why. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
-  readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr";
+  readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
   /** The parameters by name; a list has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
   /**
@@ -50,9 +50,14 @@ export interface SurfaceFit {
   readonly impliedVolatility: (k: number, t: number) => number;
   readonly butterfly: ArbitrageCheck;
   readonly calendar: ArbitrageCheck;
-  /** The volatility that prices trades: a local volatility, or the parameters of Heston's model. */
+  /** The volatility that prices trades: local, stochastic and local, or the parameters of Heston's model. */
   readonly volatility:
     | { readonly kind: "surface"; readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility"> }
+    | {
+        readonly kind: "stochasticLocal";
+        readonly variance: StochasticVolatility;
+        readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
+      }
     | {
         readonly kind: "heston";
         readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>>;

@@ -10,7 +10,9 @@ export {
   type ModelFit,
 } from "./calibrate.ts";
 export type { ModelQuote, PathProblem } from "./model-prices.ts";
-export { fitLeverage, type Leverage, type LeverageSettings } from "./leverage.ts";
+export { fitLeverage, type Leverage, type LeverageRow, type LeverageSettings } from "./leverage.ts";
+/** @internal */
+export { leverageOf, varianceParameters } from "./leverage.ts";
 
 // What follows serves book/ and pricing/, not users of the package.
 /** @internal */

@@ -19,6 +19,9 @@ const STARTS = [
 /** Parameters before the increments of θ: ρ, γ, and the share of η. */
 const SHARED = 3;
 
+/** The bounds of |ρ| and of the share of η. */
+const [MOST_SKEW, LEAST_SHARE] = [0.999, 1e-4];
+
 /** Total variances at the money below this are none. */
 const TINY = 1e-10;
 
@@ -32,16 +35,21 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   const at = expiries.map((expiry) => atTheMoney(expiry) ** 2 * expiry.time);
   const increments = at.map((theta, i) => Math.max(theta - Math.max(0, ...at.slice(0, i)), 1e-4 * theta));
   const spec = {
-    lower: [-0.999, 0, 1e-4, ...increments.map((_, i) => (i === 0 ? TINY : 0))],
-    upper: [0.999, 1, 1, ...increments.map(() => Number.POSITIVE_INFINITY)],
+    lower: [-MOST_SKEW, 0, LEAST_SHARE, ...increments.map((_, i) => (i === 0 ? TINY : 0))],
+    upper: [MOST_SKEW, 1, 1, ...increments.map(() => Number.POSITIVE_INFINITY)],
     tolerance: 1e-13,
     maxEvaluations: 200,
   };
   const evaluate = (point: Float64Array): Linearisation => evaluateAt(quotes, point);
+  // The nearer start first: the other one is only tried where that has not led to a minimum inside of the bounds.
+  const starts = STARTS.map((shared) => Float64Array.of(...shared, ...increments))
+    .map((start) => ({ start, sum: sumOf(evaluate(start)) }))
+    .sort((a, b) => a.sum - b.sum);
   let best: LeastSquaresFit | undefined;
-  for (const start of STARTS) {
-    const fit = leastSquares([...start, ...increments], spec, evaluate);
+  for (const { start } of starts) {
+    const fit = leastSquares(start, spec, evaluate);
     if (best === undefined || fit.sum < best.sum) best = fit;
+    if (fit.status === "converged" && isInside(fit.point)) break;
   }
   const { rho, form, thetas } = read(best!.point);
   const slices = expiries.map(({ time, forward, logMoneyness }, i): Slice => {
@@ -71,6 +79,12 @@ export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
     ...described,
   };
 }
+
+const sumOf = ({ residuals }: Linearisation): number => residuals.reduce((sum, one) => sum + one * one, 0);
+
+/** Tells whether ρ, γ and the share of η are within their bounds, where other starts have not led elsewhere. */
+const isInside = ([rho, gamma, share]: Float64Array): boolean =>
+  Math.abs(rho) < MOST_SKEW && gamma > 0 && gamma < 1 && share > LEAST_SHARE && share < 1;
 
 function read(point: Float64Array): {
   readonly rho: number;

@@ -13,7 +13,7 @@ export type { Progress, WorkOptions } from "../turns.ts";
 export { isGpu } from "./is-gpu.ts";
 export { offeredPrecision } from "./precision.ts";
 /** @internal */
-export { compileExact } from "./exact.ts";
+export { compileExact } from "./compile-exact.ts";
 /** @internal */
 export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
 /** @internal */

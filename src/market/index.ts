@@ -26,6 +26,7 @@ export {
   decreasingAt,
   flatVolatility,
   type Heston,
+  type StochasticLocal,
   impliedVolatility,
   integratedVariance,
   isStochastic,

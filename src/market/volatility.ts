@@ -17,6 +17,8 @@ import { power } from "../elementary.ts";
  *   written for the spot).
  *
  * * `gaussianFactors`: a spot in one or two factors that revert to 0 (`GaussianFactors`).
+ * * `stochasticLocal`: a stochastic variance times a leverage with which European options are worth what they are
+ *   under the local volatility of `surface` (`StochasticLocal`).
  *
  * `added` is added to σ, which is nowhere below 0; of Heston's model to √v0, of SABR to α·S₀^(β−1), today's volatility
  * at today's spot S₀. `start` is added to the formula's `t`.
@@ -29,7 +31,22 @@ export type Volatility =
   | { readonly kind: "local"; readonly expression: string; readonly added?: number; readonly start?: number }
   | Heston
   | Sabr
-  | GaussianFactors;
+  | GaussianFactors
+  | StochasticLocal;
+
+/**
+ * Stochastic local volatility: dS = (r − q)·S dt + L(S, t)·√v·S dW with Heston's variance v, or that of SABR, whose α
+ * and β become part of L. Methods find the leverage L² = σ²(S, t)/E[v | S] of the surface's σ at the underlying's spot.
+ */
+export interface StochasticLocal {
+  readonly kind: "stochasticLocal";
+  readonly variance: StochasticVolatility;
+  readonly surface: LocalSurface;
+  /** The shift added to σ, which is nowhere below 0. */
+  readonly added?: number;
+  /** The years that have passed since the times of the surface count from. */
+  readonly start?: number;
+}
 
 /**
  * The spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
@@ -168,6 +185,7 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
     case "surface":
       return { ...volatility, surface: laterSurface(volatility.surface, t) };
     case "local":
+    case "stochasticLocal":
       return { ...volatility, start: (volatility.start ?? 0) + t };
     default:
       return volatility satisfies never;
@@ -192,6 +210,7 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
     case "heston":
     case "sabr":
     case "gaussianFactors":
+    case "stochasticLocal":
       return { ...volatility, added: (volatility.added ?? 0) + shift };
     default:
       return volatility satisfies never;

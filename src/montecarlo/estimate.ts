@@ -182,7 +182,7 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
 /** The number of samples of all scramblings and reflections in a block. */
 const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK * scramblings * (antithetic ? 2 : 1);
 
-interface Plan {
+interface SimulationPlan {
   readonly instances: number;
   readonly batch: Batch;
   /** The names of the measures after the value. */
@@ -193,7 +193,7 @@ interface Plan {
   readonly controlMean: (variant: number, instance: number) => number;
 }
 
-function planOf(settings: MonteCarloSettings): Plan {
+function planOf(settings: MonteCarloSettings): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
   checkSettings(settings);
   const method = settings.greekMethod ?? "bump";
@@ -270,7 +270,7 @@ type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] }
 };
 
 function emptyResult(
-  { instances, names: measures, scores, method, batch, control }: Plan,
+  { instances, names: measures, scores, method, batch, control }: SimulationPlan,
   settings: MonteCarloSettings,
 ): Writable {
   const column = (): Float64Array => new Float64Array(instances);
@@ -291,7 +291,7 @@ function emptyResult(
 }
 
 /** Estimates of instances `from` to `to` from their moments. */
-function read(result: Writable, plan: Plan, moments: Moments, from: number, to: number): void {
+function read(result: Writable, plan: SimulationPlan, moments: Moments, from: number, to: number): void {
   const { batch, names, scores, controlMean } = plan;
   const { scramblings, measures } = batch.shape;
   const width = scramblings > 1 ? intervalWidth(scramblings - 1) : intervalWidth(Infinity);

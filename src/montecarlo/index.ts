@@ -14,6 +14,8 @@ export {
 } from "./models/gbm.ts";
 export { localVolatility, type LocalVolatilitySettings } from "./models/local-volatility.ts";
 export { heston, type HestonSettings } from "./models/heston.ts";
+/** @internal */
+export { stochasticLocal } from "./models/stochastic-local.ts";
 export { gaussianFactors, type GaussianFactorSettings } from "./models/gaussian-factors.ts";
 export { hullWhite, hullWhiteBond, type HullWhiteSettings } from "./models/hull-white.ts";
 export { pathModel } from "./models/custom.ts";

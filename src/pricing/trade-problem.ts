@@ -239,6 +239,7 @@ export function diffusionOf(volatility: Volatility, spot: number, expiry: number
     case "heston":
     case "sabr":
     case "gaussianFactors":
+    case "stochasticLocal":
       throw new SpecError(`volatility.${volatility.kind}: a factor of its own, which no equation of one factor has`);
     default:
       return volatility satisfies never;

@@ -35,6 +35,7 @@ function volatilitiesOf(volatility: Exclude<Volatility, Heston>, spot: number): 
     case "gaussianFactors":
       return sigmasOf(volatility);
     case "surface":
+    case "stochasticLocal":
       return volatility.surface.volatility[0];
     case "local":
       return []; // a formula is what it is

@@ -25,10 +25,12 @@ describe("stochastic local volatility", () => {
   });
   afterAll(() => device[Symbol.dispose]());
 
+  const skewed = [0.05, 2, 0.05, 0.4, -0.7];
   it.each([
-    ["a flat local volatility", undefined],
-    ["the local volatility of another model of Heston's", [0.05, 2, 0.05, 0.4, -0.7]],
-  ])("prices vanillas as %s does", async (_, other) => {
+    ["a flat local volatility, on Heston's variance", { heston: backbone }, undefined],
+    ["a skewed local volatility, on Heston's variance", { heston: backbone }, skewed],
+    ["a skewed local volatility, on SABR's", { sabr: { spot: 100, rate: 0.02, nu: 0.7, rho: -0.4 } }, skewed],
+  ])("prices vanillas as %s does", async (_, variance, other) => {
     const times = [0.1, 0.25, 0.5, 1];
     const smileAt = (t: number): ((k: number) => number) =>
       other === undefined ? () => 0.2 : hestonSlice(other, t, 1).volatility;
@@ -38,9 +40,10 @@ describe("stochastic local volatility", () => {
     });
     const { volatility } = fitAdjoint({ spot: 100, expiries: quotes });
     if (volatility.kind !== "surface") throw new Error("expected a surface");
-    const { model } = await fitLeverage({ device, heston: backbone, surface: volatility.surface, expiry: 1 });
+    const fit = await fitLeverage({ device, ...variance, surface: volatility.surface, expiry: 1 });
     const strike = [80, 90, 100, 110, 125];
     const product = european({ payoff: "call", strike });
+    const model = fit.model({ dates: [1], substeps: 50 });
     const settings = { device, model, product, dates: [1], substeps: 50, paths: 2 ** 14, antithetic: true, seed: 7 };
     const { value, standardError } = await monteCarlo(settings);
     strike.forEach((K, i) => {
@@ -55,8 +58,8 @@ describe("stochastic local volatility", () => {
   it("is the ratio of volatilities where the variance hardly moves", async () => {
     const heston = { ...backbone, theta: 0.04, sigma: 1e-4 };
     const surface = { times: [0], spots: [100], volatility: [[0.3]] };
-    const { leverage } = await fitLeverage({ device, heston, surface, expiry: 0.5, particles: 1000 });
-    for (const row of leverage) for (const one of row) expect(one).toBeCloseTo(1.5, 3);
+    const { rows } = await fitLeverage({ device, heston, surface, expiry: 0.5, particles: 1000 });
+    for (const { values } of rows) for (const one of values) expect(one).toBeCloseTo(1.5, 3);
   });
 
   it("refuses what makes no problem", async () => {

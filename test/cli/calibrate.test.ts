@@ -197,6 +197,23 @@ test("Heston's model of the reference case, which prices as the written one", as
   expect(after.results[0].value).toBeCloseTo(before.results[0].value!, 9);
 });
 
+test("a stochastic local volatility is written as it is read, with the variance given or fitted", async () => {
+  const heston = { v0: 0.04, kappa: 2, theta: 0.05, sigma: 0.6, rho: -0.7 };
+  const quotes = [0.5, 1].flatMap((expiry) =>
+    [80, 90, 100, 110, 120, 130].map((strike) => ({ expiry, strike, implied: 0.2 + 0.001 * (100 - strike) })),
+  );
+  const given = underlying(quotes, { stochasticLocal: { heston, mixing: 0.5 } });
+  const whole = book({ given, fitted: underlying(quotes, { stochasticLocal: { surface: "ssvi" } }) });
+  const path = join(folder, "stochastic-local.json");
+  const { report } = await calibrated(whole, "-o", path);
+  expect(report.underlyings.given).toMatchObject({ model: "stochastic-local", status: "converged" });
+  expect(report.underlyings.given.parameters["variance.sigma"]).toBe(0.3);
+  const { underlyings } = JSON.parse(readFileSync(path, "utf8")).market;
+  expect(underlyings.given.volatility.stochasticLocal.heston).toEqual({ ...heston, sigma: 0.3 });
+  expect(underlyings.fitted.volatility.stochasticLocal.heston.rho).toBeLessThan(0);
+  expect(readBook({ asOf: "2026-11-20", market: { rates: { EUR: 0 }, underlyings }, trades: [] })).toBeDefined();
+});
+
 test.each(casesOf("hull_white_calibration").map((one) => [one.id, one]))(
   "Hull and White's model of %s, which the book prices by",
   async (_, { params, expected, tolerance }) => {

@@ -51,6 +51,7 @@ const NAMES: Readonly<Record<ExplainTerm, string>> = {
   spot: "spot",
   volatility: "volatility",
   rate: "rates",
+  credit: "credit",
   cross: "all together",
 };
 

@@ -140,6 +140,17 @@ type FitInput =
         /** The error of a volatility that smoothness may cost; 3e-4 by default. */
         readonly tolerance?: number | undefined;
       };
+    }
+  | {
+      readonly stochasticLocal: {
+        /** The fit of the local volatility; "svi" by default. */
+        readonly surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | undefined;
+        /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+        readonly heston?: HestonInput | undefined;
+        readonly sabr?: SabrInput | undefined;
+        /** The factor of the volatility of variance; 1 by default. */
+        readonly mixing?: number | undefined;
+      };
     };
 
 /** The parameters of Heston's model, as written. */
@@ -151,28 +162,34 @@ export interface HestonInput {
   readonly rho: number;
 }
 
+interface SabrInput {
+  readonly alpha: number;
+  readonly beta: number;
+  readonly nu: number;
+  readonly rho: number;
+}
+
+interface SurfaceInput {
+  readonly times: readonly TimeInput[];
+  readonly spots: readonly number[];
+  /** The volatilities by time, then by spot. */
+  readonly volatility: readonly (readonly number[])[];
+}
+
 /** A volatility per √year, or a model of it by its name. */
 export type VolatilityInput =
   | number
   | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
   | { readonly cev: { readonly sigma: number; readonly beta: number } }
   | { readonly displaced: { readonly sigma: number; readonly shift: number } }
-  | {
-      readonly surface: {
-        readonly times: readonly TimeInput[];
-        readonly spots: readonly number[];
-        /** The volatilities by time, then by spot. */
-        readonly volatility: readonly (readonly number[])[];
-      };
-    }
+  | { readonly surface: SurfaceInput }
   | { readonly heston: HestonInput }
+  | { readonly sabr: SabrInput }
+  /** A variance, and the local volatility that European options are priced as. */
   | {
-      readonly sabr: {
-        readonly alpha: number;
-        readonly beta: number;
-        readonly nu: number;
-        readonly rho: number;
-      };
+      readonly stochasticLocal:
+        | { readonly heston: HestonInput; readonly surface: SurfaceInput }
+        | { readonly sabr: SabrInput; readonly surface: SurfaceInput };
     }
   | {
       readonly gaussianFactors: {

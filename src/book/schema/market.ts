@@ -7,10 +7,13 @@ import type { RateQuote } from "../../calibration/index.ts";
 import {
   capQuotes,
   fitSchema,
+  heston,
   quoteExercise,
   type InstrumentsSpec,
   instrumentsSchema,
+  leveragedHeston,
   optionQuoteSchema,
+  sabr,
   swaptionQuotes,
 } from "./quotes.ts";
 import {
@@ -202,6 +205,7 @@ export type VolatilitySpec =
   | Heston
   | Sabr
   | GaussianFactors
+  | { readonly kind: "stochasticLocal"; readonly variance: Heston | Sabr; readonly surface: SurfaceSpec }
   | { readonly kind: "local"; readonly expression: string }
   | {
       readonly kind: "quotes";
@@ -212,6 +216,15 @@ export type VolatilitySpec =
     };
 
 const flatVolatilitySchema = volatility.transform((flat): VolatilitySpec => ({ kind: "flat", volatility: flat }));
+
+const surface = object({
+  times: list(time, "a list of dates or years, at least one", 1),
+  spots: list(positive, "a list of spots, at least one", 1),
+  volatility: list(
+    list(positiveVolatility, "a list of volatilities"),
+    "a list (by time) of lists (by spot) of volatilities",
+  ),
+});
 
 const volatilityForms = {
   termStructure: object({
@@ -224,28 +237,23 @@ const volatilityForms = {
   displaced: object({ displaced: object({ sigma: notNegative, shift: notNegative }) }).transform(
     ({ displaced }): VolatilitySpec => ({ kind: "displaced", ...displaced }),
   ),
-  surface: object({
-    surface: object({
-      times: list(time, "a list of dates or years, at least one", 1),
-      spots: list(positive, "a list of spots, at least one", 1),
-      volatility: list(
-        list(positiveVolatility, "a list of volatilities"),
-        "a list (by time) of lists (by spot) of volatilities",
-      ),
+  surface: object({ surface }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
+  heston: object({ heston }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
+  sabr: object({ sabr }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
+  stochasticLocal: object({
+    stochasticLocal: choose('{ "heston", "surface" } or { "sabr", "surface" }', {
+      marked: {
+        heston: object({ heston: leveragedHeston, surface }).transform(({ heston: own, surface: of }) => ({
+          variance: { kind: "heston" as const, ...own },
+          surface: of,
+        })),
+        sabr: object({ sabr, surface }).transform(({ sabr: own, surface: of }) => ({
+          variance: { kind: "sabr" as const, ...own },
+          surface: of,
+        })),
+      },
     }),
-  }).transform(({ surface }): VolatilitySpec => ({ kind: "surface", surface })),
-  heston: object({
-    heston: object({
-      v0: notNegative,
-      kappa: notNegative,
-      theta: notNegative,
-      sigma: notNegative,
-      rho: correlation,
-    }),
-  }).transform(({ heston }): VolatilitySpec => ({ kind: "heston", ...heston })),
-  sabr: object({
-    sabr: object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation }),
-  }).transform(({ sabr }): VolatilitySpec => ({ kind: "sabr", ...sabr })),
+  }).transform(({ stochasticLocal }): VolatilitySpec => ({ kind: "stochasticLocal", ...stochasticLocal })),
   gaussianFactors: object({
     gaussianFactors: object({
       alpha: list(notNegative, "a list of mean reversions, one a factor", 1),
@@ -283,7 +291,7 @@ const volatilityForms = {
 
 const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
-  '{ "sabr" }, { "gaussianFactors" } or { "quotes" }';
+  '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }';
 
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,

@@ -3,6 +3,7 @@ import type { CurveInterpolation, RateQuote } from "../../calibration/index.ts";
 import { MAX_YEARS, type TimeSpec } from "../time.ts";
 import {
   choose,
+  correlation,
   finite,
   fraction,
   list,
@@ -124,18 +125,40 @@ const localFit = object({
   tolerance: positive.optional(),
 });
 
+/** The parameters of models with a variance of their own. */
+const hestonFields = { v0: notNegative, kappa: notNegative, theta: notNegative, sigma: notNegative, rho: correlation };
+export const heston = object(hestonFields);
+export const sabr = object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation });
+
+/** Heston's parameters where a leverage multiplies the variance, which 0 could not be. */
+export const leveragedHeston = object({ ...hestonFields, v0: positive });
+
+const stochasticLocalFit = object({
+  surface: word(["svi", "ssvi", "essvi", "andreasen-huge", "local"]).optional(),
+  heston: leveragedHeston.optional(),
+  sabr: sabr.optional(),
+  mixing: numberWhere("a factor of the volatility of variance, above 0 up to 1", {
+    exclusiveMinimum: 0,
+    maximum: 1,
+  }).optional(),
+}).refine(({ heston: one, sabr: other }) => one === undefined || other === undefined, {
+  error: 'expected one variance, got "heston" and "sabr"',
+});
+
 /** The fits that are objects. */
-const FORMS = '{ "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } }';
+const FORMS =
+  '{ "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" }';
 
 /** The fits that option quotes may ask for. */
 export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
   string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
-    or: 'an object, "heston", "sabr" or "local"',
+    or: 'an object, "heston", "sabr", "local" or "stochasticLocal"',
   }),
   marked: {
     heston: object({ heston: object({ feller: trueOrFalse }) }),
     sabr: object({ sabr: object({ beta: fraction }) }),
     local: object({ local: localFit }),
+    stochasticLocal: object({ stochasticLocal: stochasticLocalFit }),
   },
 });
 

@@ -16,6 +16,7 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
     ["vega", ["vega"]],
     ["rho", ["rho"]],
     ["dividends", ["exDividend", "dividends"]],
+    ["credit", ["credit"]],
     ["2nd order", []],
   ],
   revaluation: [
@@ -24,6 +25,7 @@ const COLUMNS: Readonly<Record<ExplainMethod, readonly (readonly [title: string,
     ["volatility", ["volatility"]],
     ["rate", ["rate"]],
     ["dividends", ["exDividend", "dividends"]],
+    ["credit", ["credit"]],
     ["cross", []],
   ],
 };
@@ -45,7 +47,8 @@ export function* explainTable(
   const shown = rows.length > max ? [...rows.slice(0, max - last), ...rows.slice(rows.length - last)] : rows;
   const withStatus = rows.some(({ status }) => status !== "explained");
   const withCash = rows.some(({ cash }) => cash !== null && cash !== 0);
-  const sums = COLUMNS[report.method].map(([title]) => title);
+  const hasCredit = report.totals.some(({ terms }) => (terms.credit ?? 0) !== 0);
+  const sums = COLUMNS[report.method].map(([title]) => title).filter((title) => title !== "credit" || hasCredit);
   const middle = ["before", "after", ...(withCash ? ["cash"] : []), "change", ...sums, "unexplained"];
   const table = numberTable(
     "trade",

@@ -152,8 +152,9 @@ function ofScheme(of: Assessments, row: number, slot: number, model: ErrorModel,
   // Finer in time than the first, less of the leading error is left than the part that holds there.
   const finer = isFirst ? 1 : power(of.stepsBefore[row] / of.steps[row], model.time.order - 2);
   // Where drift dominates on the coarse mesh there is no expansion in h² to assess by.
-  const sure = of.drift[slot] > 1 ? 1 : model.space.sure * coarse;
-  const left = sure * inSpace + model.time.sure * finer * inTime + Math.min(total, (total * total) / model.beyond);
+  const certain = of.drift[slot] > 1 ? 1 : model.space.certain * coarse;
+  const left =
+    certain * inSpace + model.time.certain * finer * inTime + Math.min(total, (total * total) / model.beyond);
   if (isFirst || of.driftDominatedBefore[row] !== 0) return (Math.hypot(left, noise) + FIRST_FLOOR) * spot;
   const refinement = of.refinement(row);
   if (refinement < MIN_REFINEMENT) return (Math.hypot(left, noise) + FLOOR) * spot;

@@ -12,7 +12,7 @@ interface Left {
   readonly part: number;
   readonly order: number;
   /** The part of the leading error that an estimate takes it for, in space with 113 nodes or more. */
-  readonly sure: number;
+  readonly certain: number;
 }
 
 /** The behaviour of errors that follows from the kind of a product. */
@@ -36,15 +36,15 @@ export interface ErrorModel {
 const ROUGH: Resolution = { nodes: 57, steps: 24 };
 const SMOOTH: ErrorModel = {
   first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 113, steps: 36 }, rough: ROUGH },
-  space: { part: 0.05, order: 3, sure: 0.1 },
-  time: { part: 0.03, order: 4, sure: 0.03 },
+  space: { part: 0.05, order: 3, certain: 0.1 },
+  time: { part: 0.03, order: 4, certain: 0.03 },
   beyond: 1e-3,
   min: 0.05,
 };
 /** A dividend of cash is read between nodes, whose errors differ from mesh to mesh. */
 const CASH: ErrorModel = {
   first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
-  space: { part: 0.15, order: 3, sure: 0.35 },
+  space: { part: 0.15, order: 3, certain: 0.35 },
   time: SMOOTH.time,
   beyond: 1e-3,
   min: 0.35,
@@ -52,7 +52,7 @@ const CASH: ErrorModel = {
 /** A mesh that is dense about several prices has fewer nodes for each. */
 const LARGE_DIVIDENDS: ErrorModel = {
   first: { ...CASH.first, rough: CASH.first.value },
-  space: { part: 0.15, order: 3, sure: 1 },
+  space: { part: 0.15, order: 3, certain: 1 },
   time: SMOOTH.time,
   beyond: 1e-3,
   min: 1,
@@ -60,32 +60,32 @@ const LARGE_DIVIDENDS: ErrorModel = {
 /** The exercise boundary among the nodes keeps extrapolation in time from its full order. */
 const AMERICAN: ErrorModel = {
   first: { value: { nodes: 113, steps: 36 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
-  space: { part: 0.05, order: 2.5, sure: 0.1 },
-  time: { part: 1, order: 2.1, sure: 0.5 },
+  space: { part: 0.05, order: 2.5, certain: 0.1 },
+  time: { part: 1, order: 2.1, certain: 0.5 },
   beyond: 1e-3,
   min: 0.35,
 };
 /** Exercise on dates: V has a kink there, between nodes. */
 const BERMUDAN: ErrorModel = {
   first: { value: { nodes: 113, steps: 24 }, greeks: { nodes: 161, steps: 36 }, rough: ROUGH },
-  space: { part: 0.1, order: 3.5, sure: 0.12 },
-  time: { part: 0.05, order: 4, sure: 0.06 },
+  space: { part: 0.1, order: 3.5, certain: 0.12 },
+  time: { part: 0.05, order: 4, certain: 0.06 },
   beyond: 2e-3,
   min: 0.2,
 };
 /** Barriers stand on nodes, and dense meshes about them. */
 const BARRIERS: ErrorModel = {
   first: { value: { nodes: 57, steps: 24 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
-  space: { part: 0.03, order: 3, sure: 0.04 },
-  time: { part: 0.1, order: 4, sure: 0.1 },
+  space: { part: 0.03, order: 3, certain: 0.04 },
+  time: { part: 0.1, order: 4, certain: 0.1 },
   beyond: 4e-3,
   min: 0.05,
 };
 /** A knock-in by parity has the trade without it on the same mesh, whose kinks are left to chance there. */
 const KNOCKED_IN: ErrorModel = {
   first: { value: { nodes: 81, steps: 36 }, greeks: BARRIERS.first.greeks, rough: ROUGH },
-  space: { part: 0.1, order: 3, sure: 0.35 },
-  time: { part: 0.1, order: 4, sure: 0.5 },
+  space: { part: 0.1, order: 3, certain: 0.35 },
+  time: { part: 0.1, order: 4, certain: 0.5 },
   beyond: 5e-4,
   min: 0.35,
 };
@@ -95,8 +95,8 @@ const KNOCKED_IN: ErrorModel = {
  */
 const MONITORED: ErrorModel = {
   first: { value: { nodes: 113, steps: 48 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
-  space: { part: 0.05, order: 3, sure: 0.1 },
-  time: { part: 0.3, order: 4, sure: 0.3 },
+  space: { part: 0.05, order: 3, certain: 0.1 },
+  time: { part: 0.3, order: 4, certain: 0.3 },
   beyond: 2e-3,
   min: 0.2,
 };
@@ -104,7 +104,7 @@ const MONITORED: ErrorModel = {
 /** Kinks near to each other share the nodes, and their leading errors cancel. */
 const SEVERAL_KINKS: ErrorModel = {
   ...SMOOTH,
-  space: { part: 0.1, order: 3, sure: 0.25 },
+  space: { part: 0.1, order: 3, certain: 0.25 },
   min: 0.2,
 };
 
@@ -115,7 +115,7 @@ const SEVERAL_KINKS: ErrorModel = {
 const SEVERAL_JUMPS: ErrorModel = {
   ...SEVERAL_KINKS,
   first: { value: { nodes: 161, steps: 36 }, greeks: { nodes: 161, steps: 48 }, rough: ROUGH },
-  space: { part: 0.3, order: 3, sure: 1 },
+  space: { part: 0.3, order: 3, certain: 1 },
   beyond: 5e-4,
   min: 0.5,
 };
@@ -158,7 +158,7 @@ function worse(a: ErrorModel, b: ErrorModel): ErrorModel {
 const worseLeft = (a: Left, b: Left): Left => ({
   part: Math.max(a.part, b.part),
   order: Math.min(a.order, b.order),
-  sure: Math.max(a.sure, b.sure),
+  certain: Math.max(a.certain, b.certain),
 });
 
 const finer = (a: Resolution, b: Resolution): Resolution => ({

@@ -15,7 +15,7 @@ import {
   wordsOf,
 } from "./axes-launch.ts";
 import type { Pace } from "./pace.ts";
-import { type Level, type Plan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
+import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** An instance's solution, with the program it was made by. */
 export type AxesSolved = SolvedBy<AxesResult>;
@@ -99,7 +99,7 @@ export class AxesSolver {
   }
 
   /** Solves a plan, in the order of its entries. @throws the signal's reason */
-  async solve({ entries, groups }: Plan): Promise<AxesSolved[]> {
+  async solve({ entries, groups }: LevelPlan): Promise<AxesSolved[]> {
     const { setting } = this;
     const solved = new Array<AxesSolved>(entries.length);
     for (const { program, members } of groups) {
@@ -116,7 +116,7 @@ export class AxesSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
+  async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }
 

@@ -13,7 +13,15 @@ import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } f
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
 import type { Pace } from "./pace.ts";
-import { type Level, type Member, type Plan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
+import {
+  type Level,
+  type Member,
+  type LevelPlan,
+  planOf,
+  PreparedEntries,
+  type SolvedBy,
+  solveMembers,
+} from "./plan.ts";
 
 /** An instance's solution, with the executor and the program that it was made by. */
 export interface Solved extends SolvedBy<InstanceResult> {
@@ -61,7 +69,7 @@ export class BatchSolver {
    * items.
    * @throws the signal's reason | SpecError (more nodes than items can have)
    */
-  async solve({ entries, groups }: Plan): Promise<Solved[]> {
+  async solve({ entries, groups }: LevelPlan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
     for (const { program, members } of groups) {
       await solveGroup(this.setting, program, members, solved);
@@ -83,7 +91,7 @@ export class BatchSolver {
   }
 
   /** @throws the signal's reason */
-  async plan(level: Level, entries: readonly number[]): Promise<Plan> {
+  async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }
 }

@@ -24,7 +24,7 @@ export interface PlannedInstance {
  * A plan for entries, which are indices into the batch, on one grid and time grid: those that share a time program are
  * launched together.
  */
-export interface Plan {
+export interface LevelPlan {
   readonly entries: readonly number[];
   readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
 }
@@ -45,7 +45,7 @@ export async function planOf(
   pace: Pace,
   { mesh, halfSteps }: Level,
   entries: readonly number[],
-): Promise<Plan> {
+): Promise<LevelPlan> {
   const halved = accuracy.errorEstimate || accuracy.extrapolate === "time" || accuracy.extrapolate === "both";
   const programFor = programsOf({
     ...program,

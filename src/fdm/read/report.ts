@@ -13,10 +13,10 @@ export interface Report {
 }
 
 /** The specification of a problem, as far as messages name it. */
-type Asked = Pick<Model, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
+type ReportedModel = Pick<Model, "names" | "batch" | "equation" | "terminal" | "ends" | "conditions" | "exercise">;
 
 /** The outcome of its solution. */
-interface Came {
+interface SolvedInstance {
   readonly meshes: readonly Pick<AxisMesh, "values">[];
   readonly status: Status;
   readonly program: TimeProgram;
@@ -28,9 +28,9 @@ interface Came {
  * @param endless the errors of loops that did not end, by number, of the solution's kernel
  */
 export function reportOf(
-  model: Asked,
+  model: ReportedModel,
   entry: ParameterValues,
-  solved: Came,
+  solved: SolvedInstance,
   endless: ReadonlyMap<number, SpecError>,
 ): Report {
   const { status } = solved;
@@ -42,13 +42,13 @@ export function reportOf(
 }
 
 /** The solution of an equation on one axis, whose status is words. */
-type CameOnAxis = Omit<Came, "status"> & { readonly status: Int32Array };
+type SolvedOnAxis = Omit<SolvedInstance, "status"> & { readonly status: Int32Array };
 
 /** `reportOf` an equation on one axis, with warnings of the drift and of policy iteration. */
 export function axisReportOf(
   model: OneAxisModel,
   entry: ParameterValues,
-  solved: CameOnAxis,
+  solved: SolvedOnAxis,
   endless: ReadonlyMap<number, SpecError>,
 ): Report {
   const { status } = solved;
@@ -64,7 +64,7 @@ export function axisReportOf(
  * Near S = 0 drift dominates for nearly every model, and does no harm. It is said where it reaches the axis' points
  * (without any: the middle half of the nodes), or a tenth of all nodes.
  */
-function matters(model: OneAxisModel, entry: ParameterValues, { status, meshes: [{ values }] }: CameOnAxis): boolean {
+function matters(model: OneAxisModel, entry: ParameterValues, { status, meshes: [{ values }] }: SolvedOnAxis): boolean {
   const cuts = status[STATUS.cuts];
   if (cuts === 0) return false;
   if (cuts > values.length / 10) return true;
@@ -76,7 +76,10 @@ function matters(model: OneAxisModel, entry: ParameterValues, { status, meshes: 
   return values[status[STATUS.cutLow]] <= high && values[status[STATUS.cutHigh]] >= low;
 }
 
-function driftWarning({ names: [name], variant }: OneAxisModel, { status, meshes: [{ values }] }: CameOnAxis): string {
+function driftWarning(
+  { names: [name], variant }: OneAxisModel,
+  { status, meshes: [{ values }] }: SolvedOnAxis,
+): string {
   const [low, high] = [values[status[STATUS.cutLow]], values[status[STATUS.cutHigh]]];
   const what =
     `equation.${name}: drift outweighs diffusion at ${status[STATUS.cuts]} of ${values.length} nodes, ` +
@@ -89,7 +92,7 @@ function driftWarning({ names: [name], variant }: OneAxisModel, { status, meshes
 
 const rounded = (x: number): string => String(Number(x.toPrecision(4)));
 
-function faultOf(model: Asked, entry: ParameterValues, solved: Came): SpecError {
+function faultOf(model: ReportedModel, entry: ParameterValues, solved: SolvedInstance): SpecError {
   const { names, equation } = model;
   const { fault } = solved.status;
   const nodes = nodesOf(solved);
@@ -133,7 +136,7 @@ function diffusionError(names: readonly string[], values: Readonly<Record<string
 }
 
 /** The node of a fault on each axis. */
-function nodesOf({ meshes, status: { node } }: Came): readonly number[] {
+function nodesOf({ meshes, status: { node } }: SolvedInstance): readonly number[] {
   let rest = node;
   return meshes.map(({ values: { length } }) => {
     const own = rest % length;
@@ -143,7 +146,7 @@ function nodesOf({ meshes, status: { node } }: Came): readonly number[] {
 }
 
 /** The time of the row in which the trouble was: of the stage for the matrix, of its end for values. */
-function timeOf({ program: { words, reals }, timeline: { dates }, status: { fault, row } }: Came): number {
+function timeOf({ program: { words, reals }, timeline: { dates }, status: { fault, row } }: SolvedInstance): number {
   const segment = words[2 * row + 1];
   if ((fault & FAULT.terminal) !== 0) return dates[dates.length - 1];
   if ((fault & FAULT.solution) !== 0) return 0;
@@ -159,7 +162,12 @@ interface Found {
 }
 
 /** The function to blame; of several that it may have been, the first that is not finite on the host. */
-function blamed(model: Asked, solved: Came, nodes: readonly number[], at: <T>(given: Given<T>) => T): Found {
+function blamed(
+  model: ReportedModel,
+  solved: SolvedInstance,
+  nodes: readonly number[],
+  at: <T>(given: Given<T>) => T,
+): Found {
   const { fault } = solved.status;
   const all =
     (fault & COEFFICIENTS) === 0
@@ -173,7 +181,11 @@ function blamed(model: Asked, solved: Came, nodes: readonly number[], at: <T>(gi
 const COEFFICIENTS = FAULT.a | FAULT.b | FAULT.c | FAULT.d;
 
 /** The coefficients that a fault's bits say: second derivatives, mixed ones too, drifts, V, the source. */
-function coefficientsToBlame({ equation }: Asked, fault: number, values: Readonly<Record<string, number>>): Found[] {
+function coefficientsToBlame(
+  { equation }: ReportedModel,
+  fault: number,
+  values: Readonly<Record<string, number>>,
+): Found[] {
   const { b, c, d } = FAULT;
   const bits: Readonly<Record<string, number>> = { b, c, d };
   return Object.entries<string | undefined>(equation.labels).flatMap(([key, label = ""]) =>
@@ -184,8 +196,8 @@ function coefficientsToBlame({ equation }: Asked, fault: number, values: Readonl
 }
 
 function functionsToBlame(
-  { terminal, ends, conditions, exercise }: Asked,
-  { meshes, program, status: { fault, row } }: Came,
+  { terminal, ends, conditions, exercise }: ReportedModel,
+  { meshes, program, status: { fault, row } }: SolvedInstance,
   nodes: readonly number[],
 ): readonly (Given | undefined)[] {
   if ((fault & FAULT.terminal) !== 0) return [terminal];

@@ -18,7 +18,7 @@ import { GROUP } from "./workspace.ts";
 /** Vectors that all methods have: the solution, the right-hand side, the residual and its copy from the start. */
 export const slot = { X: 0, B: 1, R: 2, SHADOW: 3, P: 4, V: 5, T: 6, Q: 7, HAT: 8, SECOND_HAT: 9 } as const;
 
-export interface Variant {
+export interface BatchVariant {
   readonly sweep: BatchSweep;
 }
 
@@ -26,7 +26,7 @@ const params = { system: System, vectors: Vectors, team: Team, maxIterations: i3
 const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
 
 /** The method bicgstab of van der Vorst (1992); the vectors of `methods.ts`, with T for t and HAT for M⁻¹p. */
-export const teamBicgstab = remembered(({ sweep }: Variant) =>
+export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamBicgstab",
     params,
@@ -80,7 +80,7 @@ export const teamBicgstab = remembered(({ sweep }: Variant) =>
 );
 
 /** The method cgs of Sonneveld (1989); T for u and u + q. */
-export const teamCgs = remembered(({ sweep }: Variant) =>
+export const teamCgs = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamCgs",
     params,
@@ -140,7 +140,7 @@ export const teamCgs = remembered(({ sweep }: Variant) =>
 );
 
 /** The method cg of Hestenes & Stiefel (1952). */
-export const teamCg = remembered(({ sweep }: Variant) =>
+export const teamCg = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamCg",
     params,

@@ -6,7 +6,7 @@ import { isGpu } from "../../device/index.ts";
 import { compiled, type Product, type Setting, store } from "./product.ts";
 import { PLACES } from "./spec.ts";
 
-interface Variant {
+interface ProductVariant {
   /** The number of items of a row: a power of two, up to 32; 1 is "scalar". */
   readonly lanes: number;
   /** True where items begin at a multiple of `lanes`, so that every read of a subgroup is one line of memory. */
@@ -40,7 +40,7 @@ const BLOCK = 256;
  * took up to 1.8 times as long, since lanes gather, and wait for the longest row. Sums in the order of the columns.
  * Bytes per entry: 12 (8 in f32), and x; per row 4 and y.
  */
-const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
+const scalarKernel = remembered(({ padded }: Pick<ProductVariant, "padded">) =>
   kernel({
     name: `csrScalar${padded ? "Padded" : ""}`,
     params,
@@ -68,7 +68,7 @@ const scalarKernel = remembered(({ padded }: Pick<Variant, "padded">) =>
  * Each load of a row waits for the one before: its ends, a column, x. So an item reads PLACES places before it adds the
  * first, and a team reads the ends of ROWS rows together. Places beyond a row's end read its last entry.
  */
-const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: Variant) =>
+const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: ProductVariant) =>
   kernel({
     name: `csr${aligned ? "Aligned" : "Vector"}${lanes}${padded ? "Padded" : ""}${shuffles ? "" : "Shared"}`,
     params,

@@ -4,7 +4,7 @@ import { remembered } from "../../remembered.ts";
 import { bytesOf, elementOf, type Matrix, type Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 
-interface Variant {
+interface FactorsVariant {
   readonly layout: Layout;
   /** True where all systems have one matrix, whose factors stand alone. */
   readonly shared: boolean;
@@ -35,7 +35,7 @@ const solveParams = {
 } as const;
 
 /** a, 1/(b − a·c′) and c′ of Thomas' algorithm. Cost a row: 4 flops; 3 words read and 3 written. */
-const thomasFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
+const thomasFactorKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `thomas-factor-${layout}${shared ? "-shared" : ""}`,
     params: factorParams,
@@ -67,7 +67,7 @@ const thomasFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
  * d′ and x of Thomas' algorithm. Cost a row: 5 flops, no division; 4 words read and 1 written, d′ written and read
  * once, in place.
  */
-const thomasSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
+const thomasSolveKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `thomas-solve-${layout}${shared ? "-shared" : ""}`,
     params: solveParams,
@@ -99,7 +99,7 @@ const thomasSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
  * U = (p, q, r), the multipliers, and whether rows i and i + 1 changed places: LAPACK's dgttrf. Cost a row: 6 flops; 3
  * words read, 5 written.
  */
-const pivotingFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
+const pivotingFactorKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `pivoting-factor-${layout}${shared ? "-shared" : ""}`,
     params: factorParams,
@@ -142,7 +142,7 @@ const pivotingFactorKernel = remembered(({ layout, shared }: Variant): Kernel =>
  * LAPACK's dgtts2. Cost a row: 7 flops, one a division; 6 words read and 1 written, and the right-hand side once more,
  * in place.
  */
-const pivotingSolveKernel = remembered(({ layout, shared }: Variant): Kernel =>
+const pivotingSolveKernel = remembered(({ layout, shared }: FactorsVariant): Kernel =>
   kernel({
     name: `pivoting-solve-${layout}${shared ? "-shared" : ""}`,
     params: solveParams,

@@ -5,7 +5,7 @@ import { elementOf, type Matrix, type Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { SINGULAR } from "./status.ts";
 
-interface Variant {
+interface PeriodicVariant {
   readonly layout: Layout;
   readonly shared: boolean;
 }
@@ -67,7 +67,7 @@ const prepareKernel = kernel({
  * Computes the multiple of q by which the solution of A′y = d is off: (vᵀy)/(1 + vᵀq), by Sherman & Morrison (1950).
  * Where the divisor is nothing but rounding, A is singular. Cost a system: 8 words.
  */
-const shareKernel = remembered(({ layout, shared }: Variant): Kernel =>
+const shareKernel = remembered(({ layout, shared }: PeriodicVariant): Kernel =>
   kernel({
     name: `periodic-share-${layout}${shared ? "-shared" : ""}`,
     params: {

@@ -7,7 +7,7 @@ import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { privateCapacity, sideBySide } from "./thomas.ts";
 
-interface Variant {
+interface PivotingVariant {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly capacity: number;
@@ -21,7 +21,7 @@ interface Variant {
  * written and read once, in private memory while it has room. Backward stable for every matrix but for exponential
  * growth that does not happen. Source: LAPACK 3, dgtsv.
  */
-export const pivotingKernel = remembered(({ layout, shared, capacity }: Variant): Kernel =>
+export const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant): Kernel =>
   kernel({
     name: `pivoting-${layout}${shared ? "-shared" : ""}-${capacity}`,
     params: {

@@ -4,7 +4,7 @@ import { type Layout, systemBase } from "./place.ts";
 import { reduceParams } from "./reduce-params.ts";
 import { CODE_OK } from "./status.ts";
 
-interface Variant {
+interface ReductionVariant {
   readonly layout: Layout;
   readonly shared: boolean;
 }
@@ -17,7 +17,7 @@ interface Variant {
  * Cost a row: 12 flops and 4 words read. Source: H. H. Wang, A parallel method for tridiagonal equations (ACM TOMS 7:2,
  * 1981).
  */
-export const reduceChunksKernel = remembered(({ layout, shared }: Variant): Kernel =>
+export const reduceChunksKernel = remembered(({ layout, shared }: ReductionVariant): Kernel =>
   kernel({
     name: `reduce-chunks-${layout}${shared ? "-shared" : ""}`,
     params: reduceParams,

@@ -28,7 +28,7 @@ export interface RunShape {
   readonly residentGroups?: number;
 }
 
-interface Variant extends RunShape {
+interface RegisterHybridVariant extends RunShape {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly chunked: boolean;
@@ -48,7 +48,7 @@ interface Variant extends RunShape {
  * Thomas' algorithm is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block
  * tridiagonal solvers (ACM TOMS 42:4, 2016).
  */
-export const registerHybridKernel = remembered((variant: Variant): Kernel => {
+export const registerHybridKernel = remembered((variant: RegisterHybridVariant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
   const items = lanes * systems;
   const staged = layout === "contiguous" && systems === 1 && !aligned;

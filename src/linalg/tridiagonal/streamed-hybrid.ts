@@ -25,7 +25,7 @@ export interface StreamShape {
   readonly shuffles: boolean;
 }
 
-interface Variant extends StreamShape {
+interface StreamedHybridVariant extends StreamShape {
   /** True where the runs are the whole system, and none is cut short. */
   readonly whole: boolean;
 }
@@ -34,7 +34,7 @@ interface Variant extends StreamShape {
  * The place of the words of a tile that this item fetches, of row 0 of their run. What lies beyond the batch is the
  * last of it again.
  */
-function fetchBase({ systems, lanes, rows, words }: Variant) {
+function fetchBase({ systems, lanes, rows, words }: StreamedHybridVariant) {
   return fn({
     name: "fetchBase",
     params: [i32, i32, i32, i32],
@@ -52,7 +52,7 @@ function fetchBase({ systems, lanes, rows, words }: Variant) {
  * Fetches row `row` of every run to place `into` of the ring, `words` words an item: of one array in f32, of two in
  * f64. Beyond a system's last row that one again.
  */
-function fetchRow({ systems, lanes, rows, words, whole }: Variant) {
+function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant) {
   const items = systems * lanes;
   return fn({
     name: "fetchRow",
@@ -85,7 +85,7 @@ function fetchRow({ systems, lanes, rows, words, whole }: Variant) {
  * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.
  * Cost a row: 16 flops, 5 words, and those of an exchange a run. Any `stride` that `words` divides.
  */
-export const streamedHybridKernel = remembered((variant: Variant): Kernel => {
+export const streamedHybridKernel = remembered((variant: StreamedHybridVariant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
   const items = lanes * systems;
   return kernel({

@@ -14,7 +14,7 @@ const TOGETHER = 2;
 /** The number of systems of a strip. */
 const STRIP = 64;
 
-interface Plan {
+interface ThomasPlan {
   readonly kernel: Kernel;
   readonly vectors?: typeof TOGETHER;
   /** The number of words of workspace a row. */
@@ -51,7 +51,11 @@ export class CpuThomas implements Method {
     return strips ? CpuThomas.#make(device, problem, interleaved(device, problem)) : undefined;
   }
 
-  static async #make(device: Device, problem: Problem, { kernel, vectors, work, size }: Plan): Promise<CpuThomas> {
+  static async #make(
+    device: Device,
+    problem: Problem,
+    { kernel, vectors, work, size }: ThomasPlan,
+  ): Promise<CpuThomas> {
     const { rows, batch, precision } = problem;
     const options = vectors === undefined ? { precision } : { precision, vectors };
     const compiled = await device.compile(kernel, options);
@@ -70,7 +74,7 @@ export class CpuThomas implements Method {
   }
 }
 
-function tiles(device: Device, problem: Problem): Plan {
+function tiles(device: Device, problem: Problem): ThomasPlan {
   const { rows, batch, precision } = problem;
   const lanes = VECTOR / bytesOf(precision);
   const together = lanes * TOGETHER;
@@ -80,7 +84,7 @@ function tiles(device: Device, problem: Problem): Plan {
   return { kernel, vectors: TOGETHER, work: capacity > 0 ? 0 : 2, size };
 }
 
-function interleaved(device: Device, problem: Problem): Plan {
+function interleaved(device: Device, problem: Problem): ThomasPlan {
   const { rows, batch, precision } = problem;
   const capacity = privateCapacity(rows, 1, device, problem);
   const kernel = thomasStripsKernel({ strip: STRIP, line: LINE / bytesOf(precision), capacity });

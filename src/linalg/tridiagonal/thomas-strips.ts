@@ -4,7 +4,7 @@ import { firstZeroPivot } from "./checks.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 
-interface Variant {
+interface StripsVariant {
   /** The number of systems of a strip: a workgroup, which one thread runs. */
   readonly strip: number;
   /** The number of words of a line of the cache. */
@@ -25,7 +25,7 @@ const AHEAD = 8;
  * Cost a row as of `thomasKernel`, but d′ stays in the place of the right-hand side. The same operations in the same
  * order: the same bits.
  */
-export const thomasStripsKernel = remembered(({ strip, line, capacity }: Variant): Kernel =>
+export const thomasStripsKernel = remembered(({ strip, line, capacity }: StripsVariant): Kernel =>
   kernel({
     name: `thomas-strips-${strip}-${line}-${capacity}`,
     groupSize: strip,

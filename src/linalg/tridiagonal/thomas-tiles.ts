@@ -4,7 +4,7 @@ import { firstZeroPivot } from "./checks.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 
-interface Variant {
+interface TilesVariant {
   /** The number of systems of a workgroup, which run side by side. */
   readonly together: number;
   /** The number of words of a line of the cache. */
@@ -28,7 +28,7 @@ const SHORT = 128;
  *
  * Cost a row as there. The same operations in the same order: the same bits.
  */
-export const thomasTilesKernel = remembered(({ together, line, tile, capacity }: Variant): Kernel =>
+export const thomasTilesKernel = remembered(({ together, line, tile, capacity }: TilesVariant): Kernel =>
   kernel({
     name: `thomas-tiles-${together}-${line}-${tile}-${capacity}`,
     groupSize: together,

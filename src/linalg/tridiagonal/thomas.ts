@@ -6,7 +6,7 @@ import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-interface Variant {
+interface ThomasVariant {
   readonly layout: Layout;
   readonly shared: boolean;
   readonly chunked: boolean;
@@ -22,7 +22,7 @@ interface Variant {
  * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
  * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
  */
-export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: Variant): Kernel =>
+export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
   kernel({
     name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
     params: {

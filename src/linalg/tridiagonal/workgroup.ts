@@ -10,7 +10,7 @@ import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
 export type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
 
-interface Variant {
+interface WorkgroupVariant {
   readonly algorithm: WorkgroupAlgorithm;
   readonly layout: Layout;
   readonly shared: boolean;
@@ -27,81 +27,82 @@ interface Variant {
  * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
  * in whole lines.
  */
-export const workgroupKernel = remembered(({ algorithm, layout, shared, groupSize, perItem }: Variant): Kernel =>
-  kernel({
-    name: `${algorithm}-${layout}${shared ? "-shared" : ""}-${groupSize * perItem}`,
-    groupSize,
-    params: {
-      rows: i32,
-      stride: i32,
-      batch: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      rhs: write(real),
-      status: write(i32),
-    },
-    env: {
-      base: systemBase[layout],
-      reduceCyclic: reduceCyclic(groupSize, algorithm === "cr" ? 1 : groupSize),
-      reduceParallel: reduceParallel(groupSize, algorithm === "pcr" ? perItem : 1),
-      substituteCyclic: substituteCyclic(groupSize),
-      cyclic: algorithm !== "pcr",
-      parallel: algorithm !== "cr",
-      shared,
+export const workgroupKernel = remembered(
+  ({ algorithm, layout, shared, groupSize, perItem }: WorkgroupVariant): Kernel =>
+    kernel({
+      name: `${algorithm}-${layout}${shared ? "-shared" : ""}-${groupSize * perItem}`,
       groupSize,
-      capacity: groupSize * perItem,
-      ok: CODE_OK,
-      notFinite: CODE_NOT_FINITE,
-    },
-    *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env) {
-      const s = gpu.groupId();
-      const item = gpu.localId();
-      const a = gpu.sharedReal(env.capacity);
-      const b = gpu.sharedReal(env.capacity);
-      const c = gpu.sharedReal(env.capacity);
-      const d = gpu.sharedReal(env.capacity);
-      const worst = gpu.sharedI32(1);
-      const from = env.base(s, rows, stride);
-      for (let i = item; i < rows; i += env.groupSize) {
-        const at = env.shared ? i : from + i * stride;
-        const below = lower[at];
-        const above = upper[at];
-        a[i] = i > 0 ? below : 0.0;
-        b[i] = diagonal[at];
-        c[i] = i < rows - 1 ? above : 0.0;
-        d[i] = rhs[from + i * stride];
-      }
-      if (item === 0) gpu.atomicStore(worst, 0, env.ok);
-      yield;
-      let code = env.ok;
-      let step = 1;
-      if (env.cyclic) {
-        const reduced = yield* env.reduceCyclic(a, b, c, d, rows);
-        step = reduced.s;
-        code = reduced.code;
-      }
-      if (env.parallel) {
-        const found = yield* env.reduceParallel(a, b, c, d, rows, step);
-        code = Math.min(code, found);
-        step = step >> 1;
-      }
-      if (env.cyclic) {
-        const found = yield* env.substituteCyclic(a, b, c, d, rows, step);
-        code = Math.min(code, found);
-      }
-      for (let i = item; i < rows; i += env.groupSize) {
-        rhs[from + i * stride] = d[i];
-        if (!Number.isFinite(d[i])) code = Math.min(code, env.notFinite);
-      }
-      if (code < env.ok) gpu.atomicMin(worst, 0, code);
-      yield;
-      if (item === 0) {
-        const seen = gpu.atomicLoad(worst, 0);
-        status[s] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
-      }
-    },
-  }),
+      params: {
+        rows: i32,
+        stride: i32,
+        batch: i32,
+        lower: read(real),
+        diagonal: read(real),
+        upper: read(real),
+        rhs: write(real),
+        status: write(i32),
+      },
+      env: {
+        base: systemBase[layout],
+        reduceCyclic: reduceCyclic(groupSize, algorithm === "cr" ? 1 : groupSize),
+        reduceParallel: reduceParallel(groupSize, algorithm === "pcr" ? perItem : 1),
+        substituteCyclic: substituteCyclic(groupSize),
+        cyclic: algorithm !== "pcr",
+        parallel: algorithm !== "cr",
+        shared,
+        groupSize,
+        capacity: groupSize * perItem,
+        ok: CODE_OK,
+        notFinite: CODE_NOT_FINITE,
+      },
+      *body({ rows, stride, lower, diagonal, upper, rhs, status }, gpu, env) {
+        const s = gpu.groupId();
+        const item = gpu.localId();
+        const a = gpu.sharedReal(env.capacity);
+        const b = gpu.sharedReal(env.capacity);
+        const c = gpu.sharedReal(env.capacity);
+        const d = gpu.sharedReal(env.capacity);
+        const worst = gpu.sharedI32(1);
+        const from = env.base(s, rows, stride);
+        for (let i = item; i < rows; i += env.groupSize) {
+          const at = env.shared ? i : from + i * stride;
+          const below = lower[at];
+          const above = upper[at];
+          a[i] = i > 0 ? below : 0.0;
+          b[i] = diagonal[at];
+          c[i] = i < rows - 1 ? above : 0.0;
+          d[i] = rhs[from + i * stride];
+        }
+        if (item === 0) gpu.atomicStore(worst, 0, env.ok);
+        yield;
+        let code = env.ok;
+        let step = 1;
+        if (env.cyclic) {
+          const reduced = yield* env.reduceCyclic(a, b, c, d, rows);
+          step = reduced.s;
+          code = reduced.code;
+        }
+        if (env.parallel) {
+          const found = yield* env.reduceParallel(a, b, c, d, rows, step);
+          code = Math.min(code, found);
+          step = step >> 1;
+        }
+        if (env.cyclic) {
+          const found = yield* env.substituteCyclic(a, b, c, d, rows, step);
+          code = Math.min(code, found);
+        }
+        for (let i = item; i < rows; i += env.groupSize) {
+          rhs[from + i * stride] = d[i];
+          if (!Number.isFinite(d[i])) code = Math.min(code, env.notFinite);
+        }
+        if (code < env.ok) gpu.atomicMin(worst, 0, code);
+        yield;
+        if (item === 0) {
+          const seen = gpu.atomicLoad(worst, 0);
+          status[s] = seen === env.ok ? 0 : seen === env.notFinite ? -1 : seen + 1;
+        }
+      },
+    }),
 );
 
 /** The rows that a workgroup has room for: four words each, a few bytes aside. Sizes are few, so that kernels are. */

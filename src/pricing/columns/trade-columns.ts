@@ -271,6 +271,7 @@ function beyondEquations({ payoff, volatility, assets }: Trade): string | undefi
   if (payoff.kind === "lookback") return "an extreme of the spot";
   if (payoff.kind === "swing") return "swing rights";
   const all = [volatility, ...(assets ?? []).map((asset) => asset.volatility)];
+  if (all.some(({ kind }) => kind === "stochasticLocal")) return "a stochastic local volatility";
   return all.some(({ kind }) => kind === "gaussianFactors") ? "mean-reverting factors" : undefined;
 }
 

@@ -138,7 +138,8 @@ export function totalVariance(volatility: Volatility, spot: number, expiry: numb
       return atSpot * atSpot * expiry * Math.exp(Math.min(volatility.nu * volatility.nu * expiry, 2));
     }
     case "gaussianFactors":
-      throw new SpecError("mean-reverting factors on several axes");
+    case "stochasticLocal":
+      throw new SpecError(`volatility.${volatility.kind}: not among several axes`);
     case "cev":
     case "displaced":
     case "local":
@@ -158,7 +159,10 @@ export function totalVariance(volatility: Volatility, spot: number, expiry: numb
 
 /** σ(S, t) of a local volatility. */
 function sigmaOf(
-  volatility: Exclude<Volatility, { kind: "deterministic" | "heston" | "sabr" | "gaussianFactors" }>,
+  volatility: Exclude<
+    Volatility,
+    { kind: "deterministic" | "heston" | "sabr" | "gaussianFactors" | "stochasticLocal" }
+  >,
 ): (spot: number, t: number) => number {
   const { added = 0 } = volatility;
   switch (volatility.kind) {

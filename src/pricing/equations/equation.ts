@@ -173,9 +173,9 @@ function diffusionOf(
       return { diffusion: `${a}*${S}^${p.add(beta, "beta")}`, factor };
     }
     case "surface":
-      throw new SpecError("a volatility surface on several axes");
     case "gaussianFactors":
-      throw new SpecError("mean-reverting factors on several axes");
+    case "stochasticLocal":
+      throw new SpecError(`volatility.${volatility.kind}: not among several axes`);
     default:
       return volatility satisfies never;
   }

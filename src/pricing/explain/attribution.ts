@@ -1,4 +1,4 @@
-import type { PricedTrade, Trade } from "../../book/index.ts";
+import type { AnyTrade, PricedTrade, Trade } from "../../book/index.ts";
 import type { ExplainTerms, MarketMoves } from "./types.ts";
 
 /** A trade in both markets, on the same terms. */
@@ -12,7 +12,7 @@ export interface Pair {
 
 /** The further trades that a method needs priced for an explanation, and the terms that it makes of their values. */
 export interface Attribution {
-  readonly views: readonly Trade[];
+  readonly views: readonly AnyTrade[];
   /** `values` as the views, in their order. */
   terms(before: PricedTrade, after: PricedTrade, values: readonly PricedTrade[]): ExplainTerms;
 }

@@ -1,4 +1,4 @@
-import { type Book, MS_PER_YEAR, type Trade, type TradeResult } from "../../book/index.ts";
+import { type AnyTrade, type Book, MS_PER_YEAR, type TradeResult } from "../../book/index.ts";
 import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../errors.ts";
 import type { Greeks, BookProgress } from "../options.ts";
@@ -70,7 +70,7 @@ async function reportOf(
   for (let first = 0; first < matches.length; first += CHUNK) {
     const rows = matches
       .slice(first, first + CHUNK)
-      .map((match) => rowOf(match, after, years, METHODS[method].attribute));
+      .map((match) => rowOf(match, after, years, { name: method, attribute: METHODS[method].attribute }));
     const onProgress = progressFrom(first, rows.length, matches.length, options);
     for (const row of await explainRows(rows, after, { ...options, method, onProgress })) {
       sums.add(row.result, row.before, row.after);
@@ -104,7 +104,7 @@ function yearsBetween(before: Book, after: Book): number {
 }
 
 async function valuesOf(
-  trades: readonly Trade[],
+  trades: readonly AnyTrade[],
   { asOf, method }: Book,
   options: Parameters<typeof priceTrades>[2],
 ): Promise<TradeResult[]> {
@@ -121,7 +121,7 @@ async function explainRows(
   book: Book,
   { method, ...options }: ExplainOptions & { readonly method: ExplainMethod },
 ): Promise<
-  { readonly result: ExplainedTrade; readonly before: Trade | undefined; readonly after: Trade | undefined }[]
+  { readonly result: ExplainedTrade; readonly before: AnyTrade | undefined; readonly after: AnyTrade | undefined }[]
 > {
   const { first, rest } = METHODS[method];
   const starts = rows.flatMap((row) => row.before ?? []);

@@ -1,17 +1,18 @@
 import type { AnyTrade, Book, ParsedTrade, Payoff, Trade } from "../../book/index.ts";
-import { SpecError } from "../../errors.ts";
 import { INSTANT } from "../../market/index.ts";
 import { laterTrade } from "../later-trade.ts";
+import { type FixedIncome, fixedIncomeDifference, isFixedIncome, laterFixedIncome } from "./fixed-income.ts";
 import { same } from "./same.ts";
 
 /** The outcome of matching the trades of one id in the two books. */
 export type Match =
   /** `years` of its life have passed. */
   | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }
-  | { readonly kind: "matured"; readonly before: Trade }
-  | { readonly kind: "gone"; readonly before: Trade }
-  | { readonly kind: "new"; readonly after: Trade }
-  | { readonly kind: "changed"; readonly before: Trade; readonly after: Trade; readonly reason: string }
+  | { readonly kind: "fixedIncome"; readonly before: FixedIncome; readonly after: FixedIncome; readonly years: number }
+  | { readonly kind: "matured"; readonly before: AnyTrade }
+  | { readonly kind: "gone"; readonly before: AnyTrade }
+  | { readonly kind: "new"; readonly after: AnyTrade }
+  | { readonly kind: "changed"; readonly before: AnyTrade; readonly after: AnyTrade; readonly reason: string }
   | {
       readonly kind: "error";
       readonly id: string | undefined;
@@ -31,9 +32,7 @@ export function matchTrades(before: Book, after: Book, years: number): Match[] {
     if (!parsed.ok) return failed(parsed, "before");
     const { trade } = parsed;
     known.add(trade.id);
-    const other = later.get(trade.id);
-    if (trade.kind !== undefined || (other?.ok === true && other.trade.kind !== undefined)) return onRates(trade);
-    return matchOf(trade, other, years);
+    return matchOf(trade, later.get(trade.id), years);
   });
   const refused = new Set(before.trades.map((parsed) => (parsed.ok ? undefined : parsed.id)));
   const isOther = (parsed: ParsedTrade): boolean => {
@@ -42,15 +41,9 @@ export function matchTrades(before: Book, after: Book, years: number): Match[] {
   };
   const others = after.trades.filter(isOther).map((parsed): Match => {
     if (!parsed.ok) return failed(parsed, "after");
-    const { trade } = parsed;
-    return trade.kind === undefined ? { kind: "new", after: trade } : onRates(trade);
+    return { kind: "new", after: parsed.trade };
   });
   return [...matches, ...others];
-}
-
-function onRates({ id }: AnyTrade): Match {
-  const error = new SpecError("trades on rates are not explained in this version; price both books and compare them");
-  return { kind: "error", id, book: "before", error };
 }
 
 function failed({ id, error }: ParsedTrade & { ok: false }, book: "before" | "after"): Match {
@@ -59,27 +52,33 @@ function failed({ id, error }: ParsedTrade & { ok: false }, book: "before" | "af
 
 const DAY = 1 / 365;
 
-function matchOf(before: Trade, parsed: ParsedTrade | undefined, years: number): Match {
+const laterOf = (trade: AnyTrade, years: number): AnyTrade | undefined =>
+  isFixedIncome(trade) ? laterFixedIncome(trade, years) : laterTrade(trade, years);
+
+function matchOf(before: AnyTrade, parsed: ParsedTrade | undefined, years: number): Match {
   if (parsed === undefined || !parsed.ok) {
     // The later book may leave out what has expired, or have it still: it is then refused for that.
-    if (laterTrade(before, years) === undefined) return { kind: "matured", before };
+    if (laterOf(before, years) === undefined) return { kind: "matured", before };
     return parsed === undefined ? { kind: "gone", before } : failed(parsed, "after");
   }
-  const after = parsed.trade as Trade;
+  const after = parsed.trade;
   // A plain date is at asOf's own time of day: lives shorten by whole days, whatever the hours that books are made at.
   const passed = before.expiry - after.expiry;
   const onDate = passed > -INSTANT && Math.abs(passed - years) < DAY * (1 - 1e-6);
   const reason = onDate
-    ? difference(laterTrade(before, passed), after)
+    ? difference(laterOf(before, passed), after)
     : "its expiry differs; one in years moves with asOf: write the date";
-  return reason === undefined
-    ? { kind: "explained", before, after, years: Math.max(passed, 0) }
-    : { kind: "changed", before, after, reason };
+  if (reason !== undefined) return { kind: "changed", before, after, reason };
+  const passedYears = Math.max(passed, 0);
+  if (isFixedIncome(before) && isFixedIncome(after)) return { kind: "fixedIncome", before, after, years: passedYears };
+  return { kind: "explained", before: before as Trade, after: after as Trade, years: passedYears };
 }
 
 /** The first of the terms that differs; undefined if the trade is the same. */
-function difference(rolled: Trade | undefined, after: Trade): string | undefined {
+function difference(rolled: AnyTrade | undefined, after: AnyTrade): string | undefined {
   if (rolled === undefined) return "its expiry differs";
+  if (isFixedIncome(rolled) || isFixedIncome(after))
+    return isFixedIncome(rolled) && isFixedIncome(after) ? fixedIncomeDifference(rolled, after) : "its kind differs";
   if (rolled.underlying.name !== after.underlying.name) return "its underlying differs";
   if (rolled.underlying.currency !== after.underlying.currency) return "its currency differs";
   if (!same(withoutHistory(rolled.payoff), withoutHistory(after.payoff))) return "its payoff differs";

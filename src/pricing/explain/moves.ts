@@ -38,7 +38,7 @@ function significant(move: number): number {
 }
 
 /** The dividends that a trade's underlying pays within some years. */
-export function paidDividends({ underlying }: Trade, years: number): readonly DiscreteDividend[] {
+export function paidDividends({ underlying }: Pick<Trade, "underlying">, years: number): readonly DiscreteDividend[] {
   return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
 }
 

@@ -1,17 +1,25 @@
-import { type Book, failedResult, type PricedTrade, type Trade, type TradeResult } from "../../book/index.ts";
+import {
+  type AnyTrade,
+  type Book,
+  failedResult,
+  type PricedTrade,
+  type Trade,
+  type TradeResult,
+} from "../../book/index.ts";
 import { BookError, SpecError } from "../../errors.ts";
 import { laterTrade } from "../later-trade.ts";
 import type { Attribution, Pair } from "./attribution.ts";
 import type { Match } from "./match.ts";
+import { attributeFixedIncome, fixedIncomeMoves, isFixedIncome, laterFixedIncome, paidCash } from "./fixed-income.ts";
 import { marketMoves, withDividends } from "./moves.ts";
-import type { ExplainedTrade } from "./types.ts";
+import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
 /** One line of the report in the making: what has to be priced for it, and what it becomes of that. */
 export interface Row {
-  readonly before: Trade | undefined;
+  readonly before: AnyTrade | undefined;
   /** The trade in the later book, or what it was settled as. */
-  readonly after: Trade | undefined;
-  readonly views: readonly Trade[];
+  readonly after: AnyTrade | undefined;
+  readonly views: readonly AnyTrade[];
   /** `before` and `after` are the trades' results, if they are there, and `values` the views'. */
   result(
     before: TradeResult | undefined,
@@ -24,12 +32,26 @@ export interface Row {
  * Returns the trades of a match to be priced. An error of its own, such as a dividend that pays all of the spot, is its
  * result.
  */
-export function rowOf(match: Match, later: Book, years: number, attribute: (pair: Pair) => Attribution): Row {
+export function rowOf(
+  match: Match,
+  later: Book,
+  years: number,
+  { name, attribute }: { readonly name: ExplainMethod; readonly attribute: (pair: Pair) => Attribution },
+): Row {
   try {
     switch (match.kind) {
       case "explained":
         return pairRow(pairOf(match.before, match.after, match.years), "explained", attribute);
+      case "fixedIncome": {
+        const { before, after } = match;
+        const rolled = laterFixedIncome(before, match.years) ?? before;
+        const pair = { before, rolled, after, years: match.years };
+        const moves = fixedIncomeMoves(pair);
+        const cash = paidCash(before, match.years);
+        return attributedRow({ before, after, moves, cash }, attributeFixedIncome(name, pair, moves, cash));
+      }
       case "matured":
+        if (isFixedIncome(match.before)) throw new SpecError(NOT_SETTLED);
         return pairRow(settlement(match.before, later, years), "matured", attribute);
       case "error":
         return failedRow(match.id, match.error, match.book);
@@ -52,6 +74,10 @@ function pairOf(before: Trade, after: Trade, years: number): Pair {
     throw new SpecError(
       "averages, lookbacks, swings and mean-reverting factors are not explained in this version; " +
         "price both books and compare them",
+    );
+  if ([before, after].some(({ volatility }) => volatility.kind === "stochasticLocal"))
+    throw new SpecError(
+      "stochastic local volatilities are not explained in this version; price both books and compare them",
     );
   const rolled = laterTrade(before, years) as Trade;
   return { before, rolled, after, moves: marketMoves(before, rolled, after, years) };
@@ -127,9 +153,25 @@ function listedRow(match: Extract<Match, { kind: "new" | "gone" | "changed" }>):
   };
 }
 
+const NOT_SETTLED =
+  "trades on rates and convertible bonds that end between the two dates are not explained in this version; " +
+  "their last payments and rights need fixings that neither book has";
+
 function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: Pair) => Attribution): Row {
-  const attribution = attribute(pair);
-  const { before, after } = pair;
+  const { before, after, moves } = pair;
+  return attributedRow({ before, after, moves, settled: status === "matured" ? after : undefined }, attribute(pair));
+}
+
+/** What a row is of: `cash` was paid in between, or the later trade is what was `settled`. */
+interface Attributed {
+  readonly before: AnyTrade;
+  readonly after: AnyTrade;
+  readonly moves: MarketMoves;
+  readonly cash?: number;
+  readonly settled?: Trade | undefined;
+}
+
+function attributedRow({ before, after, moves, cash = 0, settled }: Attributed, attribution: Attribution): Row {
   return {
     before,
     after,
@@ -137,35 +179,26 @@ function pairRow(pair: Pair, status: "explained" | "matured", attribute: (pair: 
     result: (from, to, values) =>
       whenPriced(before.id, [from, to, ...values], ["before", "after"], () => {
         const [start, end] = [from, to] as PricedTrade[];
-        const matured = status === "matured";
+        const matured = settled !== undefined;
+        const terms = attribution.terms(start, end, values as PricedTrade[]);
+        const paid = matured ? end.value : cash;
+        const change = (matured ? 0 : end.value) + paid - start.value;
         return {
           id: before.id,
-          status,
-          ...explained(start, end, matured, attribution.terms(start, end, values as PricedTrade[])),
-          moves: pair.moves,
+          status: matured ? "matured" : "explained",
+          before: start.value,
+          after: matured ? 0 : end.value,
+          cash: paid,
+          change,
+          terms,
+          unexplained: change - Object.values(terms).reduce((sum, term) => sum + term, 0),
+          errorEstimate: start.errorEstimate + end.errorEstimate,
+          moves,
           quantityBefore: before.quantity,
           quantityAfter: matured ? null : after.quantity,
-          warnings: [...(matured ? [settledAt(after)] : []), ...warningsOf([from, to])],
+          warnings: [...(matured ? [settledAt(settled)] : []), ...warningsOf([from, to])],
         };
       }),
-  };
-}
-
-function explained(
-  start: PricedTrade,
-  end: PricedTrade,
-  matured: boolean,
-  terms: NonNullable<ExplainedTrade["terms"]>,
-): Omit<ExplainedTrade, "id" | "status" | "moves" | "quantityBefore" | "quantityAfter" | "warnings"> {
-  const change = end.value - start.value;
-  return {
-    before: start.value,
-    after: matured ? 0 : end.value,
-    cash: matured ? end.value : 0,
-    change,
-    terms,
-    unexplained: change - Object.values(terms).reduce((sum, term) => sum + term, 0),
-    errorEstimate: start.errorEstimate + end.errorEstimate,
   };
 }
 

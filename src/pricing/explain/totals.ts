@@ -1,4 +1,4 @@
-import type { Trade } from "../../book/index.ts";
+import { type AnyTrade, currencyOf } from "../../book/index.ts";
 import type { ExplainedTrade, ExplainTerm, ExplainTotals } from "./types.ts";
 
 type Sums = { -readonly [K in keyof Omit<ExplainTotals, "terms">]: ExplainTotals[K] } & {
@@ -16,15 +16,15 @@ export class ExplainSums {
     this.#terms = terms;
   }
 
-  add(row: ExplainedTrade, before: Trade | undefined, after: Trade | undefined): void {
+  add(row: ExplainedTrade, before: AnyTrade | undefined, after: AnyTrade | undefined): void {
     if (row.status === "error") {
       this.failed++;
       return;
     }
     if (row.terms !== null) this.explained++;
     const [held, holds] = [row.quantityBefore ?? 0, row.quantityAfter ?? 0];
-    const from = this.#sumsOf((before ?? after) as Trade);
-    const to = this.#sumsOf((after ?? before) as Trade);
+    const from = this.#sumsOf((before ?? after) as AnyTrade);
+    const to = this.#sumsOf((after ?? before) as AnyTrade);
     const [start, end] = [held * (row.before ?? 0), holds * (row.after ?? 0)];
     from.trades++;
     from.before += start;
@@ -51,7 +51,8 @@ export class ExplainSums {
     sums.trading += (holds - held) * (row.after ?? 0);
   }
 
-  #sumsOf({ underlying: { currency } }: Trade): Sums {
+  #sumsOf(trade: AnyTrade): Sums {
+    const currency = currencyOf(trade);
     const known = this.#byCurrency.get(currency);
     if (known !== undefined) return known;
     const sums: Sums = {

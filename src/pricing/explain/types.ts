@@ -25,7 +25,8 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
  *
  * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
- * alone. `cross` is their joint effect beyond the sum of the single ones.
+ * alone, and so is `credit`, that of a convertible bond's issuer. `cross` is their joint effect beyond the sum of the
+ * single ones.
  */
 export const EXPLAIN_TERMS = {
   taylor: [
@@ -46,8 +47,9 @@ export const EXPLAIN_TERMS = {
     "rhoVolatility",
     "rhoRate",
     "dividendCross",
+    "credit",
   ],
-  revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "cross"],
+  revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "credit", "cross"],
 } as const satisfies Record<ExplainMethod, readonly string[]>;
 
 /** The name of a term, of either method. */

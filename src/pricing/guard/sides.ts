@@ -63,7 +63,8 @@ export function assetSides(terms: Terms): readonly AssetSide[] {
 
 /** A formula's volatility, and SABR's with β = 1, may grow so fast that the discounted spot loses value in the mean. */
 function isMartingale(volatility: Volatility): boolean {
-  return volatility.kind !== "local" && !(volatility.kind === "sabr" && volatility.beta === 1);
+  const own = volatility.kind === "stochasticLocal" ? volatility.variance : volatility;
+  return own.kind !== "local" && !(own.kind === "sabr" && own.beta === 1);
 }
 
 /**

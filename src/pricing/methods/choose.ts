@@ -85,6 +85,7 @@ function refusal(batch: Batch, trade: number): BookError {
 function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
   if (payoff.kind === "swing") return "quantization";
   if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
+  if (volatility.kind === "stochasticLocal") return "montecarlo";
   if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
   const factors = (assets ?? [volatility]).length;
   if (factors > MAX_AXES) return "montecarlo";

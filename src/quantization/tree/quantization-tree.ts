@@ -6,7 +6,7 @@ import { Work } from "../../turns.ts";
 import { product } from "../gaussian.ts";
 import { checkWhole } from "../quantizer.ts";
 import { stepNumbers } from "./chain.ts";
-import { exactRows, REACH, ruleNumbers } from "./exact.ts";
+import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
 import { type TransitionMethod, type QuantizationTreePlan, quantizationTreePlan, type TreeSettings } from "./plan.ts";
 import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";

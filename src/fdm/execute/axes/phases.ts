@@ -4,7 +4,7 @@ import { applyCondition, settle } from "./events.ts";
 import { expire } from "./expire.ts";
 import { assemble, factorAxes } from "./factor.ts";
 import { readSolution } from "./read.ts";
-import { type Fault, inPhase, type Launch, type Place, type Row } from "./records.ts";
+import { type Fault, inPhase, type Launch, type AxesPlace, type Row } from "./records.ts";
 import { runsOfLast, runsOfLines, runsOfMiddle } from "./run-sweep.ts";
 import { sweepLast, sweepLines, sweepMiddle } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
@@ -16,7 +16,7 @@ import { setObstacle, update } from "./update.ts";
 export type Phase = FunctionOf<
   (of: {
     readonly launch: ValueOf<typeof Launch>;
-    readonly place: ValueOf<typeof Place>;
+    readonly place: ValueOf<typeof AxesPlace>;
     readonly step: ValueOf<typeof Row>;
     readonly found: ValueOf<typeof Fault>;
   }) => KernelBody<ValueOf<typeof Fault>>

@@ -2,7 +2,7 @@ import { fn, i32 } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
-import { atStart, Fault, LANES, Launch, PAD, Place, RUN_STEP, Shape } from "./records.ts";
+import { atStart, Fault, LANES, Launch, PAD, AxesPlace, RUN_STEP, Shape } from "./records.ts";
 
 /**
  * The number of arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x
@@ -52,7 +52,7 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
 
 export const allocate = fn({
   name: "allocate",
-  params: [Place],
+  params: [AxesPlace],
   body([{ base }]) {
     return { base };
   },

@@ -3,7 +3,7 @@ import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt } from "./factor.ts";
 import { nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, Place } from "./records.ts";
+import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, AxesPlace } from "./records.ts";
 
 /** The solution at the nodes, and the nodes at which exercise pays as much today. */
 export function readSolution(variant: AxesVariant) {
@@ -56,7 +56,7 @@ export function readSolution(variant: AxesVariant) {
 export const report = ({ groupSize }: AxesVariant) =>
   fn({
     name: "report",
-    params: { launch: Launch, place: Place, found: Fault },
+    params: { launch: Launch, place: AxesPlace, found: Fault },
     env: { ...AXES_STATUS, words: AXES_STATUS_WORDS, group: groupSize },
     body({ launch: { status }, place: { item }, found: { fault, node, row, growth } }, gpu, env) {
       const at = (gpu.groupId() * env.group + item) * env.words;

@@ -39,7 +39,7 @@ export const axesParams = {
 export const Launch = record(axesParams);
 
 /** The instance of a work item: its columns of what the launch brings, and where its arrays start. */
-export const Place = record({
+export const AxesPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -83,11 +83,11 @@ export const Row = record({
 /** The arrays of an instance in the launch's work memory. */
 export const Memory = record({ base: i32 });
 
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: AxesPlace, memory: Memory };
 export const atRow = { ...atStart, cursor: Fault, step: Row };
 
 /** The parameters of all phases of the time loop (`phases.ts`). */
-export const inPhase = { launch: Launch, place: Place, step: Row, found: Fault };
+export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fault };
 
 /** Words of an item's status: `FAULT`, the node, the row of the program, growth, a loop that did not end. */
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;

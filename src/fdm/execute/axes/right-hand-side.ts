@@ -5,13 +5,13 @@ import { pinnedValue } from "../../operator/pinned.ts";
 import { Rows } from "./explicit.ts";
 import { nodeAt, sidesOf, valuesAt } from "./factor.ts";
 import { shapeOf } from "./place.ts";
-import { Launch, Place, Row, Shape } from "./records.ts";
+import { Launch, AxesPlace, Row, Shape } from "./records.ts";
 
 /** A pinned node's value at the end of a step. */
 export function pinnedAt(variant: AxesVariant) {
   return fn({
     name: "pinnedAt",
-    params: { launch: Launch, place: Place, shape: Shape, line: i32, lane: i32, t: real, mask: i32 },
+    params: { launch: Launch, place: AxesPlace, shape: Shape, line: i32, lane: i32, t: real, mask: i32 },
     env: {
       nodeAt: nodeAt(variant.axes.length),
       sidesOf: sidesOf(variant.axes.length),
@@ -38,7 +38,7 @@ export function rightAt(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
     name: "rightAt",
-    params: { launch: Launch, place: Place, step: Row, rows: Rows, of: Explicit, at: i32, lane: i32, line: i32 },
+    params: { launch: Launch, place: AxesPlace, step: Row, rows: Rows, of: Explicit, at: i32, lane: i32, line: i32 },
     env: {
       corrects,
       hasSource: hasSource && !corrects,

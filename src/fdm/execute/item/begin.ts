@@ -7,7 +7,7 @@ import { readSurface } from "../../operator/read-surface.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
-import { atStart, Cursor, Place } from "./records.ts";
+import { atStart, Cursor, ItemPlace } from "./records.ts";
 
 /** The place of an item, one an instance. */
 export const placeOf = fn({
@@ -31,7 +31,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
   const onTheWay = exercise === "policy" || knockIns > 0;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [ItemPlace],
     env: {
       capacity,
       early: exercise === "none" ? 1 : capacity,

@@ -6,9 +6,9 @@ import { crossInWords, dormantDividend, knockInWords, settleDormant } from "../.
 import { valueAt } from "../../operator/column.ts";
 import { FLAGS } from "../../time/flags.ts";
 import { Launch, type SolverVariant } from "../variant.ts";
-import { atRun, Cursor, Memory, Place } from "./records.ts";
+import { atRun, Cursor, Memory, ItemPlace } from "./records.ts";
 
-const atEvent = { launch: Launch, place: Place, memory: Memory, cursor: Cursor, row: i32 };
+const atEvent = { launch: Launch, place: ItemPlace, memory: Memory, cursor: Cursor, row: i32 };
 
 /** V(S) ← V(S − dividend), into u; returns the row of coefficients after the dividend's. */
 function applyDividend({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) {

@@ -6,7 +6,7 @@ import { matrixRow, rowWeight } from "../../operator/matrix.ts";
 import { Coefficients, coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
 import { SLICE_WORDS, surfaceSigma } from "../../operator/read-surface.ts";
 import type { SolverVariant } from "../variant.ts";
-import { atRun, Cursor, Memory, Place } from "./records.ts";
+import { atRun, Cursor, Memory, ItemPlace } from "./records.ts";
 import { Launch } from "../variant.ts";
 
 /**
@@ -16,7 +16,7 @@ import { Launch } from "../variant.ts";
 function varianceAt({ shape, volatility }: SolverVariant) {
   return fn({
     name: "varianceAt",
-    params: { launch: Launch, place: Place, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
+    params: { launch: Launch, place: ItemPlace, cursor: Cursor, of: Coefficients, i: i32, here: real, piece: i32 },
     env: { shape, volatility: volatility?.call, surfaceSigma, valueAt },
     body({ launch, place, cursor: { surface }, of, i, here, piece }, _gpu, env) {
       let found = piece;
@@ -47,7 +47,7 @@ function assembleRows(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, homogeneous = false } = variant;
   return fn({
     name: "assembleRows",
-    params: { launch: Launch, place: Place, memory: Memory, cursor: Cursor, of: Coefficients },
+    params: { launch: Launch, place: ItemPlace, memory: Memory, cursor: Cursor, of: Coefficients },
     env: {
       varianceAt: varianceAt(variant),
       rowWeight,

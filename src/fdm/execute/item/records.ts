@@ -4,7 +4,7 @@ import { Column } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
 
 /** The instance of a work item, and its columns of what the launch brings. */
-export const Place = record({
+export const ItemPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -74,7 +74,7 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback, at its start and after the first run of steps. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: ItemPlace, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 
 export type Cursor = ValueOf<typeof Cursor>;

@@ -1,13 +1,13 @@
 import { fn } from "../../../kernel/index.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { iterateRuns } from "./policy.ts";
 import { atRun } from "./records.ts";
 import { advanceRuns } from "./step.ts";
 import { advanceSums } from "./sums.ts";
 
 /** A run of equal steps. */
-export function advance(plan: Plan) {
+export function advance(plan: TeamPlan) {
   const { team, rows, lasting, early, dates, timeDependent, policy, hasBarriers, held, scaled, summed } = plan;
   return fn({
     name: "advance",

@@ -3,21 +3,21 @@ import { valueAt } from "../../operator/column.ts";
 import { matrixRow } from "../../operator/matrix.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { surfaceSigma } from "../../operator/read-surface.ts";
-import { Place, Rows, Slice } from "./records.ts";
+import { TeamPlace, Rows, Slice } from "./records.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 
 /**
  * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
  * 0 beyond the last node. Returns the piece that the run's first node is in, which is where the search of the next step
  * starts.
  */
-export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
+export function assembleRuns({ rows, variant: { shape, volatility } }: TeamPlan) {
   return fn({
     name: "assembleRuns",
     params: {
       launch: Launch,
-      place: Place,
+      place: TeamPlace,
       x: read(real),
       weights: read(real),
       rows: Rows,
@@ -68,12 +68,12 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: Plan) {
  * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
  * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
  */
-export function rescaleRuns({ rows, variant: { shape }, summed: kept }: Plan) {
+export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({
     name: "rescaleRuns",
     params: {
       launch: Launch,
-      place: Place,
+      place: TeamPlace,
       x: read(real),
       weights: read(real),
       rows: Rows,

@@ -2,8 +2,8 @@ import { fn, i32, real, write } from "../../../kernel/index.ts";
 import { CROSSING_WORDS, NEVER_EXERCISED, readEnds, SETTING_WORDS } from "../../conditions/barrier.ts";
 import { Column, valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
-import { Live, Place, Rows } from "./records.ts";
+import type { TeamPlan } from "./plan.ts";
+import { Live, TeamPlace, Rows } from "./records.ts";
 
 /**
  * Knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. Node numbers are
@@ -104,7 +104,7 @@ export const pinRuns = (rows: number) =>
 const liveObstacleRuns = (rows: number) =>
   fn({
     name: "liveObstacleRuns",
-    params: [Launch, Place, Live, write(real)],
+    params: [Launch, TeamPlace, Live, write(real)],
     env: { rows, NEVER_EXERCISED, valueAt },
     body([{ nodes, obstacleColumn }, { table, first }, live, paid], _gpu, { rows, NEVER_EXERCISED, valueAt }) {
       const { low, high, lowHeld, highHeld } = live;
@@ -120,10 +120,10 @@ const liveObstacleRuns = (rows: number) =>
  * Settles an event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from
  * then on. Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
  */
-export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: Plan) =>
+export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: TeamPlan) =>
   fn({
     name: "settleRuns",
-    params: { launch: Launch, place: Place, row: i32, u: write(real), paid: write(real) },
+    params: { launch: Launch, place: TeamPlace, row: i32, u: write(real), paid: write(real) },
     env: {
       policy,
       knockOutRuns: knockOutRuns(barriers, rows),

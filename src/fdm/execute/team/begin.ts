@@ -7,12 +7,12 @@ import { readAhead } from "./ahead.ts";
 import { holdRuns, settleRuns } from "./barrier.ts";
 import { layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atStart } from "./records.ts";
 import { FAR } from "./scan.ts";
 
 /** The payoff on a run in closed form, into u and `paid`; returns what is paid before the run and after it. */
-const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
+const expireClosed = ({ rows, timeDependent, held, summed }: TeamPlan) =>
   fn({
     name: "expireClosed",
     params: atStart,
@@ -38,7 +38,7 @@ const expireClosed = ({ rows, timeDependent, held, summed }: Plan) =>
   });
 
 /** The payoff on a run from the table, where V(S, T) may have a column of its own. */
-const expireTable = ({ rows, early, held, summed }: Plan) =>
+const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
   fn({
     name: "expireTable",
     params: atStart,
@@ -63,7 +63,7 @@ const expireTable = ({ rows, early, held, summed }: Plan) =>
   });
 
 /** Sets the nodes, the values at expiry, what is knocked out at expiry, and the first words of the time program. */
-export function begin(plan: Plan) {
+export function begin(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;
   return fn({

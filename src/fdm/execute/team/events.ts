@@ -7,11 +7,11 @@ import { payRuns } from "./dividend.ts";
 import { exerciseRuns } from "./exercise.ts";
 import { layMetrics } from "./metrics.ts";
 import { layNodes, layWeights } from "./nodes.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atRun, atStart, Cursor } from "./records.ts";
 
 /** V(S) ← V(S − dividend), through workgroup memory, into u; returns the row of coefficients after the dividend's. */
-function applyDividend(plan: Plan) {
+function applyDividend(plan: TeamPlan) {
   const { team, rows, early, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;
   const { closed, barriers = 0 } = variant;
   return fn({
@@ -75,7 +75,7 @@ function applyDividend(plan: Plan) {
  * Applies the events of a date backwards in time: exercise, the dividend, then what barriers knock out on the date. An
  * event that ends a segment of the time grid has a factorisation after it, so the solution is left as it is.
  */
-export function applyEvents(plan: Plan) {
+export function applyEvents(plan: TeamPlan) {
   const { team, rows, dates, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;
   const { closed, dividends, barriers = 0 } = variant;
   return fn({

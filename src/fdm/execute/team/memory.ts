@@ -1,8 +1,8 @@
 import { fn, type Precision } from "../../../kernel/index.ts";
 import { AHEAD_WORDS } from "./ahead.ts";
 import { END_WORDS } from "./metrics.ts";
-import type { Plan } from "./plan.ts";
-import { Place } from "./records.ts";
+import type { TeamPlan } from "./plan.ts";
+import { TeamPlace } from "./records.ts";
 import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Team } from "./team.ts";
 
 /** The number of arrays of a word a node: what the state was multiplied by, and the first rows' a and c. */
@@ -23,12 +23,12 @@ export function teamWords(team: Team, capacity: number, precision: Precision): n
  * Allocates the memory of a team. It decides how many subgroups WebGPU has on a multiprocessor, so that weights make
  * place for the solution, and metrics for nodes and solution, where items need more than their own.
  */
-export function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: Plan) {
+export function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: TeamPlan) {
   const { capacity } = variant;
   const byNeighbours = lasting && !policy;
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [TeamPlace],
     env: {
       options: team.options,
       items: team.items,

@@ -1,8 +1,8 @@
 import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
-import { Mesh, Place, Rows } from "./records.ts";
+import type { TeamPlan } from "./plan.ts";
+import { Mesh, TeamPlace, Rows } from "./records.ts";
 
 /** A local variance of less than this fraction of the drift counts for nothing. */
 const NEGLIGIBLE = 1e-30;
@@ -51,10 +51,10 @@ export const END_WORDS = 4;
  * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
  * and B there without sign. Cost: once a launch and a dividend.
  */
-export function layMetrics({ rows, variant: { shape } }: Plan) {
+export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
     name: "layMetrics",
-    params: [Mesh, Launch, Place],
+    params: [Mesh, Launch, TeamPlace],
     env: { rows, shape, rowMetrics, valueAt },
     *body([mesh, { nodes, obstacleColumn, firstExercised }, { table, item, first }], gpu, env) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;
@@ -103,10 +103,10 @@ export function layMetrics({ rows, variant: { shape } }: Plan) {
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */
-export function assembleByMetrics({ rows }: Plan) {
+export function assembleByMetrics({ rows }: TeamPlan) {
   return fn({
     name: "assembleByMetrics",
-    params: { place: Place, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
+    params: { place: TeamPlace, mesh: Mesh, rows: Rows, nodes: i32, hVariance: real, hDrift: real, scale: real },
     env: { count: rows },
     body({ place: { item, first }, mesh, rows: { a, c }, nodes, hVariance, hDrift, scale }, _gpu, { count }) {
       const { x: A, values: B, third: C, fourth: D, bounds, ends } = mesh;

@@ -1,10 +1,10 @@
 import { fn, i32 } from "../../../kernel/index.ts";
 import { Launch } from "../variant.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { placeIn } from "./team.ts";
 
 /** The place of an item, one team an instance, a run of consecutive nodes an item. */
-export function placeOf({ team, rows }: Plan) {
+export function placeOf({ team, rows }: TeamPlan) {
   return fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },

@@ -2,7 +2,7 @@ import type { SolverVariant } from "../variant.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
 
 /** The plan that a kernel's code follows from: who solves which variant, and how. */
-export interface Plan {
+export interface TeamPlan {
   readonly team: Team;
   readonly variant: SolverVariant;
   /** The number of rows of an item's run, and parts that they are worked on in. */
@@ -31,7 +31,7 @@ export interface Plan {
 }
 
 /** `homogeneous`: no coefficient depends on time. */
-export function planOf(variant: SolverVariant, team: Team, homogeneous: boolean): Plan {
+export function planOf(variant: SolverVariant, team: Team, homogeneous: boolean): TeamPlan {
   const { exercise, shape, dividends, barriers = 0, capacity } = variant;
   const rows = Math.ceil(capacity / team.items);
   const dates = exercise === "dates";

@@ -3,11 +3,11 @@ import { WINDOW } from "../../read/interpolation.ts";
 import { pointValue, pointWords } from "../../read/point.ts";
 import { obstacleRuns } from "./exercise.ts";
 import { layNodes } from "./nodes.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /** The solution into workgroup memory, from which windows and points are read, an item some; see `solverKernel`. */
-export function readSolution({ team, rows, early, timeDependent, held, scaled, summed, metrics, variant }: Plan) {
+export function readSolution({ team, rows, early, timeDependent, held, scaled, summed, metrics, variant }: TeamPlan) {
   const { closed, points = false } = variant;
   return fn({
     name: "readSolution",

@@ -8,7 +8,7 @@ import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
 
 /** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
-export const Place = record({
+export const TeamPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -77,14 +77,14 @@ export const Scans = record({
 });
 
 /**
- * The solution, and what elimination makes of it. Where steps are `scaled` (`Plan`), u is, after the first
+ * The solution, and what elimination makes of it. Where steps are `scaled` (`TeamPlan`), u is, after the first
  * factorisation, times 2/pivot.
  */
-export const State = record({ u: write(real), z: write(real) });
+export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
  * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
- * (`Plan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
+ * (`TeamPlan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
  */
 export const Obstacle = record({
   paid: write(real),
@@ -117,7 +117,7 @@ export const Memory = record({
   mesh: Mesh,
   /** The first coefficients (`readAhead`), in workgroup memory. */
   ahead: write(real),
-  state: State,
+  state: TeamState,
   rows: Rows,
   factors: Factors,
   products: Products,
@@ -169,5 +169,5 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback, at its start and after the first run of steps. */
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: TeamPlace, memory: Memory };
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -7,7 +7,7 @@ import { cutRuns, pinRuns } from "./barrier.ts";
 import { sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics } from "./metrics.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { weighRuns } from "./sums.ts";
@@ -16,7 +16,7 @@ import { weighRuns } from "./sums.ts";
  * The rows of I − hL, times `rowScale`, which `coefficients` are already, by the shortest of the ways there are.
  * Returns the piece of a surface that the run's first node is in.
  */
-function makeRows(plan: Plan) {
+function makeRows(plan: TeamPlan) {
   const { rows, hasBarriers, metrics, rescaled, summed } = plan;
   return fn({
     name: "makeRows",
@@ -66,7 +66,7 @@ function makeRows(plan: Plan) {
 }
 
 /** Assembles I − hL and factors it, and brings the state into the scale of the new factors. */
-export function factor(plan: Plan) {
+export function factor(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, eventful, held, scaled, summed, variant } = plan;
   return fn({
     name: "factor",

@@ -3,7 +3,7 @@ import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
 import { FLAGS } from "../../time/flags.ts";
 import { coefficientsAhead } from "./ahead.ts";
-import type { Plan } from "./plan.ts";
+import type { TeamPlan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
@@ -11,7 +11,7 @@ import { atStart, Cursor } from "./records.ts";
  * runs ahead, for what tells the next one is made of its word at once; so are the coefficients of the next step, where
  * every step is factored.
  */
-export function runAt({ lasting, eventful, hasBarriers, variant }: Plan) {
+export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
   const { shape, dividends, barriers = 0 } = variant;
   return fn({
     name: "runAt",

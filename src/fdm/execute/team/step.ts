@@ -1,6 +1,6 @@
 import { bool, fn, i32, read, real, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
-import { Factors, Obstacle, Products, Scans, State, Steps } from "./records.ts";
+import { Factors, Obstacle, Products, Scans, TeamState, Steps } from "./records.ts";
 import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
@@ -96,7 +96,7 @@ interface EqualSteps extends Stepping {
 
 /** The arguments of equal steps; `table` is looked at for a time-dependent obstacle. */
 const ADVANCE = {
-  state: State,
+  state: TeamState,
   factors: Factors,
   products: Products,
   scans: Scans,
@@ -193,7 +193,7 @@ function stepRuns(team: Team, rows: number, { early, scaled, lasting, weighted, 
   return fn({
     name: "stepRuns",
     params: {
-      state: State,
+      state: TeamState,
       factors: Factors,
       products: Products,
       scans: Scans,
@@ -293,7 +293,7 @@ function oldValues(team: Team, rows: number, timeDependent: boolean, plain: bool
   return fn({
     name: "oldValues",
     params: {
-      state: State,
+      state: TeamState,
       lower: read(real),
       obstacle: Obstacle,
       slope: real,

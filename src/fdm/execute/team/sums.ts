@@ -1,5 +1,5 @@
 import { fn, real, write } from "../../../kernel/index.ts";
-import { Factors, Products, Scans, State, Steps } from "./records.ts";
+import { Factors, Products, Scans, TeamState, Steps } from "./records.ts";
 import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
@@ -43,7 +43,7 @@ export function weighRuns(rows: number, premium: boolean) {
 
 /** The arguments of steps by running sums, see `advanceSums`. */
 const ADVANCE = {
-  state: State,
+  state: TeamState,
   factors: Factors,
   doubled: write(real),
   products: Products,

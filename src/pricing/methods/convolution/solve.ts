@@ -4,7 +4,7 @@ import { type GaussianSwing, gaussianSwings } from "../../../quantization/index.
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsRequest } from "../../rights/estimator.ts";
-import { exactEstimate } from "../../rights/exact.ts";
+import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
 import type { Terms } from "../../terms.ts";
 

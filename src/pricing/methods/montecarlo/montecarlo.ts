@@ -10,7 +10,7 @@ import { termsOf } from "../../terms.ts";
 import type { Acceptance, Batch, MethodSession, PricingMethod } from "../method.ts";
 import { datesOf, isEarly, withoutModel, withoutProduct } from "./acceptance.ts";
 import { mayJump } from "./error.ts";
-import { exactly, isGeometricBasket } from "./exact.ts";
+import { exactly, isGeometricBasket } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
 import { streamOf } from "./stream.ts";

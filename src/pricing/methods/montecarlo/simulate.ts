@@ -15,9 +15,10 @@ import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
 import { errorOf, sensitivityError } from "./error.ts";
-import { exactly, exactMeasures } from "./exact.ts";
+import { exactly, exactMeasures } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
+import { findLeverages } from "./leverage.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
@@ -50,6 +51,11 @@ export async function simulate(
     return [];
   });
   for (const group of grouped(jobs, keyOf)) {
+    await findLeverages(
+      device,
+      group.flatMap(({ path, copies = [] }) => [path, ...copies]),
+      settings,
+    );
     const work = isEarly(group[0].path.terms) ? stop : estimate;
     await together(
       group,

@@ -17,20 +17,27 @@ import {
 } from "../../../market/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
+import { leveragedModel } from "./leverage.ts";
 
 /** Steps a year of models whose scheme is not exact. */
-const STEPS_PER_YEAR = { heston: 24, local: 100 } as const;
+const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, local: 100, stochasticLocal: 128 };
 
 /** The key of a model: the part of it that is the same for all instances that one kernel simulates. */
 export function modelKey({ assets }: Terms): string {
   const { volatility } = assets[0];
-  return `${assets.length} ${volatility.kind} ${volatility.kind === "local" ? volatility.expression : ""}`;
+  const own =
+    volatility.kind === "local"
+      ? volatility.expression
+      : volatility.kind === "stochasticLocal"
+        ? volatility.variance.kind
+        : "";
+  return `${assets.length} ${volatility.kind} ${own}`;
 }
 
 /** The number of steps of the model from date to date: a power of two, so that few shapes are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
   const { kind } = assets[0].volatility;
-  const perYear = kind === "heston" || kind === "local" ? STEPS_PER_YEAR[kind] : 0;
+  const perYear = STEPS_PER_YEAR[kind] ?? 0;
   return 2 ** Math.ceil(Math.log2(Math.max(1, (perYear * expiry) / dates)));
 }
 
@@ -110,6 +117,8 @@ export function modelOf(paths: readonly Path[], substeps: number): PathModel {
         added: own("local", ({ added = 0 }) => added),
         start: own("local", ({ start = 0 }) => start),
       });
+    case "stochasticLocal":
+      return leveragedModel(paths, ends, common);
     default:
       throw new Error(`no paths of ${volatility.kind}`);
   }

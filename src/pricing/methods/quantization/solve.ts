@@ -13,7 +13,7 @@ import { WARNING } from "../../columns/result-columns.ts";
 import { grouped, type RequestSettings, together } from "../../plan/request.ts";
 import { chainOf, type FactorChain } from "../../rights/chain.ts";
 import type { RightsEstimate, RightsRequest } from "../../rights/estimator.ts";
-import { exactEstimate } from "../../rights/exact.ts";
+import { exactEstimate } from "../../rights/exact-rights.ts";
 import { datesOf, discountFactorsOf, forwardsOf, hasRightToday, unitsOf } from "../../rights/factors.ts";
 import { isExercisable, type Terms } from "../../terms.ts";
 import type { Trees } from "./trees.ts";

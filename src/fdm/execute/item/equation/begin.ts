@@ -5,7 +5,7 @@ import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../../conditions/barrier.ts";
 import { PROGRAM_BITS } from "../../../time/timeline.ts";
-import { atStart, Launch, Place, Cursor } from "./records.ts";
+import { atStart, Launch, EquationItemPlace, Cursor } from "./records.ts";
 import { rowAt } from "./row.ts";
 
 /** The place of an item, one an instance. */
@@ -29,7 +29,7 @@ export function allocate({ exercise, recordsEvents, twoStages, hasSource, jump, 
   const where = (used: boolean): number => (used ? capacity : 1);
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [EquationItemPlace],
     env: {
       capacity,
       stages: where(twoStages),

@@ -24,7 +24,7 @@ export const equationParams = {
 export const Launch = record(equationParams);
 
 /** The instance of a work item, and its columns of what the launch brings. */
-export const Place = record({
+export const EquationItemPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -84,5 +84,5 @@ export const Row = record({
   stage: Stage,
 });
 
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: EquationItemPlace, memory: Memory };
 export const atRow = { ...atStart, cursor: Cursor, step: Row };

@@ -4,7 +4,7 @@ import { Launch } from "../../item/equation/records.ts";
 import { Scans } from "../records.ts";
 import { onMesh } from "./memory.ts";
 import type { EquationPlan } from "./plan.ts";
-import { Place, Shared } from "./records.ts";
+import { EquationTeamPlace, Shared } from "./records.ts";
 
 /**
  * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the
@@ -17,7 +17,7 @@ export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
     name: "recordBoundary",
     params: {
       launch: Launch,
-      place: Place,
+      place: EquationTeamPlace,
       shared: Shared,
       scans: Scans,
       u: read(real),

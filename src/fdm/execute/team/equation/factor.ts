@@ -33,7 +33,7 @@ const Findings = record({
 });
 
 /** The most cut rows of a matrix before, and the row of the time program. */
-const Told = record({ cuts: i32, run: i32 });
+const FactorReport = record({ cuts: i32, run: i32 });
 
 /**
  * Evaluates the rows of all nodes into workgroup memory and takes those of the run from there: divided by 1 + hc,
@@ -139,7 +139,7 @@ function tellFindings({ team }: EquationPlan) {
       shared: Shared,
       scans: Scans,
       findings: Findings,
-      before: Told,
+      before: FactorReport,
     },
     env: { ...STATUS, items: team.items, NEGATIVE, GROWTH, negative: FAULT.negative, total, largest, diffusionUnit },
     *body({ launch, instance, item, shared: { values }, scans, findings, before }, _gpu, env) {

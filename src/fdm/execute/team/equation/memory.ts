@@ -2,7 +2,7 @@ import { fn, i32, read, real } from "../../../../kernel/index.ts";
 import { Launch } from "../../item/equation/records.ts";
 import { multipliers, multiplierWords, scratchWords } from "../team.ts";
 import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
-import { Place } from "./records.ts";
+import { EquationTeamPlace } from "./records.ts";
 
 /** The place of an item, one team an instance, a run of consecutive nodes an item. */
 export function placeOf({ rows }: EquationPlan) {
@@ -42,7 +42,7 @@ export function allocate({ team, variant, rows, parts, early, penalty, splitting
   const where = (used: boolean): number => (used ? rows : 1);
   return fn({
     name: "allocate",
-    params: [Place],
+    params: [EquationTeamPlace],
     env: {
       capacity,
       rows,

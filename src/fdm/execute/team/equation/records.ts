@@ -4,7 +4,7 @@ import { Fault, Launch, Row } from "../../item/equation/records.ts";
 import { Factors, Products, Rows, Scans } from "../records.ts";
 
 /** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
-export const Place = record({
+export const EquationTeamPlace = record({
   isActive: bool,
   firstRun: i32,
   endRun: i32,
@@ -36,7 +36,7 @@ export const Shared = record({
  * The arrays of a run's nodes, as in the item executor's memory; 0 beyond the last node. The arrays that a variant does
  * without have one element.
  */
-export const State = record({
+export const EquationTeamState = record({
   u: write(real),
   z: write(real),
   v: write(real),
@@ -51,7 +51,7 @@ export const Penalty = record({ decays: write(real), right: write(real), active:
 /** The arrays that the time loop works on. */
 export const Memory = record({
   shared: Shared,
-  state: State,
+  state: EquationTeamState,
   /** Rows (−a, 1 + hc + a + c, −c), divided by 1 + hc; of the penalty method as they are. */
   rows: Rows,
   factors: Factors,
@@ -66,5 +66,5 @@ export const Memory = record({
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
 
-export const atStart = { launch: Launch, place: Place, memory: Memory };
+export const atStart = { launch: Launch, place: EquationTeamPlace, memory: Memory };
 export const atRow = { ...atStart, cursor: Cursor, step: Row };

@@ -5,13 +5,13 @@ import { Factors, Products, Scans } from "../records.ts";
 import { reachOf, scanProducts } from "../scan.ts";
 import { partsOf } from "../team.ts";
 import type { EquationPlan } from "./plan.ts";
-import { atStart, Place } from "./records.ts";
+import { atStart, EquationTeamPlace } from "./records.ts";
 
 /** Copies an array of the run to or from the `slot`-th array that is kept between launches. */
 const copyRuns = (rows: number, load: boolean) =>
   fn({
     name: load ? "loadRuns" : "saveRuns",
-    params: { launch: Launch, place: Place, array: write(real), slot: i32, beyond: real },
+    params: { launch: Launch, place: EquationTeamPlace, array: write(real), slot: i32, beyond: real },
     env: { rows, load },
     body({ launch: { state, nodes, pitch }, place: { instance, first }, array, slot, beyond }, _gpu, { rows, load }) {
       for (let k = 0; k < rows; k++) {

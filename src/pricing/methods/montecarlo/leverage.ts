@@ -1,0 +1,86 @@
+/** The leverages of stochastic local volatilities, found when trades are priced. */
+import { type Leverage, leverageOf, type LeverageRow, varianceParameters } from "../../../calibration/index.ts";
+import type { Device } from "../../../device/index.ts";
+import { integrate, type LocalSurface, shifted, type StochasticLocal } from "../../../market/index.ts";
+import { type Parameter, type PathModel, stochasticLocal } from "../../../montecarlo/index.ts";
+import { grouped, type RequestSettings } from "../../plan/request.ts";
+import { keyOf } from "../../../remembered.ts";
+import type { Terms } from "../../terms.ts";
+import type { Path } from "./acceptance.ts";
+
+/** The steps of a leverage to its horizon, which is a power of two of years: an expiry has one in any book. */
+const STEPS = { aYear: 128, least: 32, most: 512 } as const;
+
+/** The leverages that were found, by the surface, then by all else that they depend on. */
+const found = new WeakMap<LocalSurface, Map<string, Leverage>>();
+
+const volatilityOf = ({ assets: [{ volatility }] }: Terms): StochasticLocal => {
+  if (volatility.kind !== "stochasticLocal") throw new Error(`no leverage of ${volatility.kind}`);
+  return volatility;
+};
+
+/**
+ * The problem of a trade's leverage, which is that at the underlying's own spot: a function of spot and time that moves
+ * of the spot and of today's date leave as it is. A move of volatilities or of rates gives another one.
+ */
+function problemOf({ terms }: Pick<Path, "terms">) {
+  const { variance, surface, added = 0, start = 0 } = volatilityOf(terms);
+  const [{ underlying }] = terms.assets;
+  const { rates, spot, dividends } = underlying;
+  // Rates of a later day are those of today but for a move, which their last one shows.
+  const [now, then] = [rates, terms.rates].map(({ values }) => values[values.length - 1]);
+  const curve = then === now ? rates : shifted(rates, then - now);
+  const expiry = 2 ** Math.ceil(Math.log2(Math.max(terms.expiry + start, 1 / 64)));
+  const steps = Math.min(Math.max(STEPS.aYear * expiry, STEPS.least), STEPS.most);
+  return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
+}
+
+/** Finds the leverages that paths need and that are not known yet. */
+export async function findLeverages(
+  device: Device,
+  paths: readonly Path[],
+  { precision, signal }: RequestSettings,
+): Promise<void> {
+  if (paths[0]?.terms.assets[0].volatility.kind !== "stochasticLocal") return;
+  for (const [path] of grouped(paths, (one) => keyOf(problemOf(one)))) {
+    const problem = problemOf(path);
+    const known = found.get(problem.surface) ?? new Map<string, Leverage>();
+    found.set(problem.surface, known);
+    const key = keyOf(problem);
+    if (known.has(key)) continue;
+    const growth = (t: number): number => integrate(problem.rates, t);
+    known.set(key, await leverageOf(device, { ...problem, growth, precision, ...(signal && { signal }) }));
+  }
+}
+
+/** The model of paths whose leverages are known; `ends` are those of the steps of each path. */
+export function leveragedModel(
+  paths: readonly Path[],
+  ends: readonly (readonly number[])[],
+  common: Readonly<Record<"spot" | "rate" | "yield", Parameter>>,
+): PathModel {
+  const rows = paths.map((path, i) => {
+    const problem = problemOf(path);
+    const { rowAt } = found.get(problem.surface)!.get(keyOf(problem))!;
+    const { start = 0 } = volatilityOf(path.terms);
+    return ends[i].map((_, k) => rowAt(start + (k === 0 ? 0 : ends[i][k - 1])));
+  });
+  const byStep = (of: (row: LeverageRow) => number): Parameter => ({
+    byStep: ends[0].map((_, k) => Float64Array.from(rows, (own) => of(own[k]))),
+  });
+  const own = paths.map(({ terms }) => varianceParameters(volatilityOf(terms).variance));
+  const column = (name: "v0" | "kappa" | "theta" | "sigma" | "rho") => Float64Array.from(own, (one) => one[name]);
+  return stochasticLocal({
+    ...common,
+    spot: Float64Array.from(paths, ({ spots }) => spots[0]),
+    variance: own[0].variance,
+    v0: column("v0"),
+    kappa: column("kappa"),
+    theta: column("theta"),
+    sigma: column("sigma"),
+    rho: column("rho"),
+    center: byStep(({ center }) => center),
+    width: byStep(({ width }) => width),
+    leverage: Array.from(rows[0][0].values, (_, j) => byStep(({ values }) => values[j])),
+  });
+}
