@@ -306,7 +306,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
  * Bounds meant to hold the errors of a trade's sensitivities, in their units and by their names in `PricedTrade`; null
  * where a sensitivity was not asked for, or its error is not known.
  */
-export interface SensitivityErrorEstimates extends Readonly<Record<SensitivityName, number | null>> {
+export interface SensitivityErrorEstimates
+  extends Readonly<Record<SensitivityName, number | null>>, Pick<ConvertibleFigures, "creditSensitivity"> {
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
   readonly crossGamma?: readonly PairSensitivity[];
   readonly correlation?: readonly PairSensitivity[];

@@ -1,5 +1,5 @@
 import type { Device } from "../device/index.ts";
-import type { Convertible, ConvertibleMarket } from "./contract.ts";
+import { type Convertible, type ConvertibleMarket, isDate } from "./contract.ts";
 import { kinksNow, type Point, readPoint } from "./read.ts";
 import { prepare, type Prepared, type Profile, rollBack } from "./rollback.ts";
 
@@ -15,10 +15,19 @@ export interface ConvertibleRow {
   readonly levels?: number;
 }
 
-/** The solution at a spot with an estimate of the error of its value. */
+/** The solution at a spot, its estimated errors, and how the value moved last: by the last level, and extrapolated. */
 export interface ConvertiblePoint extends Point {
   readonly errorEstimate: number;
+  readonly errors: Pick<Point, "cash" | "delta" | "gamma">;
+  readonly moves: Moves;
 }
+
+/** The changes of a figure from a level to the next: as it is, and extrapolated. */
+type Moves = readonly [level: number, extrapolated: number];
+
+/** The estimated error of what was extrapolated, a derivative of a value or a difference of values, from its moves. */
+export const errorOfMoves = ([level, extrapolated]: Moves): number =>
+  1.25 * Math.abs(level) + 2.5 * Math.abs(extrapolated);
 
 /** The mesh intervals and the time steps of a life on the coarsest level; each level halves both. */
 const INTERVALS = 20;
@@ -27,6 +36,9 @@ const STEPS = 4;
 /** Levels that are always solved, and the most. */
 const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
+
+/** What lies beyond the ends of a mesh, 4.5 standard deviations away, relative to the notional. */
+export const TRUNCATED = 3e-6;
 
 /** Rounding, relative to the value. */
 const ROUNDING = 1e-11;
@@ -37,14 +49,22 @@ const ROUNDING = 1e-11;
  */
 const ABOUT = [-0.5, -0.25, 0, 0.25, 0.5];
 
-/** The shares of the changes of extrapolated values and of values that count as the error. */
-const OF_EXTRAPOLATED = 2;
-const OF_VALUE = 0.2;
+/**
+ * The estimate of a value's error is these shares of its largest change about the spot by the last level, of the change
+ * of what is extrapolated, and of the one before that, times a margin. The margins hold the error of 99 % of random
+ * bonds at each level: a boundary of exercise lies between nodes, and where does not become smoother by refinement.
+ */
+const SHARES = { level: 1 / 32, extrapolated: 1 / 2, before: 1 / 8 } as const;
+const MARGINS = { dates: 1.2, conversion: 2.2, window: 2.5 } as const;
+
+function marginOf({ calls, puts, conversions }: Convertible): number {
+  if (!calls.every(isDate) || !puts.every(isDate)) return MARGINS.window;
+  return conversions.every(isDate) ? MARGINS.dates : MARGINS.conversion;
+}
 
 /**
  * The values of convertibles, extrapolated from two levels (Richardson): errors are of second order in mesh and time
- * step. Levels are refined until the estimate is small enough: the change of the extrapolated value from the pair of
- * levels before, at the spot and about it, and a part of the change of the value itself.
+ * step. Levels are refined until the estimate is small enough.
  * @throws the signal's reason
  */
 export async function solveConvertibles(
@@ -68,6 +88,7 @@ class State {
   readonly row: ConvertibleRow;
   readonly instance: Prepared;
   readonly #kinks: readonly number[];
+  readonly #margin: number;
   /** Points of each level: those about each spot. */
   readonly #levels: Point[][][] = [];
   #failed = false;
@@ -76,6 +97,7 @@ class State {
     this.row = row;
     this.instance = prepare(row, STEPS);
     this.#kinks = kinksNow(row.contract);
+    this.#margin = marginOf(row.contract);
   }
 
   take(profile: Profile): void {
@@ -103,25 +125,41 @@ class State {
     const levels = this.#levels;
     const last = levels.length - 1;
     const middle = ABOUT.indexOf(0);
-    return this.row.spots.map((_, i) => {
-      const here = (level: number, k: number): Point => levels[level][i][k];
+    const { notional } = this.row.contract;
+    return this.row.spots.map((spot, i) => {
+      const move = (level: number, k: number, of: keyof Point): number =>
+        levels[level][i][k][of] - levels[level - 1][i][k][of];
       const richardson = (level: number, k: number, of: keyof Point): number =>
-        here(level, k)[of] + (here(level, k)[of] - here(level - 1, k)[of]) / 3;
-      const value = richardson(last, middle, "value");
-      let estimate = Number.POSITIVE_INFINITY;
-      if (last >= 2 && !this.#failed) {
-        const change = Math.max(
-          ...ABOUT.map((_at, k) => Math.abs(richardson(last, k, "value") - richardson(last - 1, k, "value"))),
-        );
-        const ofValue = Math.abs(here(last, middle).value - here(last - 1, middle).value);
-        estimate = OF_EXTRAPOLATED * change + OF_VALUE * ofValue + ROUNDING * Math.abs(value);
-      }
+        levels[level][i][k][of] + move(level, k, of) / 3;
+      const moves = (level: number, k: number, of: keyof Point): Moves => {
+        const before = level > 1 ? richardson(level - 1, k, of) : levels[level][i][k][of];
+        return [move(level, k, of), richardson(level, k, of) - before];
+      };
+      const at = (of: keyof Point): number => richardson(last, middle, of);
+      const isKnown = last >= 2 && !this.#failed;
+      const error = (of: keyof Point, scale: number): number =>
+        isKnown ? errorOfMoves(moves(last, middle, of)) + TRUNCATED * scale : Number.POSITIVE_INFINITY;
+      const largest = (level: number, which: 0 | 1): number =>
+        Math.max(...ABOUT.map((_at, k) => Math.abs(moves(level, k, "value")[which])));
+      const value = at("value");
       return {
         value,
-        cash: richardson(last, middle, "cash"),
-        delta: richardson(last, middle, "delta"),
-        gamma: richardson(last, middle, "gamma"),
-        errorEstimate: estimate,
+        cash: at("cash"),
+        delta: at("delta"),
+        gamma: at("gamma"),
+        errorEstimate: isKnown
+          ? this.#margin *
+              (SHARES.level * largest(last, 0) +
+                SHARES.extrapolated * largest(last, 1) +
+                SHARES.before * largest(last - 1, 1)) +
+            ROUNDING * Math.abs(value)
+          : Number.POSITIVE_INFINITY,
+        errors: {
+          cash: error("cash", notional),
+          delta: error("delta", notional / spot),
+          gamma: error("gamma", notional / spot ** 2),
+        },
+        moves: isKnown ? moves(last, middle, "value") : [Number.POSITIVE_INFINITY, 0],
       };
     });
   }

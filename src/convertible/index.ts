@@ -15,4 +15,4 @@ export {
   type Put,
   ratioAtMaturity,
 } from "./contract.ts";
-export { type ConvertiblePoint, type ConvertibleRow, solveConvertibles } from "./engine.ts";
+export { type ConvertiblePoint, type ConvertibleRow, errorOfMoves, solveConvertibles, TRUNCATED } from "./engine.ts";

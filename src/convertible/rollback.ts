@@ -30,7 +30,11 @@ export interface Resolution {
   readonly level: number;
 }
 
-const CAPACITIES = [32, 64, 128, 256, 512, 1024, 2048, 4096];
+/**
+ * Nodes that an instance has room for: one size, so that a kernel is compiled once. It is no multiple of a page's size,
+ * at which the arrays of an instance would displace each other from the cache.
+ */
+const CAPACITY = 1290;
 
 /** An instance with what it is solved by on every level. */
 export interface Prepared {
@@ -94,8 +98,10 @@ const AT_ONCE = 1024;
 async function launch(device: Device, group: readonly Meshed[], parts: number, profiles: Profile[]): Promise<void> {
   const [{ shape, nodes: first }] = group;
   const nodes = first.length;
-  const capacity = CAPACITIES.find((size) => size >= nodes) ?? nodes;
-  const compiled = await device.compile(rollbackKernel({ ...shape, capacity }), { precision: "f64", vectors: 1 });
+  const compiled = await device.compile(rollbackKernel({ ...shape, capacity: CAPACITY }), {
+    precision: "f64",
+    vectors: 1,
+  });
   const pitch = ((group.length + 63) & ~63) + 8;
   const words = Math.max(...group.map((one) => one.program.length));
   const steps = parts * Math.max(...group.map((one) => one.steps));

@@ -7,7 +7,6 @@ import {
   covers,
 } from "../../convertible/index.ts";
 import { forwardRate, valueAt } from "../../market/index.ts";
-import type { ConvertibleNumbers } from "./result.ts";
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
 const SPOT_STEP = 1e-3;
@@ -20,6 +19,7 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   const at = (s: number): number => closedFormValue(contract, market, s);
   const value = at(spot);
   const h = SPOT_STEP * spot;
+  const rounding = ROUNDING * (Math.abs(value) + spot);
   // Five-point differences, of fourth order.
   const [a, b, c, d] = [at(spot - 2 * h), at(spot - h), at(spot + h), at(spot + 2 * h)];
   return {
@@ -27,7 +27,10 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
     cash: 0,
     delta: (a - 8 * b + 8 * c - d) / (12 * h),
     gamma: (-a + 16 * b - 30 * value + 16 * c - d) / (12 * h * h),
-    errorEstimate: ROUNDING * (Math.abs(value) + spot),
+    errorEstimate: rounding,
+    // What rounding is of these differences; their own errors, of fourth order, are less.
+    errors: { cash: 0, delta: rounding / h, gamma: (4 * rounding) / (h * h) },
+    moves: [rounding, 0],
   };
 }
 
@@ -49,29 +52,41 @@ export function bounded(contract: Convertible, spot: number, point: ConvertibleP
   return { ...point, value, errorEstimate: Math.max(point.errorEstimate, Math.abs(value - point.value)) };
 }
 
+/** A sensitivity and its estimated error. */
+export interface Estimated {
+  readonly value: number;
+  readonly error: number;
+}
+
 /** ∂V/∂t by the equation, at the spot: the market stays as it is. 0 where conversion or a call ends the bond now. */
 export function thetaAt(
   contract: Convertible,
   market: ConvertibleMarket,
   spot: number,
-  { value, cash, delta, gamma }: ConvertiblePoint,
-): number {
+  { value, cash, delta, gamma, errorEstimate, errors }: ConvertiblePoint,
+): Estimated {
   const { rates, dividends, volatility, credit } = market;
   const [low, high] = boundsNow(contract, spot);
-  if (value >= high || (low > 0 && value <= low)) return 0;
+  if (value >= high || (low > 0 && value <= low)) return { value: 0, error: errorEstimate };
   const rate = forwardRate(rates, 0);
   const sigma = typeof volatility === "function" ? volatility(spot, 0) : valueAt(volatility, 0);
-  const diffusion = 0.5 * sigma * sigma * spot * spot * gamma;
-  const drift = (rate - dividends.yield) * spot * delta;
-  if (credit.kind === "spread") return rate * value + valueAt(credit.spread, 0) * cash - drift - diffusion;
-  const hazard = valueAt(credit.hazard, 0) * (credit.exponent === 0 ? 1 : (spot / credit.reference) ** credit.exponent);
-  const ratio = Math.max(0, ...contract.conversions.map((one) => one.ratio)) * (1 - credit.jump);
-  const left = Math.max(ratio * spot, credit.recovery * contract.notional);
-  return (rate + hazard) * value - drift - hazard * credit.jump * spot * delta - diffusion - hazard * left;
-}
-
-/** Figures without the sensitivities that take moved markets. */
-export function figuresOf(point: ConvertiblePoint, theta: number): ConvertibleNumbers {
-  const { value, errorEstimate, delta, gamma } = point;
-  return { value, errorEstimate, delta, gamma, theta, vega: Number.NaN, rho: Number.NaN, credit: Number.NaN };
+  const isSpread = credit.kind === "spread";
+  const hazard =
+    isSpread || credit.exponent === 0
+      ? valueAt(isSpread ? credit.spread : credit.hazard, 0)
+      : valueAt(credit.hazard, 0) * (spot / credit.reference) ** credit.exponent;
+  const [ofSpread, ofDefault, jump] = isSpread ? [hazard, 0, 0] : [0, hazard, credit.jump];
+  const ratio = Math.max(0, ...contract.conversions.map((one) => one.ratio)) * (1 - jump);
+  const left = isSpread ? 0 : Math.max(ratio * spot, credit.recovery * contract.notional);
+  const diffusion = 0.5 * sigma * sigma * spot * spot;
+  const drift = (rate - dividends.yield + ofDefault * jump) * spot;
+  const discount = rate + ofDefault;
+  return {
+    value: discount * value + ofSpread * cash - drift * delta - diffusion * gamma - ofDefault * left,
+    error:
+      Math.abs(discount) * errorEstimate +
+      ofSpread * errors.cash +
+      Math.abs(drift) * errors.delta +
+      diffusion * errors.gamma,
+  };
 }

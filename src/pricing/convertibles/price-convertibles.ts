@@ -4,8 +4,10 @@ import {
   type ConvertibleMarket,
   type ConvertiblePoint,
   type ConvertibleRow,
+  errorOfMoves,
   hasClosedForm,
   solveConvertibles,
+  TRUNCATED,
 } from "../../convertible/index.ts";
 import { SpecError } from "../../errors.ts";
 import { later } from "../../market/index.ts";
@@ -14,9 +16,9 @@ import type { Engine, SessionOf } from "../backend.ts";
 import { moveOf, type ScenarioCases } from "../columns/scenario-cases.ts";
 import type { Settings } from "../options.ts";
 import { cpuBeside } from "./on-cpu.ts";
-import { bounded, closedFormPoint, figuresOf, thetaAt } from "./figures.ts";
+import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts";
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
-import { convertibleResult } from "./result.ts";
+import { type ConvertibleNumbers, convertibleResult } from "./result.ts";
 
 /** The settings that the convertibles of a batch are priced with. */
 export interface ConvertibleSetting {
@@ -159,15 +161,22 @@ function resultOf({ trade, cases: rows, bumps }: Job, points: Points, setting: C
   const first = bounded(convertible, underlying.spot, points.get(today)![0]);
   if (!Number.isFinite(first.value))
     throw new SpecError(`value: ${first.value}; its terms are beyond what finite differences can represent`);
-  const slope = (name: Bump): number => {
-    const [down, up] = bumps.slice(2 * BUMP_NAMES.indexOf(name)).map((row) => points.get(row)![0].value);
-    return (up - down) / (2 * BUMPS[name]);
-  };
-  const all = bumps.length > 0;
   const theta = today.isClosed ? closedTheta(today, first) : thetaAt(convertible, today.market, underlying.spot, first);
-  const figures = {
-    ...figuresOf(first, theta),
-    ...(all ? { vega: slope("volatility"), rho: slope("rate"), credit: slope("credit") } : {}),
+  const slope = (name: Bump): Estimated => {
+    if (bumps.length === 0) return UNKNOWN;
+    const [down, up] = bumps.slice(2 * BUMP_NAMES.indexOf(name)).map((row) => points.get(row)![0]);
+    const width = 2 * BUMPS[name];
+    const moved = errorOfMoves([up.moves[0] - down.moves[0], up.moves[1] - down.moves[1]]);
+    // Twice that of other figures: two solutions part where a boundary crosses a node in one of them.
+    const error = (2 * moved) / width + (today.isClosed ? 0 : TRUNCATED * convertible.notional);
+    return { value: (up.value - down.value) / width, error };
+  };
+  const figures: ConvertibleNumbers = {
+    ...first,
+    theta,
+    vega: slope("volatility"),
+    rho: slope("rate"),
+    credit: slope("credit"),
   };
   const method = today.isClosed ? "closed-form" : "fdm";
   const priced = convertibleResult({ trade, market: today.market, figures, method, settings, engine });
@@ -195,11 +204,16 @@ function resultOf({ trade, cases: rows, bumps }: Job, points: Points, setting: C
 /** The years that a closed form is moved by for its theta. */
 const THETA_STEP = 1e-4;
 
+const UNKNOWN: Estimated = { value: Number.NaN, error: Number.NaN };
+
 /** ∂V/∂t of a closed form: the rates, dividends and volatilities keep their dates. */
-function closedTheta({ contract, market, spots }: Row, { value }: ConvertiblePoint): number {
+function closedTheta({ contract, market, spots }: Row, { value, errorEstimate }: ConvertiblePoint): Estimated {
   const next = laterConvertible(contract, THETA_STEP);
-  if (next === undefined || contract.coupons.some(({ time }) => time <= THETA_STEP)) return Number.NaN;
-  return (closedFormPoint(next, laterMarket(market, THETA_STEP), spots[0]).value - value) / THETA_STEP;
+  if (next === undefined || contract.coupons.some(({ time }) => time <= THETA_STEP)) return UNKNOWN;
+  const later = closedFormPoint(next, laterMarket(market, THETA_STEP), spots[0]).value;
+  // The difference is of first order: its error is of the size of its relative step.
+  const theta = (later - value) / THETA_STEP;
+  return { value: theta, error: (2 * errorEstimate) / THETA_STEP + (Math.abs(theta) * THETA_STEP) / contract.maturity };
 }
 
 function laterMarket(market: ConvertibleMarket, years: number): ConvertibleMarket {

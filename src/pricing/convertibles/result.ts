@@ -1,18 +1,21 @@
 import { type ConvertibleTrade, labelsOf, type PricedTrade } from "../../book/index.ts";
-import { accruedInterest, closedFormValue, covers, type ConvertibleMarket } from "../../convertible/index.ts";
+import {
+  accruedInterest,
+  closedFormValue,
+  covers,
+  type ConvertibleMarket,
+  type ConvertiblePoint,
+} from "../../convertible/index.ts";
 import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
+import type { Estimated } from "./figures.ts";
 
 /** The numbers of a convertible today. Sensitivities are NaN where they were not asked for. */
-export interface ConvertibleNumbers {
-  readonly value: number;
-  readonly errorEstimate: number;
-  readonly delta: number;
-  readonly gamma: number;
-  readonly theta: number;
-  readonly vega: number;
-  readonly rho: number;
-  readonly credit: number;
+export interface ConvertibleNumbers extends ConvertiblePoint {
+  readonly theta: Estimated;
+  readonly vega: Estimated;
+  readonly rho: Estimated;
+  readonly credit: Estimated;
 }
 
 interface Priced {
@@ -27,13 +30,12 @@ interface Priced {
 /** The result of a convertible, without its scenarios. */
 export function convertibleResult({ trade, market, figures, method, settings, engine }: Priced): PricedTrade {
   const { convertible, underlying, credit } = trade;
-  const { value, errorEstimate } = figures;
+  const { value, errorEstimate, errors, theta, vega, rho, credit: creditMoved } = figures;
   const accrued = accruedInterest(convertible.coupons, 0, true);
   const ratio = convertible.conversions.find((period) => covers(period, 0, 0))?.ratio;
   const whole = Math.max(0, ...convertible.conversions.map((one) => one.ratio));
   const straight = { ...convertible, conversions: [], calls: [], puts: [] };
   const flatCredit = market.credit.kind === "hazard" ? { ...market.credit, exponent: 0 } : market.credit;
-  const all = settings.greeks === "all";
   const grid = settings.greeks !== "none";
   return {
     id: trade.id,
@@ -42,10 +44,22 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     value,
     delta: grid ? finiteOrNull(figures.delta) : null,
     gamma: grid ? finiteOrNull(figures.gamma) : null,
-    theta: grid ? finiteOrNull(figures.theta) : null,
-    vega: all ? finiteOrNull(figures.vega) : null,
-    rho: all ? finiteOrNull(figures.rho) : null,
+    theta: grid ? finiteOrNull(theta.value) : null,
+    vega: finiteOrNull(vega.value),
+    rho: finiteOrNull(rho.value),
     errorEstimate,
+    ...(settings.sensitivityErrorEstimates && grid
+      ? {
+          sensitivityErrorEstimates: {
+            delta: finiteOrNull(errors.delta),
+            gamma: finiteOrNull(errors.gamma),
+            theta: finiteOrNull(theta.error),
+            vega: finiteOrNull(vega.error),
+            rho: finiteOrNull(rho.error),
+            creditSensitivity: finiteOrNull(creditMoved.error),
+          },
+        }
+      : {}),
     method,
     precision: "f64",
     // Whatever device was asked for: see `cpuBeside`.
@@ -58,7 +72,7 @@ export function convertibleResult({ trade, market, figures, method, settings, en
     accrued,
     parity: (ratio ?? whole) * underlying.spot,
     bondFloor: closedFormValue(straight, { ...market, credit: flatCredit }, underlying.spot),
-    creditSensitivity: all ? finiteOrNull(figures.credit) : null,
+    creditSensitivity: finiteOrNull(creditMoved.value),
   };
 }
 
