@@ -35,8 +35,8 @@ export const noncentralChiSquare = fn({
     if (half > 0 && half < a + 10 * Math.sqrt(a) + 60) {
       let logWeight = j === 0 ? 0 : j * Math.log(mean) - mean - logGamma(j + 1);
       let logTerm = a * Math.log(half) - half - logGamma(a + 1);
-      // What is smaller counts for nothing, and f32 does not have it.
-      while (j > 0.5 && Math.min(logWeight, logTerm) < -75) {
+      // What is smaller counts for nothing, and pairs of f32 do not have all its digits.
+      while (j > 0.5 && Math.min(logWeight, logTerm) < -45) {
         logWeight += Math.log(j / mean);
         logTerm += Math.log(a / half);
         j -= 1;

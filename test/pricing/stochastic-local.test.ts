@@ -45,7 +45,7 @@ describe("stochastic local volatility in books", () => {
     const { results } = await priceBook(book, { device, greeks, accuracy: greeks === "all" ? 1e-3 : 5e-4 });
     return results.map((result) => {
       if (result.status !== "ok") throw new Error(result.error.message);
-      return { ...result, error: result.errorEstimate! };
+      return { ...result, error: result.errorEstimate };
     });
   };
 
@@ -55,7 +55,7 @@ describe("stochastic local volatility in books", () => {
     const found = await pricesOf({ stochasticLocal: { ...variance, surface } }, names, "none");
     // Either scheme leaves up to 0.06, as prices of European options show.
     names.forEach((name, i) => {
-      expect(Math.abs(found[i].value! - SIMULATED[of][name])).toBeLessThan(found[i].error + 0.06);
+      expect(Math.abs(found[i].value - SIMULATED[of][name])).toBeLessThan(found[i].error + 0.06);
     });
   });
 
@@ -66,12 +66,12 @@ describe("stochastic local volatility in books", () => {
     const pure = await pricesOf({ heston }, names, "none");
     for (const i of [0, 1]) {
       // 4e-3 of volatility are left by particles and steps.
-      expect(Math.abs(mixed[i].value! - local[i].value!)).toBeLessThan(mixed[i].error + 4e-3 * local[i].vega!);
+      expect(Math.abs(mixed[i].value - local[i].value)).toBeLessThan(mixed[i].error + 4e-3 * local[i].vega!);
       expect(Math.abs(mixed[i].vega! / local[i].vega! - 1)).toBeLessThan(0.1);
       expect(Math.abs(mixed[i].rho! / local[i].rho! - 1)).toBeLessThan(0.1);
     }
-    expect(mixed[2].value! - mixed[2].error).toBeGreaterThan(local[2].value!);
-    expect(mixed[2].value! + mixed[2].error).toBeLessThan(pure[2].value!);
+    expect(mixed[2].value - mixed[2].error).toBeGreaterThan(local[2].value);
+    expect(mixed[2].value + mixed[2].error).toBeLessThan(pure[2].value);
   });
 
   it.each([

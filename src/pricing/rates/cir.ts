@@ -9,7 +9,7 @@ import { type Amount, partsOf, type RateOption } from "./options.ts";
 import { cirAt, RatesMarket } from "./rates-market.ts";
 
 /** Rounding errors relative to the sizes of payments, of sums of a hundred terms. */
-const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-10, f32: 5e-5 };
+const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };
 
 /**
  * Caps, floors, European swaptions and European options on bonds in Cox, Ingersoll and Ross' model.
