@@ -199,6 +199,10 @@ function saidBy(bits: number, accuracy: number | undefined): string[] {
     [WARNING.inaccurate, "the finest grid was reached before the accuracy: see errorEstimate"],
     [WARNING.outOfTime, "the time of a trade was over before the accuracy was reached: see errorEstimate"],
     [WARNING.pathsLimited, "the limit of paths was reached before the accuracy: see errorEstimate"],
+    [
+      WARNING.leverageBias,
+      "particles and steps of stochastic local volatility leave more than the accuracy: see errorEstimate",
+    ],
     [WARNING.treeLimited, "the limit of the tree's points was reached before the accuracy: see errorEstimate"],
     [
       WARNING.treeForgets,

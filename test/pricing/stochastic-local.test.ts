@@ -53,9 +53,11 @@ describe("stochastic local volatility in books", () => {
     const variance = of === "heston" ? { heston } : { sabr };
     const names = ["out", "down", "average"] as const;
     const found = await pricesOf({ stochasticLocal: { ...variance, surface } }, names, "none");
-    // Either scheme leaves up to 0.06, as prices of European options show.
     names.forEach((name, i) => {
-      expect(Math.abs(found[i].value - SIMULATED[of][name])).toBeLessThan(found[i].error + 0.06);
+      expect(Math.abs(found[i].value - SIMULATED[of][name])).toBeLessThan(found[i].error);
+      // The leverage's error is in the estimate, and twice as much with barriers.
+      expect(found[i].error).toBeGreaterThan(name === "average" ? 0.16 : 0.32);
+      expect(found[i].error).toBeLessThan(name === "average" ? 0.25 : 0.41);
     });
   });
 
@@ -65,13 +67,12 @@ describe("stochastic local volatility in books", () => {
     const mixed = await pricesOf({ stochasticLocal: { heston, surface } }, names, "all");
     const pure = await pricesOf({ heston }, names, "none");
     for (const i of [0, 1]) {
-      // 4e-3 of volatility are left by particles and steps.
-      expect(Math.abs(mixed[i].value - local[i].value)).toBeLessThan(mixed[i].error + 4e-3 * local[i].vega!);
+      expect(Math.abs(mixed[i].value - local[i].value)).toBeLessThan(mixed[i].error);
       expect(Math.abs(mixed[i].vega! / local[i].vega! - 1)).toBeLessThan(0.1);
       expect(Math.abs(mixed[i].rho! / local[i].rho! - 1)).toBeLessThan(0.1);
     }
     expect(mixed[2].value - mixed[2].error).toBeGreaterThan(local[2].value);
-    expect(mixed[2].value + mixed[2].error).toBeLessThan(pure[2].value);
+    expect(mixed[2].value + mixed[2].error).toBeLessThan(pure[2].value - pure[2].error);
   });
 
   it.each([

@@ -36,7 +36,7 @@ describe("a short rate by formulas", () => {
     const own = await priced({ shortRate: written });
     named.forEach((exact, i) => {
       expect(own[i].method).toBe("fdm");
-      expect(Math.abs(own[i].value - exact.value)).toBeLessThan(own[i].errorEstimate! + exact.errorEstimate!);
+      expect(Math.abs(own[i].value - exact.value)).toBeLessThan(own[i].errorEstimate + exact.errorEstimate);
       expect(own[i].errorEstimate).toBeLessThan(2e-5);
       for (const name of ["vega", "rho", "theta"] as const) expect(own[i][name]! / exact[name]!).toBeCloseTo(1, 3);
     });
@@ -48,7 +48,7 @@ describe("a short rate by formulas", () => {
     const [payer, callable, cap] = await priced({ shortRate: written }, { greeks: "none" });
     const wider = await priced({ shortRate: { ...written, range: [0, 0.5] } }, { greeks: "none" });
     [payer, callable, cap].forEach(({ value, errorEstimate }, i) => {
-      expect(Math.abs(value - wider[i].value)).toBeLessThan(errorEstimate! + wider[i].errorEstimate!);
+      expect(Math.abs(value - wider[i].value)).toBeLessThan(errorEstimate + wider[i].errorEstimate);
     });
   });
 

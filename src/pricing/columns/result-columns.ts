@@ -56,6 +56,7 @@ export const WARNING = {
   inaccurate: 64,
   outOfTime: 128,
   scenarioOutside: 256,
+  leverageBias: 512,
 } as const;
 
 /** The states of a result: none yet, one, or an error. */

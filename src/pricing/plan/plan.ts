@@ -196,8 +196,10 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     const today = cases[0]![0];
     const estimate = today.estimate!;
     results.value[trade] = estimate.values[0];
-    [results.errorEstimate[trade]] = estimate.errors;
+    const { bias = 0 } = estimate;
+    results.errorEstimate[trade] = estimate.errors[0] + bias;
     results.warnings[trade] |= estimate.warnings ?? 0;
+    if (bias > 0 && this.#isBeyond(today, [bias])) results.warnings[trade] |= WARNING.leverageBias;
     if (this.#isBeyond(today, estimate.errors.slice(0, 1)))
       results.warnings[trade] |= isOutOfTime ? WARNING.outOfTime : this.#estimator.limited;
     const measures = differences && this.#estimator.measuresOf(today, differences, copies);
@@ -227,7 +229,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
       // Those of the scenarios' spots are the last ones.
       const estimates = (cases[k] ?? []).slice(-spots).map(({ estimate }) => estimate!);
       const values = estimates.flatMap((one) => one.values).slice(-spots);
-      const errors = estimates.flatMap((one) => one.errors).slice(-spots);
+      const errors = estimates.flatMap(({ errors: own, bias = 0 }) => own.map((error) => error + bias)).slice(-spots);
       for (let s = 0; s < spots; s++) results.scenarioValues[(first + k) * spots + s] = values[s] ?? 0;
       results.scenarioErrors[first + k] = Math.max(0, ...errors);
     }

@@ -20,6 +20,8 @@ export interface Estimate {
   readonly values: readonly number[];
   /** The error estimates of the values. */
   readonly errors: readonly number[];
+  /** The error of a leverage, which no refinement takes away: the result's estimate has it beside `errors`. */
+  readonly bias?: number;
   readonly method: ResultMethod;
   /** The bits of `WARNING` that the values deserve. */
   readonly warnings?: number;

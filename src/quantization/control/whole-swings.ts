@@ -130,10 +130,10 @@ export async function wholeSwings(
   tree: QuantizationTree,
   swings: readonly WholeSwing[],
   isDate: readonly boolean[],
-  { signal }: Pick<WorkOptions, "signal"> = {},
+  options: Pick<WorkOptions, "signal"> = {},
 ): Promise<Float64Array> {
   check(tree, swings, isDate);
-  const turns = new Turns(signal);
+  const turns = new Turns(options.signal);
   const largest = Math.max(...tree.sizes);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {

@@ -14,7 +14,7 @@ import { grouped, type Measured, type Request, type RequestSettings, together } 
 import { isExercisable } from "../../terms.ts";
 import { datesOf, isEarly, type Path } from "./acceptance.ts";
 import { controlKind, type ControlKind, controlOf } from "./control.ts";
-import { errorOf, sensitivityError } from "./error.ts";
+import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
@@ -232,7 +232,8 @@ function estimateOf(
   const sample = { value, standardError, freedom, paths: result.paths[i], effective: result.effectivePaths[i] };
   const how = { isShifted: shifts !== undefined, isControlled: control === "underlyings" };
   const error = errorOf(path, { ...sample, ...how });
-  return { values: [value], errors: [error], method: "montecarlo", isSampled: true, level: request.level };
+  const bias = scale * leverageError(path);
+  return { values: [value], errors: [error], bias, method: "montecarlo", isSampled: true, level: request.level };
 }
 
 /** Early exercise by regression: a lower bound in the mean, which the regression's own value is compared with. */
@@ -255,6 +256,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
     request.estimate = {
       values: [Math.max(value[i], now)],
       errors: [sensitivityError(standardError[i], SCRAMBLINGS - 1) + gap],
+      bias: leverageError(path),
       method: "montecarlo",
       isSampled: true,
       level: request.level,
