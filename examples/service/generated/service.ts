@@ -151,6 +151,8 @@ export interface components {
             date: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }) | ({
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             from: string | number;
@@ -158,6 +160,8 @@ export interface components {
             to: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }))[];
         /** @description a list of { "date", "price" } or { "from", "to", "price" } */
         puts?: (({
@@ -165,6 +169,8 @@ export interface components {
             date: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }) | ({
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             from: string | number;
@@ -172,6 +178,8 @@ export interface components {
             to: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }))[];
       }) | ({
         /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
@@ -188,6 +196,8 @@ export interface components {
             date: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }) | ({
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             from: string | number;
@@ -195,6 +205,8 @@ export interface components {
             to: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }))[];
         /** @description a list of { "date", "price" } or { "from", "to", "price" } */
         puts?: (({
@@ -202,6 +214,8 @@ export interface components {
             date: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }) | ({
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             from: string | number;
@@ -209,6 +223,8 @@ export interface components {
             to: string | number;
             /** @description a positive number */
             price: number;
+            /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+            notice?: string | number;
           }))[];
       });
       /** @description a positive number */
@@ -234,6 +250,8 @@ export interface components {
           date: string | number;
           /** @description a positive number */
           price: number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          notice?: string | number;
         }) | ({
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           from: string | number;
@@ -241,6 +259,8 @@ export interface components {
           to: string | number;
           /** @description a positive number */
           price: number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          notice?: string | number;
         }))[];
       /** @description a list of { "date", "price" } or { "from", "to", "price" } */
       puts?: (({
@@ -248,6 +268,8 @@ export interface components {
           date: string | number;
           /** @description a positive number */
           price: number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          notice?: string | number;
         }) | ({
           /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
           from: string | number;
@@ -255,6 +277,8 @@ export interface components {
           to: string | number;
           /** @description a positive number */
           price: number;
+          /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+          notice?: string | number;
         }))[];
       /** @description a positive number */
       marketPrice?: number;
@@ -431,7 +455,7 @@ export interface components {
         /** @enum {unknown} */
         calledCashComponent?: "callPrice" | "zero";
       };
-      /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+      /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" } */
       volatility?: number | ({
         /** @description a list of { "date", "volatility" }, at least one */
         termStructure: ({
@@ -487,7 +511,50 @@ export interface components {
           /** @description a correlation from −1 to 1 */
           rho: number;
         };
-      } | {
+      } | ({
+        /** @description { "heston", "surface" } or { "sabr", "surface" } */
+        stochasticLocal: ({
+          heston: {
+            /** @description a positive number */
+            v0: number;
+            /** @description a number ≥ 0 */
+            kappa: number;
+            /** @description a number ≥ 0 */
+            theta: number;
+            /** @description a number ≥ 0 */
+            sigma: number;
+            /** @description a correlation from −1 to 1 */
+            rho: number;
+          };
+          surface: {
+            /** @description a list of dates or years, at least one */
+            times: (string | number)[];
+            /** @description a list of spots, at least one */
+            spots: number[];
+            /** @description a list (by time) of lists (by spot) of volatilities */
+            volatility: number[][];
+          };
+        }) | ({
+          sabr: {
+            /** @description a positive number */
+            alpha: number;
+            /** @description a number from 0 to 1 */
+            beta: number;
+            /** @description a number ≥ 0 */
+            nu: number;
+            /** @description a correlation from −1 to 1 */
+            rho: number;
+          };
+          surface: {
+            /** @description a list of dates or years, at least one */
+            times: (string | number)[];
+            /** @description a list of spots, at least one */
+            spots: number[];
+            /** @description a list (by time) of lists (by spot) of volatilities */
+            volatility: number[][];
+          };
+        });
+      }) | {
         gaussianFactors: {
           /** @description a list of mean reversions, one a factor */
           alpha: number[];
@@ -520,6 +587,8 @@ export interface components {
             weight?: number;
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             date?: string | number;
+            /** @enum {unknown} */
+            exercise?: "european" | "american";
           })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
@@ -528,7 +597,7 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
         fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           heston: {
             /** @description true or false */
@@ -550,11 +619,42 @@ export interface components {
             /** @description a positive number */
             tolerance?: number;
           };
-        };
+        } | ({
+          stochasticLocal: {
+            /** @enum {unknown} */
+            surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+            heston?: {
+              /** @description a positive number */
+              v0: number;
+              /** @description a number ≥ 0 */
+              kappa: number;
+              /** @description a number ≥ 0 */
+              theta: number;
+              /** @description a number ≥ 0 */
+              sigma: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+            };
+            sabr?: {
+              /** @description a positive number */
+              alpha: number;
+              /** @description a number from 0 to 1 */
+              beta: number;
+              /** @description a number ≥ 0 */
+              nu: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+            };
+            /** @description a factor of the volatility of variance, above 0 up to 1 */
+            mixing?: number;
+          };
+        });
         /** @description true or false */
         repair?: boolean;
         /** @description a number ≥ 0 */
         maxAge?: number;
+        /** @enum {unknown} */
+        exercise?: "european" | "american";
       });
       /** @description a finite number */
       quantity?: number;
@@ -610,7 +710,7 @@ export interface components {
       tags?: {
         [key: string]: string | number;
       };
-      /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+      /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" } */
       volatility?: number | ({
         /** @description a list of { "date", "volatility" }, at least one */
         termStructure: ({
@@ -666,7 +766,50 @@ export interface components {
           /** @description a correlation from −1 to 1 */
           rho: number;
         };
-      } | {
+      } | ({
+        /** @description { "heston", "surface" } or { "sabr", "surface" } */
+        stochasticLocal: ({
+          heston: {
+            /** @description a positive number */
+            v0: number;
+            /** @description a number ≥ 0 */
+            kappa: number;
+            /** @description a number ≥ 0 */
+            theta: number;
+            /** @description a number ≥ 0 */
+            sigma: number;
+            /** @description a correlation from −1 to 1 */
+            rho: number;
+          };
+          surface: {
+            /** @description a list of dates or years, at least one */
+            times: (string | number)[];
+            /** @description a list of spots, at least one */
+            spots: number[];
+            /** @description a list (by time) of lists (by spot) of volatilities */
+            volatility: number[][];
+          };
+        }) | ({
+          sabr: {
+            /** @description a positive number */
+            alpha: number;
+            /** @description a number from 0 to 1 */
+            beta: number;
+            /** @description a number ≥ 0 */
+            nu: number;
+            /** @description a correlation from −1 to 1 */
+            rho: number;
+          };
+          surface: {
+            /** @description a list of dates or years, at least one */
+            times: (string | number)[];
+            /** @description a list of spots, at least one */
+            spots: number[];
+            /** @description a list (by time) of lists (by spot) of volatilities */
+            volatility: number[][];
+          };
+        });
+      }) | {
         gaussianFactors: {
           /** @description a list of mean reversions, one a factor */
           alpha: number[];
@@ -699,6 +842,8 @@ export interface components {
             weight?: number;
             /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
             date?: string | number;
+            /** @enum {unknown} */
+            exercise?: "european" | "american";
           })[]) | ({
           /** @description a list of dates, at least one */
           expiries: (string | number)[];
@@ -707,7 +852,7 @@ export interface components {
           /** @description a list (by expiry) of lists (by strike) of volatilities */
           implied: number[][];
         });
-        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+        /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
         fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
           heston: {
             /** @description true or false */
@@ -729,11 +874,42 @@ export interface components {
             /** @description a positive number */
             tolerance?: number;
           };
-        };
+        } | ({
+          stochasticLocal: {
+            /** @enum {unknown} */
+            surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+            heston?: {
+              /** @description a positive number */
+              v0: number;
+              /** @description a number ≥ 0 */
+              kappa: number;
+              /** @description a number ≥ 0 */
+              theta: number;
+              /** @description a number ≥ 0 */
+              sigma: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+            };
+            sabr?: {
+              /** @description a positive number */
+              alpha: number;
+              /** @description a number from 0 to 1 */
+              beta: number;
+              /** @description a number ≥ 0 */
+              nu: number;
+              /** @description a correlation from −1 to 1 */
+              rho: number;
+            };
+            /** @description a factor of the volatility of variance, above 0 up to 1 */
+            mixing?: number;
+          };
+        });
         /** @description true or false */
         repair?: boolean;
         /** @description a number ≥ 0 */
         maxAge?: number;
+        /** @enum {unknown} */
+        exercise?: "european" | "american";
       });
       average?: {
         /** @enum {unknown} */
@@ -1156,6 +1332,71 @@ export interface components {
                 fit?: "bootstrap" | "svensson";
               });
             };
+          }) | ({
+            shortRate: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              drift: string;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              volatility: string;
+              range: readonly [number, number];
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
           }) | {
             bdt: {
               /** @description a list of annual yields of 1, 2, … years, at least one */
@@ -1233,7 +1474,7 @@ export interface components {
                   proportional?: number;
                 })[];
             };
-            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" } */
             volatility?: number | ({
               /** @description a list of { "date", "volatility" }, at least one */
               termStructure: ({
@@ -1289,7 +1530,50 @@ export interface components {
                 /** @description a correlation from −1 to 1 */
                 rho: number;
               };
-            } | {
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
               gaussianFactors: {
                 /** @description a list of mean reversions, one a factor */
                 alpha: number[];
@@ -1322,6 +1606,8 @@ export interface components {
                   weight?: number;
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -1330,7 +1616,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */
@@ -1352,11 +1638,42 @@ export interface components {
                   /** @description a positive number */
                   tolerance?: number;
                 };
-              };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
               /** @description true or false */
               repair?: boolean;
               /** @description a number ≥ 0 */
               maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
             });
           };
         };
@@ -1791,6 +2108,71 @@ export interface components {
                 fit?: "bootstrap" | "svensson";
               });
             };
+          }) | ({
+            shortRate: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              drift: string;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              volatility: string;
+              range: readonly [number, number];
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
           }) | {
             bdt: {
               /** @description a list of annual yields of 1, 2, … years, at least one */
@@ -1868,7 +2250,7 @@ export interface components {
                   proportional?: number;
                 })[];
             };
-            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" } */
             volatility?: number | ({
               /** @description a list of { "date", "volatility" }, at least one */
               termStructure: ({
@@ -1924,7 +2306,50 @@ export interface components {
                 /** @description a correlation from −1 to 1 */
                 rho: number;
               };
-            } | {
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
               gaussianFactors: {
                 /** @description a list of mean reversions, one a factor */
                 alpha: number[];
@@ -1957,6 +2382,8 @@ export interface components {
                   weight?: number;
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -1965,7 +2392,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */
@@ -1987,11 +2414,42 @@ export interface components {
                   /** @description a positive number */
                   tolerance?: number;
                 };
-              };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
               /** @description true or false */
               repair?: boolean;
               /** @description a number ≥ 0 */
               maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
             });
           };
         };
@@ -2427,6 +2885,71 @@ export interface components {
                 fit?: "bootstrap" | "svensson";
               });
             };
+          }) | ({
+            shortRate: {
+              /** @description a rate between −100 and 100 (0.03 is 3 %) */
+              r0: number;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              drift: string;
+              /** @description a formula (a string of 1 to 10,000 characters) */
+              volatility: string;
+              range: readonly [number, number];
+              /** @description a rate, a list of { "date", "zero" } or { "instruments" } */
+              curve: number | (({
+                  /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                  date: string | number;
+                  /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                  zero: number;
+                })[]) | ({
+                /** @description a list of quotes, at least one */
+                instruments: (({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    deposit: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    fra: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    future: string | number;
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    end: string | number;
+                    /** @description a finite number */
+                    price: number;
+                    /** @description a finite number */
+                    convexity?: number;
+                    /** @enum {unknown} */
+                    dayCount?: "Act/365F" | "Act/360";
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    swap: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }) | ({
+                    /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
+                    overnight: string | number;
+                    /** @description a rate between −100 and 100 (0.03 is 3 %) */
+                    rate: number;
+                    /** @description payments a year, from 0.1 to 365 */
+                    frequency?: number;
+                  }))[];
+                /** @enum {unknown} */
+                interpolation?: "linear-zero" | "log-discount" | "monotone-convex";
+                /** @enum {unknown} */
+                fit?: "bootstrap" | "svensson";
+              });
+            };
           }) | {
             bdt: {
               /** @description a list of annual yields of 1, 2, … years, at least one */
@@ -2504,7 +3027,7 @@ export interface components {
                   proportional?: number;
                 })[];
             };
-            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "gaussianFactors" } or { "quotes" } */
+            /** @description a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, { "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" } */
             volatility?: number | ({
               /** @description a list of { "date", "volatility" }, at least one */
               termStructure: ({
@@ -2560,7 +3083,50 @@ export interface components {
                 /** @description a correlation from −1 to 1 */
                 rho: number;
               };
-            } | {
+            } | ({
+              /** @description { "heston", "surface" } or { "sabr", "surface" } */
+              stochasticLocal: ({
+                heston: {
+                  /** @description a positive number */
+                  v0: number;
+                  /** @description a number ≥ 0 */
+                  kappa: number;
+                  /** @description a number ≥ 0 */
+                  theta: number;
+                  /** @description a number ≥ 0 */
+                  sigma: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              }) | ({
+                sabr: {
+                  /** @description a positive number */
+                  alpha: number;
+                  /** @description a number from 0 to 1 */
+                  beta: number;
+                  /** @description a number ≥ 0 */
+                  nu: number;
+                  /** @description a correlation from −1 to 1 */
+                  rho: number;
+                };
+                surface: {
+                  /** @description a list of dates or years, at least one */
+                  times: (string | number)[];
+                  /** @description a list of spots, at least one */
+                  spots: number[];
+                  /** @description a list (by time) of lists (by spot) of volatilities */
+                  volatility: number[][];
+                };
+              });
+            }) | {
               gaussianFactors: {
                 /** @description a list of mean reversions, one a factor */
                 alpha: number[];
@@ -2593,6 +3159,8 @@ export interface components {
                   weight?: number;
                   /** @description an ISO date or instant, a tenor (1Y, 6M, 2W, 10D), or years from asOf */
                   date?: string | number;
+                  /** @enum {unknown} */
+                  exercise?: "european" | "american";
                 })[]) | ({
                 /** @description a list of dates, at least one */
                 expiries: (string | number)[];
@@ -2601,7 +3169,7 @@ export interface components {
                 /** @description a list (by expiry) of lists (by strike) of volatilities */
                 implied: number[][];
               });
-              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } } or { "local": { "method": "adjoint" } } */
+              /** @description "svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", { "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" } */
               fit?: ("svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "none") | {
                 heston: {
                   /** @description true or false */
@@ -2623,11 +3191,42 @@ export interface components {
                   /** @description a positive number */
                   tolerance?: number;
                 };
-              };
+              } | ({
+                stochasticLocal: {
+                  /** @enum {unknown} */
+                  surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local";
+                  heston?: {
+                    /** @description a positive number */
+                    v0: number;
+                    /** @description a number ≥ 0 */
+                    kappa: number;
+                    /** @description a number ≥ 0 */
+                    theta: number;
+                    /** @description a number ≥ 0 */
+                    sigma: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  sabr?: {
+                    /** @description a positive number */
+                    alpha: number;
+                    /** @description a number from 0 to 1 */
+                    beta: number;
+                    /** @description a number ≥ 0 */
+                    nu: number;
+                    /** @description a correlation from −1 to 1 */
+                    rho: number;
+                  };
+                  /** @description a factor of the volatility of variance, above 0 up to 1 */
+                  mixing?: number;
+                };
+              });
               /** @description true or false */
               repair?: boolean;
               /** @description a number ≥ 0 */
               maxAge?: number;
+              /** @enum {unknown} */
+              exercise?: "european" | "american";
             });
           };
         };
