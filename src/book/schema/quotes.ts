@@ -141,8 +141,10 @@ const stochasticLocalFit = object({
     exclusiveMinimum: 0,
     maximum: 1,
   }).optional(),
-}).refine(({ heston: one, sabr: other }) => one === undefined || other === undefined, {
-  error: 'expected one variance, got "heston" and "sabr"',
+}).transform((fit, context) => {
+  if (fit.heston !== undefined && fit.sabr !== undefined)
+    context.addIssue({ code: "custom", message: 'expected one variance, got "heston" and "sabr"' });
+  return fit;
 });
 
 /** The fits that are objects. */
