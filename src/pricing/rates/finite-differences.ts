@@ -29,14 +29,14 @@ const three = (first: number): Resolution<number> => [
 ];
 
 /**
- * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance, and
- * what is left was at most a twentieth of what they remove, on random trades.
+ * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance. Of
+ * random trades of all kinds (test/fixtures/rates/estimates.ts) the worst error was 0.9 of such an estimate.
  */
 const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
   value: three(first),
   checks: [
-    [2, two(first + 1)],
-    [0.05, [[1, first + 2]]],
+    [4, two(first + 1)],
+    [0.1, [[1, first + 2]]],
   ],
 });
 
