@@ -30,7 +30,7 @@ const three = (first: number): Resolution<number> => [
 
 /**
  * Three levels, compared with the last two of them and with the last alone: two extrapolations may agree by chance. Of
- * random trades of all kinds (test/fixtures/rates/estimates.ts) the worst error was 0.9 of such an estimate.
+ * the 60 random trades in test/fixtures/rates/estimates.json the worst error was 0.85 of such an estimate.
  */
 const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
   value: three(first),
