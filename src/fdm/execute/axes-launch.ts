@@ -97,17 +97,23 @@ const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
  * there are instances enough to fill the device, or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
-  const { plane, stride, lines, n0, n1, n2 } = shape;
+  const { plane, stride, lines, size, n0, n1, n2 } = shape;
   const few = n0 * n1 * n2 < SHARED_NODES[device.backend];
   if (few || 2 * instances > workgroupsOf(device, variant)) return 1;
   if (variant.runs === undefined) return Math.ceil(Math.max(plane, lines) / variant.groupSize);
+  const columns = variant.axes.length > 2 ? Math.max(plane, stride * n2) : stride;
+  const tiles = Math.ceil(Math.max(columns, lines) / LANES);
   // More than fit on the device at once gain nothing.
-  const tiles = Math.ceil(Math.max(plane, stride * n2, lines) / LANES);
-  return Math.min(tiles, 4 * workgroupsOf(device, variant));
+  return Math.min(Math.max(tiles, Math.ceil(size / variant.groupSize)), 4 * workgroupsOf(device, variant));
 }
 
 /** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 4;
+/**
+ * The most launches of phases that wait on a device at once. CUDA's queue has room for some thousand; a thread that
+ * launches more waits for room, and all threads of the context wait with it.
+ */
+const MAX_WAITING = 400;
 
 /** Packs, launches and reads back instances. All buffers are disposed, whatever happens. @throws the signal's reason */
 export async function launchAxes(
@@ -146,7 +152,8 @@ export async function launchAxes(
   const work = stagesOf(device) * instances.length * nodes;
   const passes = parts === 1 ? undefined : await setting.passes();
   let reading: Promise<readonly [Int32Array, Float64Array | Float32Array]> | undefined;
-  await pace.inParts(device, { rows, fewest: MIN_ROWS, work, instances: instances.length }, (first, end) => {
+  const most = passes === undefined ? rows : Math.max(MIN_ROWS, Math.floor(MAX_WAITING / passes.advance.length));
+  await pace.inParts(device, { rows, fewest: MIN_ROWS, most, work, instances: instances.length }, (first, end) => {
     if (passes === undefined) device.launch(kernel, { ...args, first, end }, { groups });
     else launchPasses(device, passes, program, { ...args, first, end }, groups);
     if (end < rows) return device.finish();

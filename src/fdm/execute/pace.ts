@@ -17,6 +17,8 @@ const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 export interface Parts {
   readonly rows: number;
   readonly fewest: number;
+  /** The largest number of rows of a part; no bound unless it is given. */
+  readonly most?: number;
   readonly work: number;
   readonly instances: number;
 }
@@ -33,18 +35,18 @@ export class Pace extends Work {
   }
 
   /**
-   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, and as many as a launch had
-   * better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may return what
+   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, at most `most`, and as many
+   * as a launch had better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may return what
    * is over when the part is, rather than everything that the device was given.
    * @throws the signal's reason, between two parts
    */
   async inParts(
     device: Device,
-    { rows, fewest, work, instances }: Parts,
+    { rows, fewest, most = rows, work, instances }: Parts,
     launch: (first: number, end: number) => Promise<unknown> | void,
   ): Promise<void> {
     for (let first = 0, end = 0; first < rows; first = end) {
-      end = first + Math.max(fewest, Math.floor(this.share / work));
+      end = first + Math.min(most, Math.max(fewest, Math.floor(this.share / work)));
       if (rows - end < fewest) end = rows;
       const start = performance.now();
       const complete = launch(first, end);
