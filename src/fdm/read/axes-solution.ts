@@ -2,7 +2,7 @@ import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../problem/checks.ts";
-import { type AxesDerivatives, type EntryContents, readPoint } from "./entry.ts";
+import { type AxesDerivatives, type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of several axes. */
@@ -54,6 +54,7 @@ export class AxesEntrySolution<A extends string = string> {
   /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxesContents;
+  #values: Float64Array | undefined;
 
   /** @internal */
   constructor(contents: AxesContents) {
@@ -74,9 +75,9 @@ export class AxesEntrySolution<A extends string = string> {
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** The values V(0, x) at each node, the first axis fastest, before any extrapolation. */
+  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem asked for that. */
   get values(): Float64Array {
-    return this.#solved().fine.values;
+    return (this.#values ??= extrapolatedValues(this.#solved()));
   }
 
   /**

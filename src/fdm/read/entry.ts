@@ -135,3 +135,29 @@ export function derivativesAt(
     return along(nodes.length - 1, 0);
   };
 }
+
+/** The values at all nodes of the fine mesh, with the corrections of extrapolations that `readPoint` adds. */
+export function extrapolatedValues({ fine, companions }: Pick<EntryContents, "fine" | "companions">): Float64Array {
+  const correcting = companions.filter(({ corrects }) => corrects);
+  if (correcting.length === 0) return fine.values;
+  const values = fine.values.slice();
+  for (const companion of correcting) {
+    const coarse = fine.nodes.reduce(interpolatedAlong, companion).values;
+    fine.values.forEach((value, i) => (values[i] += richardsonCorrection(value, coarse[i], companion.order)));
+  }
+  return values;
+}
+
+/** Interpolates along one axis to other nodes, by Fornberg's weights on the four nearest ones. */
+function interpolatedAlong({ nodes, values }: GridValues, to: Float64Array, axis: number): GridValues {
+  const from = nodes[axis];
+  const stride = nodes.slice(0, axis).reduce((product, { length }) => product * length, 1);
+  const found = new Float64Array((values.length / from.length) * to.length);
+  const stencils = Array.from(to, (x) => stencilOf(from, x, 0, 4));
+  for (let i = 0; i < found.length; i++) {
+    const { start, weights } = stencils[Math.floor(i / stride) % to.length];
+    const first = Math.floor(i / (stride * to.length)) * stride * from.length + start * stride + (i % stride);
+    for (let j = 0; j < weights.length; j++) found[i] += weights[j] * values[first + j * stride];
+  }
+  return { nodes: nodes.with(axis, to), values: found };
+}

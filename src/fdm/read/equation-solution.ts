@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
-import { type EntryContents, readPoint } from "./entry.ts";
+import { type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of the axis. */
@@ -82,10 +82,7 @@ export class EntrySolution {
 
   /** The values V(0, S) at each node, extrapolated if the problem asked for that. */
   get values(): Float64Array {
-    const { fine, companions } = this.#solved();
-    if (!companions.some(({ corrects }) => corrects)) return fine.values;
-    this.#values ??= fine.nodes[0].map((node) => this.at(node).value);
-    return this.#values;
+    return (this.#values ??= extrapolatedValues(this.#solved()));
   }
 
   /** The exercise boundary; undefined unless the problem has an exercise condition. */
