@@ -16,9 +16,7 @@ import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
 import { Pace } from "./execute/pace.ts";
 import type { WorkOptions } from "../turns.ts";
 import type { SolvedBy } from "./execute/plan.ts";
-import type { AxisMesh } from "./mesh/axis-mesh.ts";
 import { STATUS } from "./operator/status.ts";
-import { lazily } from "./problem/lowered.ts";
 import type { AnyProblem } from "./problem/equation.ts";
 import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./problem/full-grid.ts";
 import { type ParameterValues, parametersOf } from "./problem/quantity.ts";
@@ -28,8 +26,8 @@ import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equa
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 import { thetaOf } from "./read/theta.ts";
 
-/** A solution on a grid. */
-type OnGrid = SolvedBy<{ readonly meshes: readonly AxisMesh[]; readonly values: Float64Array }>;
+/** A solution at the nodes of its window, with the largest |V| of all nodes or a bound of it. */
+type OnGrid = SolvedBy<GridValues & { readonly largest: number }>;
 
 /** The solutions of an entry; `fine`, that on all nodes, is undefined where it was never solved. */
 interface Entry<S> {
@@ -65,8 +63,9 @@ async function solveEntries<P, S extends OnGrid>(
       error: told.find(({ error }) => error !== undefined)?.error,
       fine: gridOf(fine),
       companions: companions.map(({ order, corrects }, k) => ({ ...gridOf(solved[k + 1][i]), order, corrects })),
+      isPart: model.pointOf !== undefined,
       theta: thetaOf(model, entry, unit),
-      rounding: lazily(() => roundingOf(fine, unit)),
+      rounding: () => roundingOf(fine, unit),
     };
     entries[index] = { contents, fine };
   });
@@ -78,11 +77,12 @@ const NOTHING = {
   warnings: [],
   fine: { nodes: [], values: new Float64Array(0) },
   companions: [],
+  isPart: false,
   theta: () => Number.NaN,
   rounding: () => ({ relative: 0, absolute: 0 }),
 };
 
-const gridOf = ({ meshes, values }: OnGrid): GridValues => ({ nodes: meshes.map((mesh) => mesh.values), values });
+const gridOf = ({ nodes, values }: OnGrid): GridValues => ({ nodes, values });
 
 /** Solves a problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(

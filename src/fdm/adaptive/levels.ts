@@ -118,11 +118,9 @@ export const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } a
  * random walk in units of the largest value. Measured: test/fdm/equation/devices.
  */
 export function roundingOf(
-  { values, program }: { readonly values: Float64Array; readonly program: { readonly words: Int32Array } },
+  { program, largest }: { readonly program: { readonly words: Int32Array }; readonly largest: number },
   unit: number,
 ): { readonly relative: number; readonly absolute: number } {
   const stages = program.words.length / 2;
-  let largest = 0;
-  for (const value of values) largest = Math.max(largest, Math.abs(value));
   return { relative: 4 * unit * stages, absolute: 2 * unit * largest };
 }

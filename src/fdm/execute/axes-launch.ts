@@ -3,19 +3,33 @@ import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import { nodesIn } from "../mesh/node-window.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/full-grid.ts";
 import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
-import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
+import {
+  AXES_STATUS,
+  AXES_STATUS_WORDS,
+  EXPONENT_OFFSET,
+  LANES,
+  PAD,
+  PLACES,
+  SUMMARY,
+  SUMMARY_WORDS,
+} from "./axes/records.ts";
 import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** The result of an instance. Node (i₀, i₁, i₂) is at index (i₂·n₁ + i₁)·n₀ + i₀. */
+/** The result of an instance. Node (i₀, i₁, i₂) of its window is at index (i₂·m₁ + i₁)·m₀ + i₀. */
 export interface AxesResult {
   readonly meshes: readonly AxisMesh[];
+  /** The nodes of the window on each axis, and the solution there. */
+  readonly nodes: readonly Float64Array[];
   readonly values: Float64Array;
+  /** A bound of |V| at all nodes. */
+  readonly largest: number;
   /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
   readonly exercised: Uint8Array | undefined;
   readonly status: Status;
@@ -126,13 +140,17 @@ export async function launchAxes(
   const shape = shapeOfGrid(instances[0].meshes.map(({ values }) => values.length));
   const { n0, n1, n2 } = shape;
   const nodes = n0 * n1 * n2;
-  const results = variant.obstacle === undefined ? nodes : 2 * nodes;
+  const [m0, m1, m2 = 1] = instances[0].window.counts;
+  const read = m0 * m1 * m2;
+  const results = variant.obstacle === undefined ? read : 2 * read;
   const rows = program.words.length / 2;
   const out = buffers.empty(element, results * instances.length);
   const parts = partsOf(setting, shape, instances.length);
   const groups = parts * instances.length;
   const statusWords = AXES_STATUS_WORDS * variant.groupSize * parts;
   const status = buffers.empty("i32", statusWords * instances.length);
+  const summary = buffers.empty("i32", SUMMARY_WORDS * instances.length);
+  const { table, places } = packedMeshes(variant.axes, shape, instances);
   const args = {
     instances: instances.length,
     parts,
@@ -140,13 +158,18 @@ export async function launchAxes(
     ...shape,
     rows,
     dates: instances[0].timeline.dates.length,
-    table: buffers.filled(element, packedMeshes(variant.axes, shape, instances)),
+    table: buffers.filled(element, table),
     parameters: buffers.filled(element, packedParameters(instances, model.literals)),
     words: buffers.filled("i32", program.words),
     reals: buffers.filled(element, program.reals),
     work: buffers.empty(element, wordsOf(variant, shape) * instances.length + PAD),
+    m0,
+    m1,
+    m2,
+    places: buffers.filled("i32", places),
     out,
     status,
+    summary,
   };
   const work = stagesOf(device) * instances.length * nodes;
   const passes = parts === 1 ? undefined : await setting.passes();
@@ -157,23 +180,32 @@ export async function launchAxes(
     else launchPasses(device, passes, program, { ...args, first, end }, groups);
     if (end < rows) return device.finish();
     // What is asked for while the device works finds its memory made when the device is done.
-    const words = device.read(status);
+    const words = device.read(summary);
     reading = Promise.all([words, device.read(out)]);
     reading.catch(() => {});
     return words;
   });
-  const [words, read] = await reading!;
-  const values = read instanceof Float64Array ? read : new Float64Array(read);
-  return instances.map(({ meshes }, l): AxesResult => {
+  const [summaries, outputs] = await reading!;
+  const values = outputs instanceof Float64Array ? outputs : new Float64Array(outputs);
+  const summaryOf = (l: number, word: number): number => summaries[SUMMARY_WORDS * l + word];
+  const anyFound = instances.some((_, l) => summaryOf(l, SUMMARY.found) !== 0);
+  const words = anyFound ? await device.read(status) : undefined;
+  return instances.map(({ meshes, window }, l): AxesResult => {
     const own = values.subarray(l * results, (l + 1) * results);
+    const exponent = summaryOf(l, SUMMARY.exponent);
     return {
       meshes,
-      values: own.subarray(0, nodes),
-      exercised: results === nodes ? undefined : new Uint8Array(own.subarray(nodes)),
-      status: statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
+      nodes: nodesIn(meshes, window),
+      values: own.subarray(0, read),
+      largest: exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET),
+      exercised: results === read ? undefined : new Uint8Array(own.subarray(read)),
+      status: words === undefined ? NOTHING_FOUND : statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
     };
   });
 }
+
+/** The status of an instance whose items have found nothing. */
+const NOTHING_FOUND: Status = { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
 
 /** A launch for each phase of rows `first` … `end` − 1 of the program. */
 function launchPasses(
@@ -209,27 +241,47 @@ function statusOf(words: Int32Array): Status {
   return { ...firstFault(words, AXES_STATUS_WORDS), growth, endless };
 }
 
-/** The packed meshes of each instance. Instances on the same mesh of an axis have copies of one packing. */
+/** The packed meshes, once for all instances on the same; and where each instance's meshes and window start. */
 function packedMeshes(
   axes: readonly AxisCode[],
   { n1, n2, stride }: AxesShape,
   instances: readonly PlannedInstance[],
-): Float64Array {
+): { readonly table: Float64Array; readonly places: Int32Array } {
   const lengths = [stride, n1, n2];
-  const known = axes.map(() => new Map<AxisMesh, Float64Array>());
-  const table = new Float64Array(AXIS_ARRAYS * (stride + n1 + n2) * instances.length);
-  let at = 0;
-  for (const { meshes } of instances) {
-    const start = at;
-    meshes.forEach((mesh, k) => {
-      let packed = known[k].get(mesh);
-      if (packed === undefined) known[k].set(mesh, (packed = packedMesh(axes[k], lengths[k], mesh)));
-      table.set(packed, at);
-      at += packed.length;
-    });
-    at = start + AXIS_ARRAYS * (stride + n1 + n2);
-  }
-  return table;
+  const words = AXIS_ARRAYS * (stride + n1 + n2);
+  const numbers = axes.map(() => new Map<AxisMesh, number>());
+  const starts = new Map<string, number>();
+  const table: Float64Array[] = [];
+  const places = new Int32Array(PLACES * instances.length);
+  instances.forEach(({ meshes, window }, l) => {
+    const key = meshes.map((mesh, k) => numberOf(numbers[k], mesh)).join();
+    let start = starts.get(key);
+    if (start === undefined) {
+      starts.set(key, (start = words * table.length));
+      const packed = new Float64Array(words);
+      meshes.reduce((at, mesh, k) => {
+        packed.set(packedMesh(axes[k], lengths[k], mesh), at);
+        return at + AXIS_ARRAYS * lengths[k];
+      }, 0);
+      table.push(packed);
+    }
+    places.set([start, ...window.starts], PLACES * l);
+  });
+  return { table: joined(table, words), places };
+}
+
+/** The number of a key, which is the next one of a new key. */
+function numberOf<K>(numbers: Map<K, number>, key: K): number {
+  const number = numbers.get(key) ?? numbers.size;
+  numbers.set(key, number);
+  return number;
+}
+
+/** Arrays of `words` numbers each as one. */
+function joined(arrays: readonly Float64Array[], words: number): Float64Array {
+  const all = new Float64Array(words * arrays.length);
+  arrays.forEach((one, i) => all.set(one, words * i));
+  return all;
 }
 
 /**

@@ -9,13 +9,18 @@ import type { OneAxisModel } from "../problem/full-grid.ts";
 import { STEP_END, type TimeProgram } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
 import type { Pace } from "./pace.ts";
+import { nodesIn } from "../mesh/node-window.ts";
 import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance, nodes ascending. */
 export interface InstanceResult {
   /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
+  /** The nodes of the window, and the solution there. */
+  readonly nodes: readonly Float64Array[];
   readonly values: Float64Array;
+  /** The largest |V| of all nodes. */
+  readonly largest: number;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
   readonly boundary: Float64Array;
   /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
@@ -113,7 +118,7 @@ export async function launch(
     device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor, instances.length));
   });
   const [values, words] = [await device.read(out), await device.read(status)];
-  return instances.map(({ meshes: [mesh] }, l) => laneResult(mesh, values, words, l, pitch, descending));
+  return instances.map((instance, l) => laneResult(instance, values, words, l, pitch, descending));
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -141,16 +146,21 @@ function packedMeshes(instances: readonly PlannedInstance[], descending: boolean
 }
 
 function laneResult(
-  mesh: AxisMesh,
+  { meshes, window }: PlannedInstance,
   out: Float64Array | Float32Array,
   words: Int32Array,
   l: number,
   pitch: number,
   descending: boolean,
 ): InstanceResult {
-  const count = mesh.values.length;
-  const values = new Float64Array(count);
-  for (let i = 0; i < count; i++) values[descending ? count - 1 - i : i] = out[i * pitch + l];
+  const count = meshes[0].values.length;
+  const all = new Float64Array(count);
+  let largest = 0;
+  for (let i = 0; i < count; i++) {
+    const value = out[i * pitch + l];
+    all[descending ? count - 1 - i : i] = value;
+    largest = Math.max(largest, Math.abs(value));
+  }
   const boundary = new Float64Array(out.length / pitch - count);
   for (let k = 0; k < boundary.length; k++) {
     const level = out[(count + k) * pitch + l];
@@ -163,5 +173,7 @@ function laneResult(
     const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
     [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
   }
-  return { meshes: [mesh], values, boundary, status };
+  const [[start], [length]] = [window.starts, window.counts];
+  const values = all.subarray(start, start + length);
+  return { meshes, nodes: nodesIn(meshes, window), values, largest, boundary, status };
 }

@@ -1,6 +1,7 @@
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
+import { type NodeWindow, wholeWindow, windowAbout } from "../mesh/node-window.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
@@ -18,6 +19,8 @@ export interface PlannedInstance {
   readonly timeline: Timeline;
   /** The mesh of each axis. */
   readonly meshes: readonly AxisMesh[];
+  /** The nodes at which the solution is wanted. */
+  readonly window: NodeWindow;
 }
 
 /**
@@ -57,7 +60,8 @@ export async function planOf(
     await pace.turn();
     const { entry, timeline } = prepared.of(index);
     const own = programFor(timeline);
-    const member = { at, instance: { entry, timeline, meshes: prepared.meshesOf(index, mesh) } };
+    const meshes = prepared.meshesOf(index, mesh);
+    const member = { at, instance: { entry, timeline, meshes, window: prepared.windowOf(index, meshes) } };
     const group = groups.get(own.key);
     if (group === undefined) groups.set(own.key, { program: own, members: [member] });
     else group.members.push(member);
@@ -114,7 +118,7 @@ export class PreparedEntries {
     return entryError(() => {
       checkParameters(this.#model.batch, index);
       checkSize(this.of(index).descriptions.map(({ nodes }) => nodes));
-      for (const { mesh } of levels) this.meshesOf(index, mesh);
+      for (const { mesh } of levels) this.windowOf(index, this.meshesOf(index, mesh));
     });
   }
 
@@ -133,6 +137,12 @@ export class PreparedEntries {
   /** The mesh of each axis. @throws SpecError */
   meshesOf(index: number, level: 0 | 1): readonly AxisMesh[] {
     return this.of(index).descriptions.map((description) => this.#meshOf(description, level));
+  }
+
+  /** The nodes at which the solution of an entry is wanted. @throws SpecError a point outside the axes */
+  windowOf(index: number, meshes: readonly AxisMesh[]): NodeWindow {
+    const { pointOf, names } = this.#model;
+    return pointOf === undefined ? wholeWindow(meshes) : windowAbout(meshes, pointOf(this.of(index).entry), names);
   }
 
   #meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {

@@ -245,6 +245,12 @@ export interface EquationProblem<
    * "central" (the default on several axes) leaves it.
    */
   readonly convection?: "fitted" | "central";
+  /**
+   * The one point at which each entry's solution is wanted: only the nodes about it are read back from the device, of
+   * which `nodes` and `values` then consist. Of thousands of entries on a GPU, reading all values takes longer than to
+   * solve them.
+   */
+  readonly at?: Readonly<Record<NoInfer<A>, Quantity>>;
   /** "f64" by default, which is f32x2, emulated double, on WebGPU. */
   readonly precision?: Precision;
 }

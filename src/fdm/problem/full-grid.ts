@@ -6,9 +6,10 @@ import type { EquationVariant } from "../operator/equation-variant.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import type { ProgramSpec } from "../time/timeline.ts";
 import { axisOf } from "./axis.ts";
+import { isObject, knownKeys } from "./checks.ts";
 import type { AnyProblem } from "./equation.ts";
 import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
-import { entryError, type ParameterValues } from "./quantity.ts";
+import { entryError, type ParameterValues, quantityOf } from "./quantity.ts";
 import { type Accuracy, accuracyOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS, stepsOf } from "./settings.ts";
 
 /** The model of a problem on full grids. */
@@ -19,6 +20,8 @@ export interface FullGridModel extends Model {
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly accuracy: Accuracy;
+  /** The point at which an entry's solution is wanted; undefined where it is wanted at all nodes. @throws SpecError */
+  readonly pointOf: ((entry: ParameterValues) => readonly number[]) | undefined;
 }
 
 /** The model of a problem on one axis, with its kernel variant but for the capacity. */
@@ -72,7 +75,20 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
     },
     // Operator splitting on several axes is of first order, whatever the scheme.
     accuracy: { ...accuracy, order: isAmerican && !isOne ? 1 : chosen.scheme.order, apart: !isOne },
+    pointOf: problem.at === undefined ? undefined : pointOf(names, problem.at, batch.names),
   };
+}
+
+/** Returns the function for the values of a problem's `at`. @throws SpecError with the field's path */
+function pointOf(
+  names: readonly string[],
+  at: NonNullable<AnyProblem["at"]>,
+  parameters: readonly string[],
+): (entry: ParameterValues) => readonly number[] {
+  isObject("at", at, `the values of ${names.join(", ")}`);
+  knownKeys("at", at, names);
+  const values = names.map((name) => quantityOf(`at.${name}`, at[name], parameters));
+  return (entry) => values.map((value) => value(entry));
 }
 
 /** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the path */

@@ -30,6 +30,7 @@ export const PROBLEM_KEYS = [
   "errorEstimate",
   "sensitivities",
   "convection",
+  "at",
   "precision",
 ] as const;
 

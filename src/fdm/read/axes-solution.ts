@@ -2,7 +2,7 @@ import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../problem/checks.ts";
-import { type AxesDerivatives, type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
+import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of several axes. */
@@ -103,7 +103,7 @@ export class AxesEntrySolution<A extends string = string> {
       const nodes = fine.nodes[k];
       if (typeof value !== "number") throw new SpecError(`at.${name}: got ${shownType(value)}, expected a number`);
       if (!(value >= nodes[0] && value <= nodes[nodes.length - 1]))
-        throw new SpecError(`at.${name}: ${value} is outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
+        throw new SpecError(`at.${name}: ${value} is ${outsideOf(nodes, contents)}`);
       return value;
     });
     const read = readPoint<A>(contents, x, order);

@@ -38,11 +38,18 @@ export interface EntryContents<E = never> {
   readonly error: SpecError | undefined;
   readonly fine: GridValues;
   readonly companions: readonly Companion[];
+  /** True where only nodes about the problem's `at` were read. */
+  readonly isPart: boolean;
   readonly theta: Theta;
   readonly moved?: readonly Moved<E>[];
   /** Returns the rounding error of V, which joins the error estimate: a part of V, and the same everywhere. */
   readonly rounding: () => { readonly relative: number; readonly absolute: number };
 }
+
+/** What is said of a point that the nodes of an axis do not reach. */
+export const outsideOf = (nodes: Float64Array, { isPart }: Pick<EntryContents, "isPart">): string =>
+  `outside the ${isPart ? "nodes about the problem's at" : "axis"}, ${nodes[0]} to ${nodes[nodes.length - 1]}` +
+  (isPart ? "; leave at out of the problem to read the solution elsewhere" : "");
 
 /**
  * The factor by which an estimated error that is not corrected is raised: by a quarter, as in Roache's (1994) grid

@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
-import { type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
+import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of the axis. */
@@ -102,7 +102,7 @@ export class EntrySolution {
     const [nodes] = contents.fine.nodes;
     if (typeof S !== "number") throw new SpecError(`at: got ${shownType(S)}, expected a number on the axis`);
     if (!(S >= nodes[0] && S <= nodes[nodes.length - 1]))
-      throw new SpecError(`at(${S}): outside the axis, ${nodes[0]} to ${nodes[nodes.length - 1]}`);
+      throw new SpecError(`at(${S}): ${outsideOf(nodes, contents)}`);
     const { names, moved = [] } = contents;
     const { value, first, second, theta, errorEstimate } = readPoint(contents, [S], order);
     const sensitivities = derivativesBy(moved, value, (entry) => entry.at(S, { order }).value);

@@ -15,13 +15,15 @@ import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
  * last axis first, together with the explicit part. Arrays are in device memory, `slotsOf` of them an instance.
  *
  * Layout: node (i₀, i₁, i₂) of an array stands at i₀ + stride·i₁ + plane·i₂; padding nodes are rows of the identity.
- *   table       for each instance and axis `AXIS_ARRAYS` arrays
+ *   table       for each axis of an instance `AXIS_ARRAYS` arrays; instances on the same meshes share them
  *   parameters  value i of instance l at [i·instances + l]: the user's, the literals of the user's functions, the dates
  *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
  *   reals       `ROW_REALS` a row
  *   work        `PAD` words, then for each instance its arrays and `PAD` words; kept between parts of a time loop
- *   out         V(0, x) at each node without padding, then, with exercise at all times, 1 where the payoff is as much
+ *   places      `PLACES` an instance
+ *   out         V(0, x) at each node of the window, then, with exercise at all times, 1 where the payoff is as much
  *   status      `AXES_STATUS_WORDS` an item; zeros before
+ *   summary     `SUMMARY_WORDS` an instance; zeros before
  */
 export function axesKernel(variant: AxesVariant): Kernel {
   const phases = phasesOf(variant);

@@ -2,7 +2,7 @@ import { fn, i32 } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
-import { atStart, Fault, LANES, Launch, PAD, AxesPlace, RUN_STEP, Shape } from "./records.ts";
+import { atStart, Fault, LANES, Launch, PAD, AxesPlace, PLACES, RUN_STEP, Shape } from "./records.ts";
 
 /**
  * The number of arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x
@@ -30,20 +30,21 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
     params: { launch: Launch, globalId: i32 },
-    env: { arrays: AXIS_ARRAYS, slots: arraysOf(variant), PAD, shared, words: tileWords(variant) },
-    body({ launch: { instances, parts, n1, n2, stride, size, first, end, parameters } }, gpu, env) {
-      const { arrays, slots, PAD, shared, words } = env;
+    env: { PLACES, slots: arraysOf(variant), PAD, shared, words: tileWords(variant) },
+    body({ launch: { instances, parts, size, first, end, parameters, places } }, gpu, env) {
+      const { PLACES, slots, PAD, shared, words } = env;
       const group = gpu.groupId();
       const instance = shared ? (group / parts) | 0 : group;
+      const isActive = instance < instances;
       return {
-        isActive: instance < instances,
+        isActive,
         firstRun: first,
         endRun: end,
         instance,
         item: gpu.localId(),
         firstRound: shared ? group - instance * parts : 0,
         everyRound: shared ? parts : 1,
-        mesh: instance * arrays * (stride + n1 + n2),
+        mesh: places[PLACES * (isActive ? instance : 0)],
         // The words before the first node are read, and count for nothing.
         base: PAD + instance * (slots * size + PAD),
         parameters: { values: parameters, pitch: instances, instance },

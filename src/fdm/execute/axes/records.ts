@@ -32,9 +32,19 @@ export const axesParams = {
   words: read(i32),
   reals: read(real),
   work: write(real),
+  /** The numbers of nodes on each axis of the window that is read. */
+  m0: i32,
+  m1: i32,
+  m2: i32,
+  /** `PLACES` of each instance: the start of its meshes in the table, and the first node of its window on each axis. */
+  places: read(i32),
   out: write(real),
   status: write(i32),
+  summary: write(i32),
 } as const;
+
+/** The words of an instance in `places`. */
+export const PLACES = 4;
 
 /** The parameters of every kernel of several axes as one record. */
 export const Launch = record(axesParams);
@@ -96,6 +106,16 @@ export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fau
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
 /** The number of words of an item's status. */
 export const AXES_STATUS_WORDS = 5;
+
+/**
+ * The words of an instance's summary: not 0 where the status of an item is to be looked at; and a bound of the
+ * solution, 2 to the power of this less `EXPONENT_OFFSET`.
+ */
+export const SUMMARY = { found: 0, exponent: 1 } as const;
+/** The number of words of an instance's summary. */
+export const SUMMARY_WORDS = 2;
+/** What makes the exponents of finite numbers positive. */
+export const EXPONENT_OFFSET = 2048;
 
 /**
  * The multiple to which the nodes of the first axis and the lines along it are padded: the number that a CPU processes

@@ -1,0 +1,46 @@
+import { SpecError } from "../../errors.ts";
+import type { AxisMesh } from "./axis-mesh.ts";
+
+/** A box of a grid's nodes: on each axis `counts` of them from `starts` on. */
+export interface NodeWindow {
+  readonly starts: readonly number[];
+  readonly counts: readonly number[];
+}
+
+/**
+ * The nodes of an axis about a point that are read: six for derivatives of fourth order, and on a mesh of half as many
+ * intervals those from which values at the finer mesh's six are interpolated.
+ */
+const ABOUT = 10;
+
+/** The window of all nodes of a grid. */
+export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
+  starts: meshes.map(() => 0),
+  counts: meshes.map(({ values }) => values.length),
+});
+
+/** The window of the nodes about a point. @throws SpecError a point outside the axes */
+export function windowAbout(
+  meshes: readonly AxisMesh[],
+  point: readonly number[],
+  names: readonly string[],
+): NodeWindow {
+  const counts = meshes.map(({ values }) => Math.min(ABOUT, values.length));
+  const starts = meshes.map(({ values }, k) => {
+    const [x, last] = [point[k], values.length - 1];
+    if (!(x >= values[0] && x <= values[last]))
+      throw new SpecError(`at.${names[k]}: ${x} is outside the axis, ${values[0]} to ${values[last]}`);
+    let cell = 0;
+    for (let high = last; high - cell > 1;) {
+      const middle = (cell + high) >> 1;
+      if (values[middle] <= x) cell = middle;
+      else high = middle;
+    }
+    return Math.min(Math.max(cell + 1 - ABOUT / 2, 0), values.length - counts[k]);
+  });
+  return { starts, counts };
+}
+
+/** The nodes of a window on each axis. */
+export const nodesIn = (meshes: readonly AxisMesh[], { starts, counts }: NodeWindow): readonly Float64Array[] =>
+  meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
