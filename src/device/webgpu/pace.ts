@@ -15,14 +15,15 @@ const firstPiece = 64;
 const growth = 16;
 
 /**
- * A measured time, in ms. That work is done is only noticed when the event loop turns, so a program that goes on
- * recording for a while after a submission learns no more than two bounds.
+ * Bounds of a measured time in ms. Completion is only noticed when the event loop turns, so that a program that
+ * continues recording after a submission learns no more than two bounds.
  */
 export interface Measurement {
   readonly atLeast: number;
   readonly atMost: number;
 }
 
+/** The measured speed of a kernel's launches. */
 export class Pace {
   #msPerGroup: number | undefined;
   #largest = 0;
@@ -31,22 +32,26 @@ export class Pace {
     return this.#msPerGroup !== undefined;
   }
 
-  /** Predicted time of so many groups; an unknown one counts as nothing, since it is submitted alone. */
+  /**
+   * Returns the predicted time of a number of groups; 0 where it is unknown, since such a launch is submitted alone.
+   */
   predict(groups: number): number {
     return groups * (this.#msPerGroup ?? 0);
   }
 
-  /** The largest piece that experience covers; what is beyond has to wait until a piece of this size is measured. */
+  /**
+   * The largest number of groups that measurements cover; a larger launch waits until a piece of this size is measured.
+   */
   get trusted(): number {
     return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
   }
 
-  /** The number of groups that fit into `ms`. */
+  /** Returns the number of groups that fit into `ms`. */
   within(ms: number): number {
     return this.#msPerGroup === undefined ? firstPiece : Math.floor(ms / this.#msPerGroup);
   }
 
-  /** Takes up a slower measurement at once, a faster one by halves. */
+  /** Records a measurement: a slower one at once, a faster one by halves. */
   observe({ atLeast, atMost }: Measurement, groups: number): void {
     const [low, high] = [atLeast / groups, atMost / groups];
     // `trusted` bounds the damage of taking the lower bound for the truth.
@@ -56,7 +61,7 @@ export class Pace {
   }
 }
 
-/** The kernels of one submission and what it was predicted to take. */
+/** The kernels of one submission with its predicted duration. */
 export class Tally {
   readonly #groups = new Map<Pace, number>();
   predicted = 0;
@@ -66,7 +71,7 @@ export class Tally {
     this.predicted += pace.predict(groups);
   }
 
-  /** Shares out the measured time in proportion to the predictions. */
+  /** Divides the measured time among the kernels in proportion to the predictions. */
   observe(measured: Measurement): void {
     const { predicted } = this;
     for (const [pace, groups] of this.#groups) {
