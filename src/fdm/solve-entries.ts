@@ -125,7 +125,7 @@ export async function solveOnAxes(
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }
 
-/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
+/** Solves a problem with any names on two or three axes, for the pricing of books. @throws as `solve` */
 export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },

@@ -16,7 +16,7 @@ import {
 } from "./axes-launch.ts";
 import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
-/** An instance's solution, with the program it was made by. */
+/** The solution of one instance, with the time program that produced it. */
 export type AxesSolved = SolvedBy<AxesResult>;
 
 async function compiledPasses(
@@ -55,7 +55,7 @@ function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" |
   return { groupSize, runs };
 }
 
-/** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
+/** The solver of all entries of a model on two or three axes, on successive grids and time grids. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
   private readonly entries: PreparedEntries;
@@ -65,7 +65,7 @@ export class AxesSolver {
     this.entries = new PreparedEntries(setting.model);
   }
 
-  /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
+  /** Makes a solver. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
     const nodes = Math.max(...model.nodes);
     const variant: AxesVariant = { ...model.variant, ...sharing(device, nodes) };
@@ -87,12 +87,14 @@ export class AxesSolver {
     return this.setting.kernel;
   }
 
-  /** The kernel that is compiled, in this very model's functions: the kernel's own may be those of another model. */
+  /**
+   * The compiled kernel in this model's own functions, for messages; the shared kernel may hold those of another model.
+   */
   get source(): Kernel {
     return axesKernel(this.setting.variant);
   }
 
-  /** See `PreparedEntries`. */
+  /** Returns the error that prevents an entry's solution; see `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
     return this.entries.check(index, levels, (counts) => this.checkSize(counts));
   }
@@ -114,7 +116,7 @@ export class AxesSolver {
     return solved;
   }
 
-  /** @throws the signal's reason */
+  /** Makes the plan of a level. @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }

@@ -31,7 +31,7 @@ const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** The largest number of nodes that an instance may have on a device, in whichever of the splits has most room. */
+/** The largest number of nodes that an instance may have on a device, over all ways to split it. */
 export function largestNodes(
   device: Device,
   precision: Precision,
@@ -50,8 +50,8 @@ const itemCapacities = (device: Device, precision: Precision, scheme: SolverVari
   privateSizes(device, CAPACITIES, PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
 
 /**
- * Solves instances on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call;
- * the device is borrowed.
+ * The solver of instances on a device, which launches instances of one pattern together. It keeps compiled kernels and
+ * buffers for the next call; the device is borrowed.
  */
 export class BatchSolver implements Disposable {
   private readonly device: Device;

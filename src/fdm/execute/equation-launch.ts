@@ -12,12 +12,12 @@ import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance, nodes ascending. */
 export interface InstanceResult {
-  /** The mesh, of one axis. */
+  /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
   readonly values: Float64Array;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
   readonly boundary: Float64Array;
-  /** `STATUS_WORDS`; node numbers ascending, too. */
+  /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
   readonly status: Int32Array;
 }
 
@@ -28,11 +28,11 @@ const CPU_INSTANCES = 8;
 /** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 32;
 
-/** The device, kernel and model that a solution is launched with. */
+/** The device, kernel and model with which a solution is launched. */
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
-  /** The executor whose kernel that is. */
+  /** The executor of the kernel. */
   readonly executor: EquationExecutor;
   readonly model: OneAxisModel;
   readonly pace: Pace;
@@ -41,8 +41,8 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * The number of instances of the next launch, of `count` with the same number of nodes and the same program: as many as
- * memory has room for, and of instances that wait for each other no more than take a share of the time.
+ * The number of instances of the next launch, out of `count` with the same number of nodes and the same program: as
+ * many as memory has room for and as fit into the launch's share of time.
  */
 export function instancesPerLaunch(
   { device, kernel, executor, model, pace }: LaunchSetting,
@@ -70,8 +70,8 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
- * Packs, launches and reads back instances. All buffers are disposed, whatever happens.
- * @throws the signal's reason, between launches
+ * Packs, launches and reads back instances, and disposes all buffers even on failure. @throws the signal's reason,
+ * between launches
  */
 export async function launch(
   { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,
