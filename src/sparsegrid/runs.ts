@@ -1,9 +1,9 @@
 /** Grids of one time program, each solved once. */
+import type { Pace } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   reportOf,
   endlessLoops,
-  type Pace,
   type ParameterValues,
   shown,
   type TimeProgram,

@@ -1,10 +1,10 @@
-import type { Pace } from "./pace.ts";
+import type { GroupPace } from "./pace.ts";
 
 /** A launch in the stream of commands. */
 export interface Dispatch {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
-  readonly pace: Pace;
+  readonly pace: GroupPace;
   readonly buffers: GPUBindGroup;
   /** The uniform block; `firstGroup` is set for each piece. */
   readonly words: Uint32Array;

@@ -23,8 +23,7 @@ export interface Measurement {
   readonly atMost: number;
 }
 
-/** The measured speed of a kernel's launches. */
-export class Pace {
+export class GroupPace {
   #msPerGroup: number | undefined;
   #largest = 0;
 
@@ -32,26 +31,22 @@ export class Pace {
     return this.#msPerGroup !== undefined;
   }
 
-  /**
-   * Returns the predicted time of a number of groups; 0 where it is unknown, since such a launch is submitted alone.
-   */
+  /** Predicted time of so many groups; an unknown one counts as nothing, since it is submitted alone. */
   predict(groups: number): number {
     return groups * (this.#msPerGroup ?? 0);
   }
 
-  /**
-   * The largest number of groups that measurements cover; a larger launch waits until a piece of this size is measured.
-   */
+  /** The largest piece that experience covers; what is beyond has to wait until a piece of this size is measured. */
   get trusted(): number {
     return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
   }
 
-  /** Returns the number of groups that fit into `ms`. */
+  /** The number of groups that fit into `ms`. */
   within(ms: number): number {
     return this.#msPerGroup === undefined ? firstPiece : Math.floor(ms / this.#msPerGroup);
   }
 
-  /** Records a measurement: a slower one at once, a faster one by halves. */
+  /** Takes up a slower measurement at once, a faster one by halves. */
   observe({ atLeast, atMost }: Measurement, groups: number): void {
     const [low, high] = [atLeast / groups, atMost / groups];
     // `trusted` bounds the damage of taking the lower bound for the truth.
@@ -63,10 +58,10 @@ export class Pace {
 
 /** The kernels of one submission with its predicted duration. */
 export class Tally {
-  readonly #groups = new Map<Pace, number>();
+  readonly #groups = new Map<GroupPace, number>();
   predicted = 0;
 
-  add(pace: Pace, groups: number): void {
+  add(pace: GroupPace, groups: number): void {
     this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
     this.predicted += pace.predict(groups);
   }

@@ -1,4 +1,11 @@
-import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  instancesThatFit,
+  type LaunchArguments,
+  LaunchBuffers,
+  type Pace,
+} from "../../device/index.ts";
 import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
@@ -9,7 +16,6 @@ import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
-import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance. Node (i₀, i₁, i₂) is at index (i₂·n₁ + i₁)·n₀ + i₀. */
@@ -77,11 +83,11 @@ export function instancesPerLaunch(
   count: number,
 ): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = Math.floor(Math.min(LAUNCH_BYTES[device.backend], device.limits.maxBufferBytes) / bytes);
+  const room = instancesThatFit(device, bytes, LAUNCH_BYTES[device.backend]);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
-  return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
+  return Math.min(count, room, Math.max(together, Math.floor(pace.share / loop)));
 }
 
 /** The number of workgroups that fill a device. */

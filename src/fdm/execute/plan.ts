@@ -1,10 +1,10 @@
+import type { Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
-import type { Pace } from "./pace.ts";
 
 /** The resolution of a solution in a batch: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
