@@ -15,6 +15,10 @@ export { offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact } from "./compile-exact.ts";
 /** @internal */
+export { firstThatFits, fits, instancesThatFit, privateSizes, type Resources } from "./fits.ts";
+/** @internal */
+export { Pace } from "./pace.ts";
+/** @internal */
 export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
 /** @internal */
 export { cudaMayBeHere } from "./cuda/library/driver-places.ts";

@@ -1,10 +1,10 @@
 /** Grids of one time program, each solved once. */
 import { allOf } from "../all-of.ts";
+import type { Pace } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   reportOf,
   endlessLoops,
-  type Pace,
   type ParameterValues,
   shown,
   type TimeProgram,

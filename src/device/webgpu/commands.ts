@@ -1,9 +1,9 @@
-import type { Pace } from "./pace.ts";
+import type { GroupPace } from "./pace.ts";
 
 export interface Dispatch {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
-  readonly pace: Pace;
+  readonly pace: GroupPace;
   readonly buffers: GPUBindGroup;
   /** The uniform block; its `firstGroup` is filled in for each piece. */
   readonly words: Uint32Array;

@@ -23,7 +23,7 @@ export interface Measurement {
   readonly atMost: number;
 }
 
-export class Pace {
+export class GroupPace {
   #msPerGroup: number | undefined;
   #largest = 0;
 
@@ -58,10 +58,10 @@ export class Pace {
 
 /** The kernels of one submission and what it was predicted to take. */
 export class Tally {
-  readonly #groups = new Map<Pace, number>();
+  readonly #groups = new Map<GroupPace, number>();
   predicted = 0;
 
-  add(pace: Pace, groups: number): void {
+  add(pace: GroupPace, groups: number): void {
     this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
     this.predicted += pace.predict(groups);
   }

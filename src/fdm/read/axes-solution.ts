@@ -2,7 +2,7 @@ import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../problem/checks.ts";
-import { type AxesDerivatives, type EntryContents, readPoint } from "./entry.ts";
+import { type AxesDerivatives, type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of several axes. */
@@ -16,7 +16,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
   readonly errorEstimate: number | undefined;
 }
 
-/** The solution of an equation that you write. */
+/** The solution of a user's equation at a point of several axes. */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
   readonly theta: number;
@@ -24,6 +24,7 @@ export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
+/** The contents of an entry on two or three axes. */
 export interface AxesContents extends EntryContents<AxesEntrySolution> {
   readonly exercised: Uint8Array | undefined;
 }
@@ -53,6 +54,7 @@ export class AxesEntrySolution<A extends string = string> {
   /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
   readonly #contents: AxesContents;
+  #values: Float64Array | undefined;
 
   /** @internal */
   constructor(contents: AxesContents) {
@@ -73,9 +75,9 @@ export class AxesEntrySolution<A extends string = string> {
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** The values V(0, x) at each node, the first axis fastest, before any extrapolation. */
+  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem asked for that. */
   get values(): Float64Array {
-    return this.#solved().fine.values;
+    return (this.#values ??= extrapolatedValues(this.#solved()));
   }
 
   /**
@@ -116,7 +118,7 @@ export class AxesEntrySolution<A extends string = string> {
   }
 }
 
-/** The result of `solve` of a problem on two or three axes. */
+/** The result of `solve` for a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];

@@ -2,7 +2,7 @@ import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
-import { type EntryContents, readPoint } from "./entry.ts";
+import { type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
 /** The solution at a point of the axis. */
@@ -28,6 +28,7 @@ export interface ExerciseBoundary {
   readonly levels: Float64Array;
 }
 
+/** The contents of an entry on one axis. */
 export interface AxisContents extends EntryContents<EntrySolution> {
   readonly exerciseBoundary: ExerciseBoundary | undefined;
 }
@@ -81,10 +82,7 @@ export class EntrySolution {
 
   /** The values V(0, S) at each node, extrapolated if the problem asked for that. */
   get values(): Float64Array {
-    const { fine, companions } = this.#solved();
-    if (!companions.some(({ corrects }) => corrects)) return fine.values;
-    this.#values ??= fine.nodes[0].map((node) => this.at(node).value);
-    return this.#values;
+    return (this.#values ??= extrapolatedValues(this.#solved()));
   }
 
   /** The exercise boundary; undefined unless the problem has an exercise condition. */
@@ -118,7 +116,7 @@ export class EntrySolution {
   }
 }
 
-/** The result of `solve`. */
+/** The result of `solve` for a problem on one axis. */
 export interface Solution {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly EntrySolution[];

@@ -1,6 +1,6 @@
 /** The tile of C that a workgroup computes: chosen by the device's memory and by how many tiles there are. */
 import { SpecError } from "../../errors.ts";
-import { type Device, isGpu } from "../../device/index.ts";
+import { type Device, firstThatFits, isGpu } from "../../device/index.ts";
 
 /** The part of C that a workgroup of Feynkac's own product kernel computes. */
 export interface Tile {
@@ -80,16 +80,11 @@ export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tile
   const smallest = TILES[precision].at(-1)!;
   const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
   const good = (one: Tile): boolean =>
-    fits(device, one, precision) &&
-    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
-    work(one) <= MAX_WASTE * work(smallest);
+    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL && work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
   const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
-  return some.find(good) ?? smallest;
-}
-
-function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean {
-  return sharedBytesOf(one, precision) <= limits.maxWorkgroupBytes && itemsOf(one) <= limits.maxGroupSize;
+  const resourcesOf = (one: Tile) => ({ items: itemsOf(one), workgroupBytes: sharedBytesOf(one, precision) });
+  return firstThatFits(device, some.filter(good), resourcesOf) ?? smallest;
 }
 
 /** Checks a tile. @throws SpecError */

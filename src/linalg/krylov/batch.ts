@@ -2,6 +2,7 @@ import {
   type CompiledKernel,
   type Device,
   type DeviceBuffer,
+  fits,
   isGpu,
   offeredPrecision,
   uploaded,
@@ -200,13 +201,13 @@ async function compile(
   // Few sizes, so that batches of similar systems share a kernel.
   const pitch = Math.ceil(maxRows / 256) * 256;
   const needed = (vectors * pitch + otherWords(shape)) * bytes + 256;
-  const fits = needed <= device.limits.maxWorkgroupBytes;
-  if (memory === "workgroup" && !fits)
+  const hasRoom = fits(device, { workgroupBytes: needed });
+  if (memory === "workgroup" && !hasRoom)
     throw new SpecError(
       `KrylovBatch: ${method} with ${maxRows} rows needs ${needed} bytes of workgroup memory, ${device.name} has ` +
         `${device.limits.maxWorkgroupBytes}; take memory: "device"`,
     );
-  const isShared = memory === "workgroup" || (memory === "auto" && fits && isGpu(device));
+  const isShared = memory === "workgroup" || (memory === "auto" && hasRoom && isGpu(device));
   const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
   const kernel = await device.compile(program, { precision, fma: "reproducible", vectors: 2 });
   return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };

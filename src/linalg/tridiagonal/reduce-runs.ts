@@ -1,4 +1,4 @@
-import type { Device } from "../../device/index.ts";
+import { type Device, firstThatFits } from "../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { loadRuns } from "./load-runs.ts";
@@ -14,11 +14,12 @@ const LANES = 32;
  * The number of rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such
  * subgroups, or no room.
  */
-export function rowsOfLane({ limits }: Device, chunk: number, precision: Precision): number | undefined {
-  const rows = [2, 4, 8, 16].find((size) => size * LANES === chunk);
-  if (rows === undefined || limits.subgroupSize !== LANES) return undefined;
-  return tileWords(LANES, rows) * bytesOf(precision) <= limits.maxWorkgroupBytes ? rows : undefined;
-}
+export const rowsOfLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
+  firstThatFits(
+    device,
+    [2, 4, 8, 16].filter((rows) => rows * LANES === chunk),
+    (rows) => ({ subgroup: LANES, workgroupBytes: tileWords(LANES, rows) * bytesOf(precision) }),
+  );
 
 /**
  * Joins the runs of a subgroup two by two, five times. Of two neighbouring runs, each with rows

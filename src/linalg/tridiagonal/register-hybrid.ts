@@ -1,4 +1,10 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  firstThatFits,
+  type Resources,
+} from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
@@ -273,7 +279,7 @@ export function runShape(device: Device, problem: Problem, chunks?: Chunks): Run
   const aligned = problem.rows % 4 === 0 && rows % 4 === 0;
   const wanted = { rows, systems, contiguous: stride === 1, precision, aligned };
   const shapes = wanted.contiguous ? contiguousShapes(device, wanted) : stridedShapes(device, wanted);
-  return shapes.find((shape) => fits(device, shape, wanted));
+  return firstThatFits(device, shapes, (shape) => resourcesOf(shape, wanted));
 }
 
 function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted): RunShape[] {
@@ -302,11 +308,11 @@ function stridedShapes({ backend, limits }: Device, { rows, systems, precision }
   return backend === "cuda" && fills(16) ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
 }
 
-function fits({ limits }: Device, { lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): boolean {
+function resourcesOf({ lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): Resources {
   const items = lanes * systems;
   const staged = wanted.contiguous && !aligned ? tileWords(items, rows) : 0;
   const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);
-  return items <= limits.maxGroupSize && words * bytesOf(wanted.precision) + 4 * systems <= limits.maxWorkgroupBytes;
+  return { items, workgroupBytes: words * bytesOf(wanted.precision) + 4 * systems };
 }
 
 /** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */

@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, fits } from "../../device/index.ts";
 import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { bytesOf, type Method, type Problem, type System } from "./method.ts";
@@ -238,8 +238,8 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   const enough = batch >= 2 * systems * (limits.multiprocessors ?? Infinity);
   if (perItem === undefined || 2 * rows <= sizes[0] * lanes || !enough) return undefined;
   if (stride % words !== 0 || stride < 4 * systems) return undefined;
-  const memory = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
-  if (systems * lanes > limits.maxGroupSize || memory > limits.maxWorkgroupBytes) return undefined;
+  const workgroupBytes = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
+  if (!fits(device, { items: systems * lanes, workgroupBytes })) return undefined;
   return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 

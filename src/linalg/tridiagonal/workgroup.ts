@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, firstThatFits } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
@@ -107,16 +107,19 @@ export const workgroupKernel = remembered(
 
 /** The rows that a workgroup has room for: four words each, a few bytes aside. Sizes are few, so that kernels are. */
 export function workgroupShape(
-  { limits }: Device,
-  problem: Pick<Problem, "rows" | "precision">,
+  device: Device,
+  { rows, precision }: Pick<Problem, "rows" | "precision">,
 ): { readonly groupSize: number; readonly perItem: number } | undefined {
-  const widest = Math.min(limits.maxGroupSize, 256);
-  const room = (limits.maxWorkgroupBytes - 64) / (4 * bytesOf(problem.precision));
-  for (let groupSize = 32; groupSize <= widest; groupSize *= 2)
-    if (groupSize >= problem.rows) return groupSize <= room ? { groupSize, perItem: 1 } : undefined;
-  for (const perItem of [2, 3, 4, 6, 7, 8])
-    if (perItem * widest >= problem.rows) return perItem * widest <= room ? { groupSize: widest, perItem } : undefined;
-  return undefined;
+  const widest = Math.min(device.limits.maxGroupSize, 256);
+  const shapes = [
+    ...[32, 64, 128, 256].map((groupSize) => ({ groupSize, perItem: 1 })),
+    ...[2, 3, 4, 6, 7, 8].map((perItem) => ({ groupSize: widest, perItem })),
+  ];
+  const enough = shapes.filter(({ groupSize, perItem }) => groupSize * perItem >= rows);
+  return firstThatFits(device, enough, ({ groupSize, perItem }) => ({
+    items: groupSize,
+    workgroupBytes: 4 * groupSize * perItem * bytesOf(precision) + 64,
+  }));
 }
 
 export class Workgroup implements Method {

@@ -24,9 +24,7 @@ export interface SparseAxis extends Omit<Axis, "nodes" | "points" | "density"> {
 export interface GridSolver {
   /** The method, "bicgstab" by default. */
   readonly method?: "bicgstab" | "cgs";
-  /**
-   * A system is solved where ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M the diagonal of A. 1e-9 by default, 1e-5 in f32.
-   */
+  /** A system is solved where ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M the diagonal of A. 1e-9 by default, 1e-5 in f32. */
   readonly relative?: number;
   /** The largest number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
