@@ -1,4 +1,4 @@
-import { type Device, offeredPrecision } from "../device/index.ts";
+import { type Device, offeredPrecision, Pace } from "../device/index.ts";
 import type { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import {
@@ -13,7 +13,6 @@ import {
 import { AxesSolver } from "./execute/axes-batch.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
 import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
-import { Pace } from "./execute/pace.ts";
 import type { WorkOptions } from "../turns.ts";
 import type { SolvedBy } from "./execute/plan.ts";
 import { STATUS } from "./operator/status.ts";

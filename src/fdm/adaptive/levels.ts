@@ -1,9 +1,8 @@
 /** The solutions that a problem takes: the one asked for, and coarser ones for extrapolation and error estimates. */
-import type { CompiledKernel } from "../../device/index.ts";
+import type { CompiledKernel, Pace } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, lower, whatIsWrong } from "../../kernel/index.ts";
 import type { Level } from "../execute/plan.ts";
-import type { Pace } from "../execute/pace.ts";
 import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";

@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
+import { type CompiledKernel, type Device, firstThatFits, isGpu, type Pace } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
@@ -14,7 +14,6 @@ import {
   shapeOfGrid,
   wordsOf,
 } from "./axes-launch.ts";
-import type { Pace } from "./pace.ts";
 import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
 /** The solution of one instance, with the time program that produced it. */
@@ -50,10 +49,10 @@ const RUNS: readonly Runs[] = [
 /** Returns how items share lines of up to so many nodes. */
 function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
   if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
-  const { maxGroupSize } = device.limits;
-  const runs = RUNS.find(({ count, length }) => count * length >= nodes && count * LANES <= maxGroupSize);
-  if (runs === undefined) return { groupSize: Math.min(GPU_GROUP, maxGroupSize), runs };
-  return { groupSize: runs.count * LANES, runs };
+  const enough = RUNS.filter(({ count, length }) => count * length >= nodes);
+  const runs = firstThatFits(device, enough, ({ count }) => ({ items: count * LANES }));
+  const groupSize = runs === undefined ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : runs.count * LANES;
+  return { groupSize, runs };
 }
 
 /** The solver of all entries of a model on two or three axes, on successive grids and time grids. */

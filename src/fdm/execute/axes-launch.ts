@@ -1,4 +1,11 @@
-import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  instancesThatFit,
+  type LaunchArguments,
+  LaunchBuffers,
+  type Pace,
+} from "../../device/index.ts";
 import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
@@ -19,7 +26,6 @@ import {
   SUMMARY,
   SUMMARY_WORDS,
 } from "./axes/records.ts";
-import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance. Node (i₀, i₁, i₂) of its window is at index (i₂·m₁ + i₁)·m₀ + i₀. */
@@ -91,11 +97,11 @@ export function instancesPerLaunch(
   count: number,
 ): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = Math.floor(Math.min(LAUNCH_BYTES[device.backend], device.limits.maxBufferBytes) / bytes);
+  const room = instancesThatFit(device, bytes, LAUNCH_BYTES[device.backend]);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
-  return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
+  return Math.min(count, room, Math.max(together, Math.floor(pace.share / loop)));
 }
 
 /** The number of workgroups that fill a device. */

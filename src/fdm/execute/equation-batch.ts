@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import type { CompiledKernel, Device, Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { STATUS } from "../operator/status.ts";
@@ -12,7 +12,6 @@ import {
 import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
-import type { Pace } from "./pace.ts";
 import {
   type Level,
   type Member,

@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, LaunchBuffers } from "../../device/index.ts";
+import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../../device/index.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise-boundary.ts";
@@ -8,7 +8,6 @@ import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import { STEP_END, type TimeProgram } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
-import type { Pace } from "./pace.ts";
 import { nodesIn } from "../mesh/node-window.ts";
 import type { PlannedInstance } from "./plan.ts";
 
@@ -26,9 +25,6 @@ export interface InstanceResult {
   /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
   readonly status: Int32Array;
 }
-
-/** The number of bytes of one launch's buffers; bounds memory whatever the batch. */
-const LAUNCH_BYTES = 256 * 2 ** 20;
 
 /**
  * The number of instances that the CPU computes side by side, or two or four times as many in f32: fewer take as long.
@@ -61,7 +57,7 @@ export function instancesPerLaunch(
 ): number {
   const fitting = (arrays: number): number => {
     const words = arrays * nodes + program.records.length + 64;
-    return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
+    return instancesThatFit(device, words * (kernel.precision === "f32" ? 4 : 8));
   };
   const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / itemsOf(executor));
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;

@@ -1,4 +1,4 @@
-import type { Device, LaunchSize } from "../../device/index.ts";
+import { type Device, type LaunchSize, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, type Precision, sharing } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
@@ -63,13 +63,12 @@ export function itemExecutor(
   precision: Precision,
 ): EquationExecutor {
   const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
-  const largest = ITEM_CAPACITIES[ITEM_CAPACITIES.length - 1];
-  const max = Math.min(largest, Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
-  if (nodes > max)
+  const capacities = privateSizes(device, ITEM_CAPACITIES, bytes, 64);
+  const capacity = capacities.find((size) => size >= nodes);
+  if (capacity === undefined)
     throw new SpecError(
-      `axes.${name}.nodes: ${nodes}, at most ${max} on ${device.name} in ${precision} with these conditions`,
+      `axes.${name}.nodes: ${nodes}, at most ${capacities.at(-1)} on ${device.name} in ${precision} with these conditions`,
     );
-  const capacity = Math.min(ITEM_CAPACITIES.find((size) => size >= nodes) ?? nodes, max);
   return { split: "item", variant: { ...variant, capacity } };
 }
 

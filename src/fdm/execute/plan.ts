@@ -1,3 +1,4 @@
+import type { Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
@@ -5,7 +6,6 @@ import { type NodeWindow, wholeWindow, windowAbout } from "../mesh/node-window.t
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
-import type { Pace } from "./pace.ts";
 
 /** The resolution of a solution in a batch: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {

@@ -1,4 +1,4 @@
-import { type Device, isGpu } from "../../device/index.ts";
+import { type Device, firstThatFits, isGpu } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
@@ -44,15 +44,16 @@ export function teamCapacity(
 
 /** The smallest sufficient capacity of a team kernel, given the bytes of workgroup memory that each capacity takes. */
 export function fittingCapacity(
-  { limits }: Device,
+  device: Device,
   nodes: number,
   split: TeamSplit,
   bytesOf: (team: Team, size: number) => number,
 ): number | undefined {
   const team = teams[split];
   const items = groupSize(team);
-  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
+  const enough = CAPACITIES[split].filter((size) => size >= nodes);
+  const subgroup = team.shuffles ? items : undefined;
+  return firstThatFits(device, enough, (size) => ({ items, subgroup, workgroupBytes: bytesOf(team, size) }));
 }
 
 /**

@@ -1,5 +1,5 @@
-import type { Device } from "../../device/index.ts";
-import { Work } from "../../turns.ts";
+import { Work } from "../turns.ts";
+import type { Device } from "./device.ts";
 
 /**
  * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
