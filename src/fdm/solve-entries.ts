@@ -14,7 +14,7 @@ import { AxesSolver } from "./execute/axes-batch.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
 import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
 import type { WorkOptions } from "../turns.ts";
-import type { SolvedBy } from "./execute/plan.ts";
+import type { TimeProgram } from "./time/timeline.ts";
 import { STATUS } from "./operator/status.ts";
 import type { AnyProblem } from "./problem/equation.ts";
 import { type AxesModel, axesModelOf, type FullGridModel, type OneAxisModel } from "./problem/full-grid.ts";
@@ -26,37 +26,36 @@ import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 import { thetaOf } from "./read/theta.ts";
 
 /** A solution at the nodes of its window, with the largest |V| of all nodes or a bound of it. */
-type OnGrid = SolvedBy<GridValues & { readonly largest: number }>;
+type OnGrid = GridValues & { readonly largest: number; readonly program: TimeProgram };
 
-/** The solutions of an entry; `fine`, that on all nodes, is undefined where it was never solved. */
+/** The common contents of an entry, and its solution on all nodes; undefined where it was never solved. */
 interface Entry<S> {
   readonly contents: EntryContents;
   readonly fine: S | undefined;
 }
 
-/** Solves all entries of a model at all levels. `reports`: what became of one of the solutions. */
+/**
+ * Solves all entries of a model at all levels, and returns functions for their contents, which are made when they are
+ * read. `reports`: what became of one of the solutions.
+ */
 async function solveEntries<P, S extends OnGrid>(
   solver: LevelSolver<P, S>,
   model: FullGridModel,
   pace: Pace,
   reports: (solved: readonly S[]) => (entry: ParameterValues, one: S) => Report,
-): Promise<readonly Entry<S>[]> {
+): Promise<readonly (() => Entry<S>)[]> {
   const { names, batch } = model;
   const unit = UNIT_ROUNDOFF[solver.kernel.precision];
   const companions = companionLevels(model.accuracy);
   const { errors, good, solved } = await solveLevels(solver, batch.entries.length, [FINE, ...companions], pace);
   const reportOn = reports(solved.flat());
-  const entries = errors.map((error, index): Entry<S> => {
-    const contents = { ...NOTHING, names, parameters: parametersOf(batch, index), error };
-    return { contents, fine: undefined };
-  });
-  good.forEach((index, i) => {
+  const solvedEntry = (index: number, i: number): Entry<S> => {
     const entry = batch.entries[index];
     const fine = solved[0][i];
     const told = solved.map((level) => reportOn(entry, level[i]));
     const contents: EntryContents = {
       names,
-      parameters: entries[index].contents.parameters,
+      parameters: parametersOf(batch, index),
       warnings: told[0].warnings,
       // A companion looks at times of its own.
       error: told.find(({ error }) => error !== undefined)?.error,
@@ -66,12 +65,19 @@ async function solveEntries<P, S extends OnGrid>(
       theta: thetaOf(model, entry, unit),
       rounding: () => roundingOf(fine, unit),
     };
-    entries[index] = { contents, fine };
+    return { contents, fine };
+  };
+  const places = new Map(good.map((index, i) => [index, i]));
+  return errors.map((error, index) => {
+    const i = places.get(index);
+    return () =>
+      i === undefined
+        ? { contents: { ...NOTHING, names, parameters: parametersOf(batch, index), error }, fine: undefined }
+        : solvedEntry(index, i);
   });
-  return entries;
 }
 
-/** An entry that was never solved. */
+/** The contents of an entry that was never solved. */
 const NOTHING = {
   warnings: [],
   fine: { nodes: [], values: new Float64Array(0) },
@@ -97,10 +103,14 @@ export async function solveOnAxis(
     const endless = endlessLoopsOf(solver, all, called);
     return (entry, one) => axisReportOf(model, entry, one, endless.get(one.executor) ?? new Map());
   });
-  const entries = solved.map(({ contents, fine }) => {
-    const hasBoundary = model.exercise !== undefined && fine !== undefined;
-    return new EntrySolution({ ...contents, exerciseBoundary: hasBoundary ? boundaryOf(fine) : undefined });
-  });
+  const entries = solved.map(
+    (entry) =>
+      new EntrySolution(() => {
+        const { contents, fine } = entry();
+        const hasBoundary = model.exercise !== undefined && fine !== undefined;
+        return { ...contents, exerciseBoundary: hasBoundary ? boundaryOf(fine) : undefined };
+      }),
+  );
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }
 
@@ -120,7 +130,11 @@ export async function solveOnAxes(
     return (entry, one) => reportOf(model, entry, one, endless);
   });
   const entries = solved.map(
-    ({ contents, fine }) => new AxesEntrySolution({ ...contents, exercised: fine?.exercised }),
+    (entry) =>
+      new AxesEntrySolution(() => {
+        const { contents, fine } = entry();
+        return { ...contents, exercised: fine?.exercised };
+      }),
   );
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }

@@ -14,10 +14,7 @@ import {
   shapeOfGrid,
   wordsOf,
 } from "./axes-launch.ts";
-import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
-
-/** The solution of one instance, with the time program that produced it. */
-export type AxesSolved = SolvedBy<AxesResult>;
+import { type Level, type LevelPlan, planOf, PreparedEntries, solveMembers } from "./plan.ts";
 
 async function compiledPasses(
   variant: AxesVariant,
@@ -100,13 +97,12 @@ export class AxesSolver {
   }
 
   /** Solves a plan, in the order of its entries. @throws the signal's reason */
-  async solve({ entries, groups }: LevelPlan): Promise<AxesSolved[]> {
+  async solve({ entries, groups }: LevelPlan): Promise<AxesResult[]> {
     const { setting } = this;
-    const solved = new Array<AxesSolved>(entries.length);
+    const solved = new Array<AxesResult>(entries.length);
     for (const { program, members } of groups) {
-      const shape = shapeOfGrid(members[0].instance.meshes.map(({ values }) => values.length));
+      const shape = shapeOfGrid(members[0].instance.grid.meshes.map(({ values }) => values.length));
       await solveMembers(
-        program,
         members,
         (count) => instancesPerLaunch(setting, shape, program, count),
         (instances) => launchAxes(setting, program, instances),

@@ -10,10 +10,9 @@ import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
-import { nodesIn } from "../mesh/node-window.ts";
 import type { AxesVariant, AxisCode } from "../operator/axes-variant.ts";
 import type { AxesModel } from "../problem/full-grid.ts";
-import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
+import { EVENT, FACTOR, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import {
@@ -26,20 +25,84 @@ import {
   SUMMARY,
   SUMMARY_WORDS,
 } from "./axes/records.ts";
-import type { PlannedInstance } from "./plan.ts";
+import type { Grid, PlannedInstance } from "./plan.ts";
 
-/** The result of an instance. Node (i₀, i₁, i₂) of its window is at index (i₂·m₁ + i₁)·m₀ + i₀. */
-export interface AxesResult {
-  readonly meshes: readonly AxisMesh[];
-  /** The nodes of the window on each axis, and the solution there. */
-  readonly nodes: readonly Float64Array[];
+/** The results of one launch. */
+interface Launched {
+  readonly program: TimeProgram;
+  readonly instances: readonly PlannedInstance[];
+  /** The solutions at the nodes of each window, and with exercise at all times as many flags of exercise. */
   readonly values: Float64Array;
-  /** A bound of |V| at all nodes. */
-  readonly largest: number;
-  /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
-  readonly exercised: Uint8Array | undefined;
-  readonly status: Status;
+  readonly early: boolean;
+  readonly summary: Int32Array;
+  /** The status words of all items; undefined where none has found anything. */
+  readonly status: Int32Array | undefined;
 }
+
+/** The result of instance `l` of a launch. A view, since a batch has thousands of which one number is read. */
+export class AxesResult {
+  readonly #launched: Launched;
+  readonly #l: number;
+
+  constructor(launched: Launched, l: number) {
+    this.#launched = launched;
+    this.#l = l;
+  }
+
+  get program(): TimeProgram {
+    return this.#launched.program;
+  }
+
+  get timeline(): Timeline {
+    return this.#instance.timeline;
+  }
+
+  get meshes(): readonly AxisMesh[] {
+    return this.#instance.grid.meshes;
+  }
+
+  /** The nodes of the window on each axis. */
+  get nodes(): readonly Float64Array[] {
+    return this.#instance.grid.window.nodes;
+  }
+
+  /** The solution there: node (i₀, i₁, i₂) is at index (i₂·m₁ + i₁)·m₀ + i₀. */
+  get values(): Float64Array {
+    return this.#part(0);
+  }
+
+  /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
+  get exercised(): Uint8Array | undefined {
+    return this.#launched.early ? new Uint8Array(this.#part(1)) : undefined;
+  }
+
+  /** A bound of |V| at all nodes. */
+  get largest(): number {
+    const exponent = this.#launched.summary[SUMMARY_WORDS * this.#l + SUMMARY.exponent];
+    return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
+  }
+
+  get status(): Status {
+    const { status, instances } = this.#launched;
+    if (status === undefined) return NOTHING_FOUND;
+    const words = status.length / instances.length;
+    return statusOf(status.subarray(this.#l * words, (this.#l + 1) * words));
+  }
+
+  get #instance(): PlannedInstance {
+    return this.#launched.instances[this.#l];
+  }
+
+  #part(k: number): Float64Array {
+    const { values, early } = this.#launched;
+    const count = this.nodes.reduce((product, { length }) => product * length, 1);
+    const start = (this.#l * (early ? 2 : 1) + k) * count;
+    return values.subarray(start, start + count);
+  }
+}
+
+/** The status of an instance whose items have found nothing. */
+const NOTHING_FOUND: Status = { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
 
 /** The device, compiled kernel, model and pacing of a launch on several axes. */
 export interface AxesSetting {
@@ -109,7 +172,7 @@ const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: 
   backend === "cpu" ? threads : Math.max(1, Math.floor(parallelism / groupSize));
 
 /** Nodes from which on it pays that a launch is a phase only: what a launch costs is then little beside its work. */
-const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
+const SHARED_NODES = { cpu: 100_000, cuda: 5_000, webgpu: 20_000 } as const;
 
 /**
  * The number of workgroups that share an instance: one for each `groupSize` of its lines, or `LANES` with runs; 1 where
@@ -143,10 +206,10 @@ export async function launchAxes(
   const { device, kernel, model, variant, pace } = setting;
   using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
-  const shape = shapeOfGrid(instances[0].meshes.map(({ values }) => values.length));
+  const shape = shapeOfGrid(instances[0].grid.meshes.map(({ values }) => values.length));
   const { n0, n1, n2 } = shape;
   const nodes = n0 * n1 * n2;
-  const [m0, m1, m2 = 1] = instances[0].window.counts;
+  const [m0, m1, m2 = 1] = instances[0].grid.window.counts;
   const read = m0 * m1 * m2;
   const results = variant.obstacle === undefined ? read : 2 * read;
   const rows = program.words.length / 2;
@@ -193,25 +256,18 @@ export async function launchAxes(
   });
   const [summaries, outputs] = await reading!;
   const values = outputs instanceof Float64Array ? outputs : new Float64Array(outputs);
-  const summaryOf = (l: number, word: number): number => summaries[SUMMARY_WORDS * l + word];
-  const anyFound = instances.some((_, l) => summaryOf(l, SUMMARY.found) !== 0);
-  const words = anyFound ? await device.read(status) : undefined;
-  return instances.map(({ meshes, window }, l): AxesResult => {
-    const own = values.subarray(l * results, (l + 1) * results);
-    const exponent = summaryOf(l, SUMMARY.exponent);
-    return {
-      meshes,
-      nodes: nodesIn(meshes, window),
-      values: own.subarray(0, read),
-      largest: exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET),
-      exercised: results === read ? undefined : new Uint8Array(own.subarray(read)),
-      status: words === undefined ? NOTHING_FOUND : statusOf(words.subarray(l * statusWords, (l + 1) * statusWords)),
-    };
-  });
+  let anyFound = false;
+  for (let at = SUMMARY.found; at < summaries.length; at += SUMMARY_WORDS) anyFound ||= summaries[at] !== 0;
+  const launched: Launched = {
+    program,
+    instances,
+    values,
+    early: variant.obstacle !== undefined,
+    summary: summaries,
+    status: anyFound ? await device.read(status) : undefined,
+  };
+  return instances.map((_, l) => new AxesResult(launched, l));
 }
-
-/** The status of an instance whose items have found nothing. */
-const NOTHING_FOUND: Status = { fault: 0, node: 0, row: 0, growth: false, endless: 0 };
 
 /** A launch for each phase of rows `first` … `end` − 1 of the program. */
 function launchPasses(
@@ -255,39 +311,26 @@ function packedMeshes(
 ): { readonly table: Float64Array; readonly places: Int32Array } {
   const lengths = [stride, n1, n2];
   const words = AXIS_ARRAYS * (stride + n1 + n2);
-  const numbers = axes.map(() => new Map<AxisMesh, number>());
-  const starts = new Map<string, number>();
-  const table: Float64Array[] = [];
+  const starts = new Map<Grid, number>();
+  const packed: Float64Array[] = [];
   const places = new Int32Array(PLACES * instances.length);
-  instances.forEach(({ meshes, window }, l) => {
-    const key = meshes.map((mesh, k) => numberOf(numbers[k], mesh)).join();
-    let start = starts.get(key);
+  instances.forEach(({ grid }, l) => {
+    let start = starts.get(grid);
     if (start === undefined) {
-      starts.set(key, (start = words * table.length));
-      const packed = new Float64Array(words);
-      meshes.reduce((at, mesh, k) => {
-        packed.set(packedMesh(axes[k], lengths[k], mesh), at);
+      starts.set(grid, (start = words * packed.length));
+      const own = new Float64Array(words);
+      grid.meshes.reduce((at, mesh, k) => {
+        own.set(packedMesh(axes[k], lengths[k], mesh), at);
         return at + AXIS_ARRAYS * lengths[k];
       }, 0);
-      table.push(packed);
+      packed.push(own);
     }
-    places.set([start, ...window.starts], PLACES * l);
+    places[PLACES * l] = start;
+    places.set(grid.window.starts, PLACES * l + 1);
   });
-  return { table: joined(table, words), places };
-}
-
-/** The number of a key, which is the next one of a new key. */
-function numberOf<K>(numbers: Map<K, number>, key: K): number {
-  const number = numbers.get(key) ?? numbers.size;
-  numbers.set(key, number);
-  return number;
-}
-
-/** Arrays of `words` numbers each as one. */
-function joined(arrays: readonly Float64Array[], words: number): Float64Array {
-  const all = new Float64Array(words * arrays.length);
-  arrays.forEach((one, i) => all.set(one, words * i));
-  return all;
+  const table = new Float64Array(words * packed.length);
+  packed.forEach((own, i) => table.set(own, words * i));
+  return { table, places };
 }
 
 /**

@@ -12,18 +12,10 @@ import {
 import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
-import {
-  type Level,
-  type Member,
-  type LevelPlan,
-  planOf,
-  PreparedEntries,
-  type SolvedBy,
-  solveMembers,
-} from "./plan.ts";
+import { type Level, type Member, type LevelPlan, planOf, PreparedEntries, solveMembers } from "./plan.ts";
 
-/** The solution of an instance, with the executor and the time program that produced it. */
-export interface Solved extends SolvedBy<InstanceResult> {
+/** The solution of an instance, with the executor that produced it. */
+export interface Solved extends InstanceResult {
   readonly executor: EquationExecutor;
 }
 
@@ -102,9 +94,8 @@ async function solveGroup(
   solved: Solved[],
 ): Promise<void> {
   const { executor } = setting;
-  const nodes = members[0].instance.meshes[0].values.length;
+  const nodes = members[0].instance.grid.meshes[0].values.length;
   await solveMembers(
-    program,
     members,
     (count) => instancesPerLaunch(setting, nodes, program, count),
     (instances) => launch(setting, program, instances),

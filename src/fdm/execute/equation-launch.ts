@@ -6,13 +6,14 @@ import { STATUS, STATUS_WORDS } from "../operator/status.ts";
 import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
-import { STEP_END, type TimeProgram } from "../time/timeline.ts";
+import { STEP_END, type TimeProgram, type Timeline } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
-import { nodesIn } from "../mesh/node-window.ts";
 import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance, nodes ascending. */
 export interface InstanceResult {
+  readonly program: TimeProgram;
+  readonly timeline: Timeline;
   /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
   /** The nodes of the window, and the solution there. */
@@ -85,7 +86,7 @@ export async function launch(
 ): Promise<InstanceResult[]> {
   using buffers = new LaunchBuffers(device);
   const element = hostReal(kernel.precision);
-  const nodes = instances[0].meshes[0].values.length;
+  const nodes = instances[0].grid.meshes[0].values.length;
   const dates = instances[0].timeline.dates.length;
   const pitch = instances.length;
   const out = buffers.empty(element, (nodes + program.records.length) * pitch);
@@ -114,7 +115,7 @@ export async function launch(
     device.launch(kernel, { ...args, first, end, recorded }, launchSize(executor, instances.length));
   });
   const [values, words] = [await device.read(out), await device.read(status)];
-  return instances.map((instance, l) => laneResult(instance, values, words, l, pitch, descending));
+  return instances.map((instance, l) => laneResult(program, instance, values, words, l, pitch, descending));
 }
 
 /** Values of the exercise boundary that rows before `row` have recorded. */
@@ -129,9 +130,10 @@ function recordedBefore({ words }: TimeProgram, row: number): number {
  */
 function packedMeshes(instances: readonly PlannedInstance[], descending: boolean): Float64Array {
   const pitch = instances.length;
-  const count = instances[0].meshes[0].values.length;
+  const count = instances[0].grid.meshes[0].values.length;
   const table = new Float64Array(2 * count * pitch);
-  instances.forEach(({ meshes: [{ values, coordinates }] }, l) => {
+  instances.forEach(({ grid }, l) => {
+    const [{ values, coordinates }] = grid.meshes;
     for (let i = 0; i < count; i++) {
       const [here, next] = descending ? [count - 1 - i, count - 2 - i] : [i, i + 1];
       table[i * pitch + l] = values[here];
@@ -142,7 +144,8 @@ function packedMeshes(instances: readonly PlannedInstance[], descending: boolean
 }
 
 function laneResult(
-  { meshes, window }: PlannedInstance,
+  program: TimeProgram,
+  { timeline, grid: { meshes, window } }: PlannedInstance,
   out: Float64Array | Float32Array,
   words: Int32Array,
   l: number,
@@ -171,5 +174,5 @@ function laneResult(
   }
   const [[start], [length]] = [window.starts, window.counts];
   const values = all.subarray(start, start + length);
-  return { meshes, nodes: nodesIn(meshes, window), values, largest, boundary, status };
+  return { program, timeline, meshes, nodes: window.nodes, values, largest, boundary, status };
 }

@@ -13,14 +13,17 @@ export interface Level {
   readonly halfSteps: boolean;
 }
 
+/** The meshes of an entry at a level, and the nodes at which its solution is wanted. */
+export interface Grid {
+  readonly meshes: readonly AxisMesh[];
+  readonly window: NodeWindow;
+}
+
 /** One entry of a batch on one grid. */
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
-  /** The mesh of each axis. */
-  readonly meshes: readonly AxisMesh[];
-  /** The nodes at which the solution is wanted. */
-  readonly window: NodeWindow;
+  readonly grid: Grid;
 }
 
 /**
@@ -38,12 +41,9 @@ export interface Member {
   readonly instance: PlannedInstance;
 }
 
-/** The solution of an instance together with the time program that produced it. */
-export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
-
 /** The plan of a batch's entries at a level. @throws the signal's reason */
 export async function planOf(
-  { program, accuracy, steps }: FullGridModel,
+  { batch, program, accuracy, steps }: FullGridModel,
   prepared: PreparedEntries,
   pace: Pace,
   { mesh, halfSteps }: Level,
@@ -58,10 +58,10 @@ export async function planOf(
   const groups = new Map<string, { program: TimeProgram; members: Member[] }>();
   for (const [at, index] of entries.entries()) {
     await pace.turn();
-    const { entry, timeline } = prepared.of(index);
+    const { timeline } = prepared.of(index);
     const own = programFor(timeline);
-    const meshes = prepared.meshesOf(index, mesh);
-    const member = { at, instance: { entry, timeline, meshes, window: prepared.windowOf(index, meshes) } };
+    const instance = { entry: batch.entries[index], timeline, grid: prepared.gridOf(index, mesh) };
+    const member = { at, instance };
     const group = groups.get(own.key);
     if (group === undefined) groups.set(own.key, { program: own, members: [member] });
     else group.members.push(member);
@@ -74,33 +74,36 @@ export async function planOf(
  * Solves the members of one time program, `sizeOf` of the remaining ones at a time, and stores each result at its index
  * in `solved`.
  */
-export async function solveMembers<R extends object>(
-  program: TimeProgram,
+export async function solveMembers<R>(
   members: readonly Member[],
   sizeOf: (count: number) => number,
   launch: (instances: readonly PlannedInstance[]) => Promise<readonly R[]>,
-  put: (at: number, result: SolvedBy<R>) => void,
+  put: (at: number, result: R) => void,
 ): Promise<void> {
   for (let first = 0, end = 0; first < members.length; first = end) {
     end = first + sizeOf(members.length - first);
     const part = members.slice(first, end);
     const results = await launch(part.map(({ instance }) => instance));
-    results.forEach((result, i) => put(part[i].at, { ...result, program, timeline: part[i].instance.timeline }));
+    results.forEach((result, i) => put(part[i].at, result));
   }
 }
 
-/** An entry with what its quantities evaluate to. */
-interface PreparedEntry {
-  readonly entry: ParameterValues;
+/** The dates and meshes of an entry, shared by all entries with the same numbers in them. */
+interface Prepared {
   readonly timeline: Timeline;
   readonly descriptions: readonly MeshDescription[];
+  readonly point: readonly number[] | undefined;
+  /** The grids by level. */
+  readonly grids: Grid[];
 }
 
 /** The entries of a batch, each prepared once for all levels. Entries with the same ends and points share a mesh. */
 export class PreparedEntries {
   readonly #model: FullGridModel;
-  readonly #prepared: PreparedEntry[] = [];
+  readonly #prepared: Prepared[] = [];
   readonly #meshes = new Map<string, AxisMesh>();
+  /** The entry that was prepared last. */
+  #last: { readonly entry: ParameterValues; readonly prepared: Prepared } | undefined;
 
   constructor(model: FullGridModel) {
     this.#model = model;
@@ -118,31 +121,39 @@ export class PreparedEntries {
     return entryError(() => {
       checkParameters(this.#model.batch, index);
       checkSize(this.of(index).descriptions.map(({ nodes }) => nodes));
-      for (const { mesh } of levels) this.windowOf(index, this.meshesOf(index, mesh));
+      for (const { mesh } of levels) this.gridOf(index, mesh);
     });
   }
 
   /** @throws SpecError */
-  of(index: number): PreparedEntry {
-    let prepared = this.#prepared[index];
-    if (prepared === undefined) {
-      const { batch, timelineOf, meshesOf } = this.#model;
-      const entry = batch.entries[index];
-      prepared = { entry, timeline: timelineOf(entry), descriptions: meshesOf(entry) };
-      this.#prepared[index] = prepared;
+  of(index: number): Prepared {
+    return (this.#prepared[index] ??= this.#prepare(this.#model.batch.entries[index]));
+  }
+
+  /** @throws SpecError a mesh that cannot be made, a point outside the axes */
+  gridOf(index: number, level: 0 | 1): Grid {
+    const { grids, descriptions, point } = this.of(index);
+    let grid = grids[level];
+    if (grid === undefined) {
+      const meshes = descriptions.map((description) => this.#meshOf(description, level));
+      const window = point === undefined ? wholeWindow(meshes) : windowAbout(meshes, point, this.#model.names);
+      grid = grids[level] = { meshes, window };
     }
+    return grid;
+  }
+
+  #prepare(entry: ParameterValues): Prepared {
+    const { timelineOf, meshesOf, pointOf, gridParameters } = this.#model;
+    const last = this.#last;
+    if (last !== undefined && gridParameters.every((k) => last.entry[k] === entry[k])) return last.prepared;
+    const prepared = {
+      timeline: timelineOf(entry),
+      descriptions: meshesOf(entry),
+      point: pointOf?.(entry),
+      grids: [],
+    };
+    this.#last = { entry, prepared };
     return prepared;
-  }
-
-  /** The mesh of each axis. @throws SpecError */
-  meshesOf(index: number, level: 0 | 1): readonly AxisMesh[] {
-    return this.of(index).descriptions.map((description) => this.#meshOf(description, level));
-  }
-
-  /** The nodes at which the solution of an entry is wanted. @throws SpecError a point outside the axes */
-  windowOf(index: number, meshes: readonly AxisMesh[]): NodeWindow {
-    const { pointOf, names } = this.#model;
-    return pointOf === undefined ? wholeWindow(meshes) : windowAbout(meshes, pointOf(this.of(index).entry), names);
   }
 
   #meshOf(description: MeshDescription, level: 0 | 1): AxisMesh {
@@ -158,11 +169,17 @@ export class PreparedEntries {
 /** Entries with the same dates share a program object; those with other dates may still have an equal one. */
 function programsOf(spec: ProgramSpec): (timeline: Timeline) => TimeProgram {
   const own = new Map<string, TimeProgram>();
-  return (timeline) => {
+  const known = new Map<Timeline, TimeProgram>();
+  const make = (timeline: Timeline): TimeProgram => {
     // Of one segment a program has places only, no times.
     const key = timeline.dates.length === 2 ? `${timeline.events.join(";")} ${timeline.regions[0]}` : keyOf(timeline);
     let program = own.get(key);
     if (program === undefined) own.set(key, (program = timeProgram(spec, timeline)));
+    return program;
+  };
+  return (timeline) => {
+    let program = known.get(timeline);
+    if (program === undefined) known.set(timeline, (program = make(timeline)));
     return program;
   };
 }

@@ -5,6 +5,8 @@ import type { AxisMesh } from "./axis-mesh.ts";
 export interface NodeWindow {
   readonly starts: readonly number[];
   readonly counts: readonly number[];
+  /** The values of each axis there. */
+  readonly nodes: readonly Float64Array[];
 }
 
 /**
@@ -17,6 +19,7 @@ const ABOUT = 10;
 export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
   starts: meshes.map(() => 0),
   counts: meshes.map(({ values }) => values.length),
+  nodes: meshes.map(({ values }) => values),
 });
 
 /** The window of the nodes about a point. @throws SpecError a point outside the axes */
@@ -38,9 +41,6 @@ export function windowAbout(
     }
     return Math.min(Math.max(cell + 1 - ABOUT / 2, 0), values.length - counts[k]);
   });
-  return { starts, counts };
+  const nodes = meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
+  return { starts, counts, nodes };
 }
-
-/** The nodes of a window on each axis. */
-export const nodesIn = (meshes: readonly AxisMesh[], { starts, counts }: NodeWindow): readonly Float64Array[] =>
-  meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));

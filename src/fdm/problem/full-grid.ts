@@ -20,6 +20,8 @@ export interface FullGridModel extends Model {
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly accuracy: Accuracy;
+  /** The parameters on which meshes, dates and points depend: entries that have them in common share these. */
+  readonly gridParameters: readonly number[];
   /** The point at which an entry's solution is wanted; undefined where it is wanted at all nodes. @throws SpecError */
   readonly pointOf: ((entry: ParameterValues) => readonly number[]) | undefined;
 }
@@ -75,8 +77,20 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
     },
     // Operator splitting on several axes is of first order, whatever the scheme.
     accuracy: { ...accuracy, order: isAmerican && !isOne ? 1 : chosen.scheme.order, apart: !isOne },
+    gridParameters: parametersIn([problem.axes, problem.expiry, problem.conditions, problem.at], batch.names),
     pointOf: problem.at === undefined ? undefined : pointOf(names, problem.at, batch.names),
   };
+}
+
+/** The indices of the parameters that formulas in a part of a problem may name. */
+function parametersIn(part: unknown, names: readonly string[]): readonly number[] {
+  const found = new Set<string>();
+  const search = (value: unknown): void => {
+    if (typeof value === "string") for (const [name] of value.matchAll(/[A-Za-z_$][\w$]*/g)) found.add(name);
+    else if (typeof value === "object" && value !== null) Object.values(value).forEach(search);
+  };
+  search(part);
+  return [...names.keys()].filter((k) => found.has(names[k]));
 }
 
 /** Returns the function for the values of a problem's `at`. @throws SpecError with the field's path */

@@ -2,6 +2,7 @@ import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../problem/checks.ts";
+import { lazily } from "../problem/lowered.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
@@ -47,26 +48,35 @@ export interface AxesContents extends EntryContents<AxesEntrySolution> {
  * console.log(value.toFixed(2), first.X.toFixed(2), second.XY.toFixed(2)); // 1.25 1.25 1.00
  */
 export class AxesEntrySolution<A extends string = string> {
-  /** The parameters of this entry. */
-  readonly parameters: Readonly<Record<string, number>>;
-  /** The departures from what was asked for, in words. */
-  readonly warnings: readonly string[];
-  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
-  readonly error: SpecError | undefined;
-  readonly #contents: AxesContents;
+  readonly #contents: () => AxesContents;
   #values: Float64Array | undefined;
 
   /** @internal */
-  constructor(contents: AxesContents) {
-    this.parameters = contents.parameters;
-    this.warnings = contents.warnings;
-    this.error = contents.error;
-    this.#contents = contents;
+  constructor(contents: () => AxesContents) {
+    this.#contents = lazily(contents);
   }
 
   /** @internal */
   beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
-    return new AxesEntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
+    return new AxesEntrySolution(() => {
+      const contents = this.#contents();
+      return { ...contents, moved, warnings: [...contents.warnings, ...warningsOf(moved)] };
+    });
+  }
+
+  /** The parameters of this entry. */
+  get parameters(): Readonly<Record<string, number>> {
+    return this.#contents().parameters;
+  }
+
+  /** The departures from what was asked for, in words. */
+  get warnings(): readonly string[] {
+    return this.#contents().warnings;
+  }
+
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
+  get error(): SpecError | undefined {
+    return this.#contents().error;
   }
 
   /** The values of each axis, ascending. */
@@ -113,8 +123,9 @@ export class AxesEntrySolution<A extends string = string> {
   }
 
   #solved(): AxesContents {
-    if (this.error !== undefined) throw this.error;
-    return this.#contents;
+    const contents = this.#contents();
+    if (contents.error !== undefined) throw contents.error;
+    return contents;
   }
 }
 

@@ -2,6 +2,7 @@ import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../problem/checks.ts";
+import { lazily } from "../problem/lowered.ts";
 import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
@@ -53,26 +54,35 @@ export interface AxisContents extends EntryContents<EntrySolution> {
  * console.log(value.toFixed(6), first.toFixed(6), second.toFixed(6)); // 2.000000 2.000000 2.000000
  */
 export class EntrySolution {
-  /** The parameters of this entry. */
-  readonly parameters: Readonly<Record<string, number>>;
-  /** Warnings of where the scheme lost its order, or of what did not converge. */
-  readonly warnings: readonly string[];
-  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
-  readonly error: SpecError | undefined;
-  readonly #contents: AxisContents;
+  readonly #contents: () => AxisContents;
   #values: Float64Array | undefined;
 
   /** @internal */
-  constructor(contents: AxisContents) {
-    this.parameters = contents.parameters;
-    this.warnings = contents.warnings;
-    this.error = contents.error;
-    this.#contents = contents;
+  constructor(contents: () => AxisContents) {
+    this.#contents = lazily(contents);
   }
 
   /** @internal */
   beside(moved: readonly Moved<EntrySolution>[]): EntrySolution {
-    return new EntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
+    return new EntrySolution(() => {
+      const contents = this.#contents();
+      return { ...contents, moved, warnings: [...contents.warnings, ...warningsOf(moved)] };
+    });
+  }
+
+  /** The parameters of this entry. */
+  get parameters(): Readonly<Record<string, number>> {
+    return this.#contents().parameters;
+  }
+
+  /** Warnings of where the scheme lost its order, or of what did not converge. */
+  get warnings(): readonly string[] {
+    return this.#contents().warnings;
+  }
+
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
+  get error(): SpecError | undefined {
+    return this.#contents().error;
   }
 
   /** The values of the axis, ascending. */
@@ -111,8 +121,9 @@ export class EntrySolution {
   }
 
   #solved(): AxisContents {
-    if (this.error !== undefined) throw this.error;
-    return this.#contents;
+    const contents = this.#contents();
+    if (contents.error !== undefined) throw contents.error;
+    return contents;
   }
 }
 
