@@ -1,22 +1,17 @@
 /** The records that the functions of an instance on several axes hand each other. */
-import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
-
-/**
- * The number of nodes of each axis (one of an axis that there is not); `stride`: those of the first, with padding;
- * `plane`: nodes of the first two with it; `lines`: lines along the first axis, with padding; `size`: all nodes, with
- * padding.
- */
-export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
 
 /** The parameters of every kernel of several axes; the layouts are `axesKernel`'s. */
 export const axesParams = {
   instances: i32,
   /** The number of workgroups that share an instance. */
   parts: i32,
+  /** The number of nodes of each axis, one of an axis that there is not. */
   n0: i32,
   n1: i32,
   n2: i32,
+  /** The nodes of the first axis, those of the first two, the lines along the first, and all nodes, with padding. */
   stride: i32,
   plane: i32,
   lines: i32,
@@ -60,6 +55,21 @@ export const AxesPlace = record({
 
 /** The first fault that an item has found, the node, and the row of the time program; 0: none. */
 export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32 });
+
+/** Returns what has been found, with another fault if that is the first. */
+export const noted = fn({
+  name: "noted",
+  params: { found: Fault, isBad: bool, fault: i32, node: i32, row: i32 },
+  body({ found, isBad, fault: now, node: at, row: run }) {
+    let { fault, node, row } = found;
+    if (isBad && fault === 0) {
+      fault = now;
+      node = at;
+      row = run;
+    }
+    return { fault, node, row, growth: found.growth };
+  },
+});
 
 /** A row of the time program: a step, or an event, condition `condition` at `date`. */
 export const Row = record({
