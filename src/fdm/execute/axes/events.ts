@@ -2,7 +2,7 @@ import { fn, i32, real, record } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { countsOf, nodeAt, valuesAt } from "./factor.ts";
-import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { meshOf, nodeIn, roundsOf } from "./place.ts";
 import { inPhase, Launch } from "./records.ts";
 
 /** A line along an axis: its values start at `x` in the table, V at `u` in the work memory, `step` apart. */
@@ -73,20 +73,18 @@ export function applyCondition(variant: AxesVariant) {
       valuesAt: valuesAt(variant.axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
-      shapeOf,
     },
     *body({ launch, place, found, step }, _gpu, env) {
       const { work, stride, plane, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
       const { condition: k, date: t, run } = step;
-      const shape = env.shapeOf(launch);
       let { fault, node, row } = found;
       const rounds = env.rounds(size);
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { line: lineNumber, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const { index, number } = env.nodeAt({ line: lineNumber, lane, shape });
-          const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
+          const { index, number } = env.nodeAt({ launch, line: lineNumber, lane });
+          const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
           const before = work[env.u * size + base + first + lane];
           let value = before;
           let ok = true;
@@ -94,11 +92,11 @@ export function applyCondition(variant: AxesVariant) {
             const axis = env.jumpAxis(k);
             if (axis >= 0) {
               const target = env.jump({ state, k, u: before });
-              const counts = env.countsOf(shape);
+              const counts = env.countsOf(launch);
               let line = { x: mesh, u: env.u * size + base, step: 1, n: counts[0] };
               for (const { k, meshOf, isFirst, isLast } of env.axes) {
                 const step = isFirst ? 1 : isLast ? plane : stride;
-                if (axis === k) line = { x: meshOf({ mesh, shape }), u: line.u, step, n: counts[k] };
+                if (axis === k) line = { x: meshOf({ launch, mesh }), u: line.u, step, n: counts[k] };
                 else line = { x: line.x, u: line.u + index[k] * step, step: line.step, n: line.n };
               }
               ok = Number.isFinite(target);

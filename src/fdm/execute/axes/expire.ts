@@ -5,7 +5,7 @@ import { EquationState } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { countsOf, eachOf, nodeAt, valuesAt } from "./factor.ts";
-import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { meshOf, nodeIn, roundsOf } from "./place.ts";
 import { inPhase, Launch } from "./records.ts";
 
 /** Samples along an axis of a mean over a cell, on two axes and on three: all of them are a function's value each. */
@@ -120,13 +120,11 @@ export function expire(variant: AxesVariant) {
       valuesAt: valuesAt(axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
-      shapeOf,
       valueAt,
     },
     *body({ launch, place, found }, gpu, env) {
       const { work, stride, size, dates } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
       let { fault, node } = found;
       {
         const t = env.valueAt(parameters, env.dates + dates - 1);
@@ -134,16 +132,16 @@ export function expire(variant: AxesVariant) {
         for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
-            const { index, isNode, number } = env.nodeAt({ line, lane, shape });
-            const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
+            const { index, isNode, number } = env.nodeAt({ launch, line, lane });
+            const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
             let value = env.terminal(state);
             if (env.averages) {
-              const counts = env.countsOf(shape);
+              const counts = env.countsOf(launch);
               const reach = gpu.privateReal(env.count);
               for (const { k, averaged, meshOf } of env.axes) {
                 reach[k] = 0.0;
                 if (averaged)
-                  reach[k] = env.reachAt({ launch, at: meshOf({ mesh, shape }), i: index[k], n: counts[k] });
+                  reach[k] = env.reachAt({ launch, at: meshOf({ launch, mesh }), i: index[k], n: counts[k] });
               }
               if (env.hasKink({ state, reach, here: value, directions: env.directions }))
                 value = env.meanOver({ state, reach });

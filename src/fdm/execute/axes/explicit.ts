@@ -1,22 +1,47 @@
 /** The explicit part of a step: F at a node, of the values around it and the coefficients of its row. */
 import { fn, i32, read, real, record } from "../../../kernel/index.ts";
 import { type AxesVariant, COMMON, slotsOf } from "../../operator/axes-variant.ts";
-import { isExact } from "./place.ts";
-import { Launch } from "./records.ts";
+import { Piece } from "./piece.ts";
+import { isExact, meshOf } from "./place.ts";
+import { AxesPlace, Launch } from "./records.ts";
 
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });
 
 /**
- * The place of a slice: node `at` + `lane` of an array, and how much further the nodes beside it on the second axis
- * are.
+ * What is the same for all nodes of a line along the last axis: the weights of the other axes, the distance to the nodes
+ * beside them on the second of three, the place of the line's plane in the array that is swept, and that of the weights
+ * of the last axis.
  */
-const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
+export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
+
+/** The stencil of a line in array `from`. */
+export function stencilOf({ axes }: AxesVariant, from: number) {
+  return fn({
+    name: "stencilOf",
+    params: { launch: Launch, place: AxesPlace, at: Piece },
+    env: { from, three: axes.length > 2, meshOf: meshOf(1), meshOfLast: meshOf(axes.length - 1) },
+    body({ launch, place: { mesh, base }, at: { first, lane, line, part } }, _gpu, env) {
+      const { table, stride, n1, size } = launch;
+      const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
+      let w1 = { next: 0.0, before: 0.0 };
+      let south = 0;
+      let north = 0;
+      if (env.three) {
+        const on = env.meshOf({ launch, mesh }) + line;
+        w1 = { next: table[on + 2 * n1], before: table[on + 3 * n1] };
+        south = line > 0 ? -stride : 0;
+        north = line < n1 - 1 ? stride : 0;
+      }
+      const values = env.from * size + base + first;
+      return { w0, w1, south, north, values, weights: env.meshOfLast({ launch, mesh }) + 2 * part.n };
+    },
+  });
+}
 
 /**
- * Returns the function that reads a node and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and
- * D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`), because vector registers
- * are few.
+ * Reads node `at` + `lane` of an array and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
+ * On a CPU west and east are read again when they are needed (`besideOf`): vector registers are few.
  */
 export function sliceOf(variant: AxesVariant) {
   const {
@@ -25,9 +50,9 @@ export function sliceOf(variant: AxesVariant) {
   } = variant;
   return fn({
     name: "slice",
-    params: { values: read(real), place: SlicePlace, w0: Weights, w1: Weights },
+    params: { values: read(real), at: i32, lane: i32, stencil: Stencil },
     env: { three: axes.length > 2, p0: axes.length === 2 ? m01 : m02, p1: m12, p01: axes.length > 2 && m01 },
-    body({ values, place: { at, lane, south, north }, w0, w1 }, _gpu, env) {
+    body({ values, at, lane, stencil: { w0, w1, south, north } }, _gpu, env) {
       // Its neighbour first: what is added to an index is then positive, and part of an instruction on a CPU.
       const from = at + lane - 1;
       const here = values[from + 1];
@@ -70,7 +95,7 @@ export const besideOf = (variant: AxesVariant) =>
     },
   });
 
-const Neighbours = record({
+export const Neighbours = record({
   here: real,
   west: real,
   east: real,

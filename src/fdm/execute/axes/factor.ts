@@ -1,10 +1,11 @@
-import { fn, i32, read, real, record } from "../../../kernel/index.ts";
+import { fn, i32, read } from "../../../kernel/index.ts";
 import { axisRow } from "../../operator/assemble-axes.ts";
 import { type AxesVariant, COMMON, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { coefficientFault } from "../../operator/coefficient-fault.ts";
 import { isPinned } from "../../operator/pinned.ts";
-import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
-import { inPhase, Launch, PAD, Shape } from "./records.ts";
+import { linesAlong, Piece, pieceOf } from "./piece.ts";
+import { coefficientsAt, meshOf, nodeIn, roundsOf, strideOf } from "./place.ts";
+import { inPhase, Launch, PAD } from "./records.ts";
 
 /** The axis numbers 0, 1, …, for use in a `for … of` loop. */
 export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
@@ -16,9 +17,9 @@ export const eachOf = (axes: number): readonly number[] => Array.from({ length: 
 export const nodeAt = (axes: number) =>
   fn({
     name: "nodeAt",
-    params: { line: i32, lane: i32, shape: Shape },
+    params: { launch: Launch, line: i32, lane: i32 },
     env: { axes },
-    body({ line, lane, shape: { n0, n1, n2 } }, gpu, { axes }) {
+    body({ launch: { n0, n1, n2 }, line, lane }, gpu, { axes }) {
       const index = gpu.privateI32(axes);
       const i2 = Math.min((line / n1) | 0, n2 - 1);
       const i1 = Math.min(line - i2 * n1, n1 - 1);
@@ -34,7 +35,7 @@ export const nodeAt = (axes: number) =>
 export const countsOf = (axes: number) =>
   fn({
     name: "countsOf",
-    params: [Shape],
+    params: [Launch],
     env: { axes },
     body([{ n0, n1, n2 }], gpu, { axes }) {
       const counts = gpu.privateI32(axes);
@@ -49,11 +50,11 @@ export const countsOf = (axes: number) =>
 export const sidesOf = (axes: number) =>
   fn({
     name: "sidesOf",
-    params: { index: read(i32), shape: Shape },
+    params: { launch: Launch, index: read(i32) },
     env: { axes, each: eachOf(axes), countsOf: countsOf(axes) },
-    body({ index, shape }, gpu, env) {
+    body({ launch, index }, gpu, env) {
       const side = gpu.privateI32(env.axes);
-      const counts = env.countsOf(shape);
+      const counts = env.countsOf(launch);
       for (const k of env.each) side[k] = index[k] === 0 ? -1 : index[k] === counts[k] - 1 ? 1 : 0;
       return side;
     },
@@ -63,11 +64,11 @@ export const sidesOf = (axes: number) =>
 export const valuesAt = (axes: number) =>
   fn({
     name: "valuesAt",
-    params: { launch: Launch, mesh: i32, shape: Shape, index: read(i32) },
+    params: { launch: Launch, mesh: i32, index: read(i32) },
     env: { axes, each: eachOf(axes).map((k) => ({ k, meshOf: meshOf(k) })) },
-    body({ launch: { table }, mesh, shape, index }, gpu, env) {
+    body({ launch, mesh, index }, gpu, env) {
       const x = gpu.privateReal(env.axes);
-      for (const { k, meshOf } of env.each) x[k] = table[meshOf({ mesh, shape }) + index[k]];
+      for (const { k, meshOf } of env.each) x[k] = launch.table[meshOf({ launch, mesh }) + index[k]];
       return x;
     },
   });
@@ -130,15 +131,13 @@ export function assemble(variant: AxesVariant) {
       rounds: roundsOf(variant),
       valuesAt: valuesAt(axes.length),
       sidesOf: sidesOf(axes.length),
-      shapeOf,
     },
     *body({ launch, place, step, found }, gpu, env) {
       const { item, mesh, base, parameters, firstRound, everyRound } = place;
       const { work, stride, size } = launch;
       const { h, t, tEnd, mask } = step;
       const { count } = env;
-      const shape = env.shapeOf(launch);
-      const counts = env.countsOf(shape);
+      const counts = env.countsOf(launch);
       const c = gpu.privateReal(2 * count + 2 + env.pairs.length);
       const below = gpu.privateReal(count);
       const above = gpu.privateReal(count);
@@ -149,11 +148,11 @@ export function assemble(variant: AxesVariant) {
         const { line, lane, node: first, own, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
           const { at: to, pitch } = env.coefficientsAt({ base, size, node: first, own });
-          const { index, isNode, number } = env.nodeAt({ line, lane, shape });
-          const x = env.valuesAt({ launch, mesh, shape, index });
+          const { index, isNode, number } = env.nodeAt({ launch, line, lane });
+          const x = env.valuesAt({ launch, mesh, index });
           let pinned = false;
           if (env.pins) {
-            pinned = env.isPinned({ state: { t: tEnd, x, parameters }, side: env.sidesOf({ index, shape }), mask });
+            pinned = env.isPinned({ state: { t: tEnd, x, parameters }, side: env.sidesOf({ launch, index }), mask });
             work[to + env.slotPinned * pitch] = pinned ? 1.0 : 0.0;
           }
           for (const { k } of env.axes) {
@@ -177,7 +176,7 @@ export function assemble(variant: AxesVariant) {
             source = h * c[2 * count + 1];
             for (const { k, isFirst, row, meshOf } of env.axes) {
               const length = isFirst ? stride : counts[k];
-              const at = env.placeOnAxis({ launch, at: meshOf({ mesh, shape }), length, i: index[k], n: counts[k] });
+              const at = env.placeOnAxis({ launch, at: meshOf({ launch, mesh }), length, i: index[k], n: counts[k] });
               const made = row({ at, h, a: c[k], b: c[count + k], state });
               below[k] = made.below;
               above[k] = made.above;
@@ -204,12 +203,6 @@ export function assemble(variant: AxesVariant) {
 }
 
 /**
- * The place of a system of rows: row 0 at `first`, its factors at `to`; array s of each is s·`pitch` further. `column`:
- * its number on the first axis.
- */
-const System = record({ first: i32, step: i32, to: i32, toStep: i32, pitch: i32, n: i32, column: i32 });
-
-/**
  * Factors I − hLⱼ along one line from its last row up, rows (−a, 1 + decay/d + a + c, −c), into 1/pivot, a/pivot and
  * c/pivot. Row sums are carried (Grassmann, Taksar & Heyman 1985), so that nothing is subtracted.
  */
@@ -217,8 +210,10 @@ function factorLine(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   return fn({
     name: "factorLine",
-    params: { launch: Launch, system: System, part: real },
+    params: { launch: Launch, line: Piece },
     env: {
+      share: 1 / variant.axes.length,
+      isFirst: axis === 0,
       a: slots.a[axis],
       c: slots.c[axis],
       decay: slots.decay,
@@ -226,44 +221,53 @@ function factorLine(variant: AxesVariant, axis: number) {
       lower: slots.lower[axis],
       upper: slots.upper[axis],
       // Along the first axis the rows go through tiles.
-      tiled: axis === 0 && isExact(variant),
       strideOf: strideOf(variant),
       PAD,
       isUniform: variant.axes[axis].isUniform,
       common: slots.common[axis],
-      COMMON_A: COMMON.a,
-      COMMON_C: COMMON.c,
-      COMMON_DECAY: COMMON.decay,
-      COMMON_INVERSE: COMMON.inverse,
-      COMMON_LOWER: COMMON.lower,
-      COMMON_UPPER: COMMON.upper,
+      COMMON,
     },
-    body({ launch: { work }, system: { first, step, to, toStep, pitch, n, column }, part }, _gpu, env) {
+    body(
+      {
+        launch: { work, stride },
+        line: {
+          part: { n: nodes },
+          own,
+          common,
+          pitch,
+          lane,
+          rowStep,
+        },
+      },
+      _gpu,
+      env,
+    ) {
+      const n = env.isFirst ? stride : nodes;
       let excess = 1.0;
-      let into = to + (n - 1) * toStep;
+      let into = own + (n - 1) * rowStep;
       for (let i = n - 1; i >= 0; i--) {
         const inTile = i % env.PAD;
-        const k = first + (env.tiled ? env.strideOf(i - inTile) + inTile : i * step);
+        const k = env.isFirst ? common + env.strideOf(i - inTile) + inTile : into;
         const a = work[k + env.a * pitch];
         const c = work[k + env.c * pitch];
         const decay = work[k + env.decay * pitch];
-        const rest = 1 + part * decay + c * excess;
+        const rest = 1 + env.share * decay + c * excess;
         const pivot = 1 / (rest + a);
         excess = rest * pivot;
         if (!env.isUniform) {
           work[into + env.inverse * pitch] = pivot;
           work[into + env.lower * pitch] = a * pivot;
           work[into + env.upper * pitch] = c * pivot;
-        } else if (column === 0) {
+        } else if (lane === 0) {
           const words = into + env.common * pitch;
-          work[words + env.COMMON_A] = a;
-          work[words + env.COMMON_C] = c;
-          work[words + env.COMMON_DECAY] = decay;
-          work[words + env.COMMON_INVERSE] = pivot;
-          work[words + env.COMMON_LOWER] = a * pivot;
-          work[words + env.COMMON_UPPER] = c * pivot;
+          work[words + env.COMMON.a] = a;
+          work[words + env.COMMON.c] = c;
+          work[words + env.COMMON.decay] = decay;
+          work[words + env.COMMON.inverse] = pivot;
+          work[words + env.COMMON.lower] = a * pivot;
+          work[words + env.COMMON.upper] = c * pivot;
         }
-        into -= toStep;
+        into -= rowStep;
       }
     },
   });
@@ -273,65 +277,25 @@ function factorLine(variant: AxesVariant, axis: number) {
  * Returns the function that factors I − hLⱼ along each axis; the factors of the first axis are stored line beside line.
  */
 export function factorAxes(variant: AxesVariant) {
-  const three = variant.axes.length > 2;
   return fn({
     name: "factorAxes",
     params: inPhase,
     env: {
-      three,
-      part: 1 / variant.axes.length,
-      factor0: factorLine(variant, 0),
-      factor1: factorLine(variant, 1),
-      factor2: three ? factorLine(variant, 2) : undefined,
-      nodeIn: nodeIn(variant),
-      coefficientsAt: coefficientsAt(variant),
-      strideOf: strideOf(variant),
+      axes: variant.axes.map((_, axis) => ({
+        linesAlong: linesAlong(variant, axis),
+        pieceOf: pieceOf(variant, axis, false),
+        factor: factorLine(variant, axis),
+      })),
       rounds: roundsOf(variant),
-      exact: isExact(variant),
-      group: variant.groupSize,
     },
     *body({ launch, place, found }, _gpu, env) {
-      const { n1, n2, stride, plane, lines, size } = launch;
-      const { item, base, firstRound, everyRound } = place;
-      const { part } = env;
-      const rounds0 = env.rounds(lines);
-      for (let r = firstRound; r < rounds0; r += everyRound) {
-        const node = env.exact ? r * env.group : r * env.group + item;
-        const own = env.exact ? item : 0;
-        const line = node + own;
-        if (line < lines) {
-          const { at: first } = env.coefficientsAt({ base, size, node: line * stride, own: 0 });
-          const { at: to, pitch } = env.coefficientsAt({ base, size, node, own });
-          env.factor0({
-            launch,
-            system: { first, step: 1, to, toStep: env.strideOf(lines), pitch, n: stride, column: 0 },
-            part,
-          });
-        }
-      }
-      const columns = env.three ? stride * n2 : stride;
-      const rounds1 = env.rounds(columns);
-      for (let r = firstRound; r < rounds1; r += everyRound) {
-        const { line, lane, node, own, inside } = env.nodeIn(r, item, stride, columns);
-        if (inside) {
-          const { at, pitch } = env.coefficientsAt({ base, size, node: node + line * (plane - stride), own });
-          const step = env.strideOf(stride);
-          env.factor1({ launch, system: { first: at, step, to: at, toStep: step, pitch, n: n1, column: lane }, part });
-        }
-      }
-      if (env.factor2 !== undefined) {
-        const rounds2 = env.rounds(plane);
-        for (let r = firstRound; r < rounds2; r += everyRound) {
-          const { lane, node, own, inside } = env.nodeIn(r, item, stride, plane);
-          if (inside) {
-            const { at, pitch } = env.coefficientsAt({ base, size, node, own });
-            const step = env.strideOf(plane);
-            env.factor2({
-              launch,
-              system: { first: at, step, to: at, toStep: step, pitch, n: n2, column: lane },
-              part,
-            });
-          }
+      for (const { linesAlong, pieceOf, factor } of env.axes) {
+        const { count, n } = linesAlong(launch);
+        const part = { lane: 0, run: 0, start: 0, length: n, n };
+        const rounds = env.rounds(count);
+        for (let r = place.firstRound; r < rounds; r += place.everyRound) {
+          const line = pieceOf({ launch, place, r, part });
+          if (line.inside) factor({ launch, line });
         }
       }
       return found;

@@ -2,7 +2,7 @@ import { fn } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt } from "./factor.ts";
-import { nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { nodeIn, roundsOf } from "./place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, AxesPlace } from "./records.ts";
 
 /**
@@ -22,12 +22,10 @@ export function readSolution(variant: AxesVariant) {
       nodeAt: nodeAt(variant.axes.length),
       nodeIn: nodeIn(variant),
       rounds: roundsOf(variant),
-      shapeOf,
     },
     *body({ launch, place, found }, _gpu, env) {
       const { work, out, n0, n1, n2, stride, size } = launch;
       const { item, base, instance, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
       let { fault, node } = found;
       const nodes = n0 * n1 * n2;
       const results = env.early ? 2 * nodes : nodes;
@@ -35,7 +33,7 @@ export function readSolution(variant: AxesVariant) {
       for (let r = firstRound; r < rounds; r += everyRound) {
         const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
         if (inside) {
-          const { isNode, number: i } = env.nodeAt({ line, lane, shape });
+          const { isNode, number: i } = env.nodeAt({ launch, line, lane });
           const value = work[env.u * size + base + first + lane];
           if (isNode) {
             out[instance * results + i] = value;

@@ -3,7 +3,7 @@ import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
 import { nodeAt, valuesAt } from "./factor.ts";
-import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { coefficientsAt, isExact, nodeIn, roundsOf } from "./place.ts";
 import { inPhase, Launch, Row } from "./records.ts";
 
 /**
@@ -26,20 +26,18 @@ export function setObstacle(variant: AxesVariant) {
       nodeIn: nodeIn(variant),
       coefficientsAt: coefficientsAt(variant),
       rounds: roundsOf(variant),
-      shapeOf,
     },
     *body({ launch, place, step, found }, _gpu, env) {
       const { work, stride, size } = launch;
       const { item, base, mesh, parameters, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
       let { fault, node, row } = found;
       const rounds = env.rounds(size);
       if (env.payoff !== undefined && step.obstacleChanges)
         for (let r = firstRound; r < rounds; r += everyRound) {
           const { line, first, lane, node: at, own, inside } = env.nodeIn(r, item, stride, size);
           if (inside) {
-            const { index, number } = env.nodeAt({ line, lane, shape });
-            const x = env.valuesAt({ launch, mesh, shape, index });
+            const { index, number } = env.nodeAt({ launch, line, lane });
+            const x = env.valuesAt({ launch, mesh, index });
             let paid = env.payoff({ t: step.tEnd, x, parameters });
             if (!Number.isFinite(paid) && fault === 0) {
               fault = env.badPayoff;
