@@ -9,13 +9,13 @@ import { AxesPlace, Launch } from "./records.ts";
 const Weights = record({ next: real, before: real });
 
 /**
- * What is the same for all nodes of a line along the last axis: the weights of the other axes, the distance to the nodes
- * beside them on the second of three, the place of the line's plane in the array that is swept, and that of the weights
- * of the last axis.
+ * The numbers that all nodes of a line along the last axis share: the weights of the other axes, the distances to the
+ * neighbours on the second of three, the place of the line in the array that is swept, and that of the last axis'
+ * weights.
  */
 export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
 
-/** The stencil of a line in array `from`. */
+/** Returns the function for the stencil of a line in array `from`. */
 export function stencilOf({ axes }: AxesVariant, from: number) {
   return fn({
     name: "stencilOf",
@@ -40,8 +40,9 @@ export function stencilOf({ axes }: AxesVariant, from: number) {
 }
 
 /**
- * Reads node `at` + `lane` of an array and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
- * On a CPU west and east are read again when they are needed (`besideOf`): vector registers are few.
+ * Returns the function that reads node `at` + `lane` of an array and its neighbours in a plane: v, its differences to
+ * them, and D₀v, D₁v and D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`),
+ * because vector registers are few.
  */
 export function sliceOf(variant: AxesVariant) {
   const {
@@ -157,34 +158,21 @@ export function rowsOf(variant: AxesVariant) {
  */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
+  const { isUniform } = variant.axes[axis];
   return fn({
     name: "rowAt",
     params: { own: i32, first: i32, pitch: i32 },
-    env: {
-      isUniform: variant.axes[axis].isUniform,
-      common: slots.common[axis],
-      a: slots.a[axis],
-      c: slots.c[axis],
-      decay: slots.decay,
-      inverse: slots.inverse[axis],
-      lower: slots.lower[axis],
-      upper: slots.upper[axis],
-      COMMON_A: COMMON.a,
-      COMMON_C: COMMON.c,
-      COMMON_DECAY: COMMON.decay,
-      COMMON_INVERSE: COMMON.inverse,
-      COMMON_LOWER: COMMON.lower,
-      COMMON_UPPER: COMMON.upper,
-    },
-    body({ own, first, pitch }, _gpu, env) {
-      const words = first + env.common * pitch;
+    env: { isUniform, common: slots.common[axis], row: isUniform ? COMMON : slots.rows[axis] },
+    body({ own, first, pitch }, _gpu, { isUniform, common, row }) {
+      const at = isUniform ? first + common * pitch : own;
+      const by = isUniform ? 1 : pitch;
       return {
-        a: env.isUniform ? words + env.COMMON_A : own + env.a * pitch,
-        c: env.isUniform ? words + env.COMMON_C : own + env.c * pitch,
-        decay: env.isUniform ? words + env.COMMON_DECAY : own + env.decay * pitch,
-        inverse: env.isUniform ? words + env.COMMON_INVERSE : own + env.inverse * pitch,
-        lower: env.isUniform ? words + env.COMMON_LOWER : own + env.lower * pitch,
-        upper: env.isUniform ? words + env.COMMON_UPPER : own + env.upper * pitch,
+        a: at + row.a * by,
+        c: at + row.c * by,
+        decay: at + row.decay * by,
+        inverse: at + row.inverse * by,
+        lower: at + row.lower * by,
+        upper: at + row.upper * by,
       };
     },
   });
@@ -219,8 +207,7 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       two: axes.length === 2,
       slot1L: slots.mixed[2],
       slot01: slots.mixed[0],
-      a0: slots.a[0],
-      c0: slots.c[0],
+      row0: slots.rows[0],
       row1: rowAt(variant, 1),
       rowL: rowAt(variant, last),
     },
@@ -236,8 +223,8 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       if (env.whole) {
         const ofL = env.rowL({ own, first, pitch });
         let linear =
-          work[axis0 + env.a0 * pitch] * beside.west +
-          work[axis0 + env.c0 * pitch] * beside.east +
+          work[axis0 + env.row0.a * pitch] * beside.west +
+          work[axis0 + env.row0.c * pitch] * beside.east +
           work[ofL.a] * falls.v -
           work[ofL.c] * fell.v -
           work[ofL.decay] * here.here;

@@ -1,14 +1,15 @@
 import { fn, i32, type ValueOf } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { rowAt } from "./explicit.ts";
-import { eachOf } from "./factor.ts";
+import { eachOf } from "./node.ts";
 import { Part, pieceOf } from "./piece.ts";
 import { type Fault, inPhase } from "./records.ts";
 import type { RightHandSide } from "./right-hand-side.ts";
 
 /**
- * Solves the systems of a sweep one line an item, those of round r, by the factors of `factorAxes`. Along the first axis
- * an item reads and writes two neighbours at a time, which a CPU takes as one vector. Cost: 5 flops a node.
+ * Returns the function that solves the systems of a sweep in round r, one line an item, by the factors of `factorAxes`.
+ * Along the first axis an item reads and writes two neighbours at a time, which a CPU takes as one vector. Cost: 5
+ * flops a node.
  */
 export function solveLines(variant: AxesVariant, axis: number, corrects: boolean, { begin, next }: RightHandSide) {
   const slots = slotsOf(variant);

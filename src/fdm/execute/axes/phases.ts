@@ -39,7 +39,7 @@ export function phasesOf(variant: AxesVariant): Phases {
     begin: [expire(variant)],
     factor: [assemble(variant), factorAxes(variant)],
     advance: [
-      ...(variant.obstacle === undefined ? [] : [setObstacle(variant)]),
+      ...(variant.obstacle === undefined ? [] : [setObstacle(variant, variant.obstacle)]),
       ...sweeps(false),
       ...(variant.correction === undefined ? [] : sweeps(true)),
       // By runs the last sweep does it.

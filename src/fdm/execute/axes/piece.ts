@@ -19,14 +19,14 @@ export const Piece = record({
   step: i32,
   /** The number of the line in a plane of three axes. */
   line: i32,
-  /** The coefficients of node 0 and of `first`, array s of them s·`pitch` further, and the distance to the next node. */
+  /** Coefficients of node 0 and of `first`, array s of them s·`pitch` further, and the distance to the next node's. */
   own: i32,
   common: i32,
   pitch: i32,
   rowStep: i32,
 });
 
-/** The lines along an axis: their number and that of their nodes, and how far nodes and lines are apart. */
+/** Returns the function for the lines along an axis: their number, the number of their nodes, and distances. */
 export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   fn({
     name: "linesAlong",
@@ -34,7 +34,7 @@ export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
     env: { axis, isLast: axis === axes.length - 1 },
     body([{ n0, n1, n2, stride, plane, lines }], _gpu, { axis, isLast }) {
       return {
-        count: axis === 0 ? lines : axis === 1 ? stride * n2 : plane,
+        count: axis === 0 ? lines : axis === 2 ? plane : isLast ? stride : stride * n2,
         n: axis === 0 ? n0 : axis === 1 ? n1 : n2,
         step: axis === 0 ? 1 : axis === 1 ? stride : plane,
         apart: isLast ? stride : plane,
@@ -44,9 +44,8 @@ export const linesAlong = ({ axes }: AxesVariant, axis: number) =>
   });
 
 /**
- * The piece of an item in round r of a loop over lines along an axis: of the workgroup's lines one that is an item's
- * whole, `PAD` neighbours on a CPU, or, `cut`, of the `LANES` lines of a tile. Runs without a line of their own read
- * those of another.
+ * Returns the function for the piece of an item in round r of a loop over lines along an axis: a whole line, or, `cut`,
+ * a run of one of the `LANES` lines of a tile. A run without a line of its own reads that of another.
  */
 export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
   return fn({
@@ -81,7 +80,7 @@ export function pieceOf(variant: AxesVariant, axis: number, cut: boolean) {
   });
 }
 
-/** The part of each line that is an item's: all of it, or a run. */
+/** Returns the function for the part of each line that is an item's: all of it, or a run. */
 export const partOf = ({ runs }: AxesVariant) =>
   fn({
     name: "partOf",

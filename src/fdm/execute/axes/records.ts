@@ -57,7 +57,7 @@ export const AxesPlace = record({
 /** The first fault that an item has found, with its node and row of the time program; 0 is none. */
 export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32 });
 
-/** Returns what has been found, with another fault if that is the first. */
+/** Notes a fault if it is the first one that an item has found. */
 export const noted = fn({
   name: "noted",
   params: { found: Fault, isBad: bool, fault: i32, node: i32, row: i32 },

@@ -16,11 +16,14 @@ import {
   Stencil,
   stencilOf,
 } from "./explicit.ts";
-import { nodeAt, sidesOf, valuesAt } from "./factor.ts";
+import { nodeAt, sidesOf, valuesAt } from "./node.ts";
 import { Piece } from "./piece.ts";
 import { AxesPlace, Fault, Launch, noted, Row } from "./records.ts";
 
-/** The value at the end of a step of a pinned node, `lane` after `first` of its line along the first axis. */
+/**
+ * Returns the function for a pinned node's value at the end of a step, and its number; the node is `lane` after `first`
+ * of its line along the first axis.
+ */
 function pinnedAt(variant: AxesVariant) {
   return fn({
     name: "pinnedAt",
@@ -43,9 +46,9 @@ function pinnedAt(variant: AxesVariant) {
 const Explicit = record({ here: real, all: real, mixed: real });
 
 /**
- * Computes D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; of the second (`corrects`) E₀
- * = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` after `first` of its line along the
- * first axis.
+ * Returns the function that computes D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; in
+ * the second sweep (`corrects`) E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` after
+ * `first` of its line along the first axis.
  */
 function rightAt(variant: AxesVariant, corrects: boolean) {
   const { correction = { keep: 0, mixed: 0, full: 0 }, obstacle, hasSource } = variant;
@@ -97,13 +100,16 @@ function rightAt(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** What a node of a line hands to the one before it: its slice, the differences to it of the plane after, faults. */
+/**
+ * The numbers that a node of a line hands to the one before it, with the difference of the plane after it to its own.
+ */
 const Carried = record({ stencil: Stencil, here: Neighbours, fell: Fall, found: Fault });
 
 /**
- * The right-hand side of a sweep, as those who solve along an axis take it: `begin` gives what is carried into the last
- * node of a piece, and `next` the right-hand side of node i, k after the first of its line, whose coefficients are `rows`
- * after those of that. Other axes than the last have it stored, d after `stored`.
+ * The right-hand side of a sweep, as functions for a solver of systems along an axis. `begin` gives the numbers that
+ * are carried into the last node of a piece. `next` gives the right-hand side of node i of the line, which is k after
+ * the first node, and its coefficients `rows` after those of the first; along other axes than the last it is stored, d
+ * after `stored`. `finds` tells whether faults may be found.
  */
 export type RightHandSide = ReturnType<typeof explicitSide>;
 
@@ -112,9 +118,9 @@ const inBegin = { ...atPiece, found: Fault };
 const inNext = { ...atPiece, step: Row, i: i32, k: i32, rows: i32, stored: i32, d: i32, carried: Carried };
 
 /**
- * The right-hand side along the last axis, which the explicit part is computed for. Slices of three planes are carried
- * along the axis, so that each value is read once for each neighbour in its plane. Cost of two axes: 24 flops a node
- * with a mixed derivative, 11 without.
+ * Returns the right-hand side along the last axis, for which the explicit part is computed. Slices of three planes are
+ * carried along the axis, so that each value is read once for each neighbour in its plane. Cost of two axes: 24 flops a
+ * node with a mixed derivative, 11 without.
  */
 export function explicitSide(variant: AxesVariant, corrects: boolean) {
   const { correction = { full: 0 } } = variant;
@@ -186,7 +192,7 @@ export function explicitSide(variant: AxesVariant, corrects: boolean) {
   };
 }
 
-/** The right-hand side along another axis: what the sweep before it has left. */
+/** The right-hand side along another axis than the last: the solution of the sweep before it. */
 export const storedSide: RightHandSide = {
   finds: false,
   begin: fn({

@@ -8,12 +8,12 @@ import { Part, Piece } from "./piece.ts";
 import { inPhase, LANES, Launch, RUN_STEP } from "./records.ts";
 import { advanceNode, settleNode } from "./update.ts";
 
-/** The parameters of what brings and stores the run z of an item. */
+/** The parameters of the functions that read and store the run z of an item. */
 export const inRun = { ...inPhase, r: i32, at: Piece, z: write(real) };
 
 /**
- * Where a subgroup's lines stand in the tile, its `own`, and what an item brings into it: node `toNode` of lines
- * `toLine`, and so on at once.
+ * The place of an item's run in the tile, `own`, and that of the nodes that it moves: in the tile, `others`, and in
+ * arrays, `from`, on `line` and every `linesAtOnce` further.
  */
 const tilePlaceOf = fn({
   name: "tilePlaceOf",
@@ -33,7 +33,7 @@ const tilePlaceOf = fn({
   },
 });
 
-/** Reads the runs of a tile. */
+/** Returns the function that reads the runs of a tile. */
 export function takeRun(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
@@ -60,7 +60,7 @@ export function takeRun(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Stores the runs of a tile, or the values after the step if this is its last sweep. */
+/** Returns the function that stores the runs of a tile, or the values after the step if this is its last sweep. */
 export function storeRun(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({

@@ -16,8 +16,8 @@ import type { RightHandSide } from "./right-hand-side.ts";
 import { inRun, storeRun, takeRun } from "./run-tile.ts";
 
 /**
- * Solves the systems of a sweep by runs, the `LANES` lines of round r. Along the first axis the values after the step
- * are made, too.
+ * Returns the function that solves the systems of a sweep by runs, those of `LANES` lines in round r. Along the first
+ * axis it also computes the values after the step.
  */
 export function solveRuns(variant: AxesVariant, axis: number, corrects: boolean, side: RightHandSide) {
   const isFirst = axis === 0;
@@ -42,7 +42,7 @@ export function solveRuns(variant: AxesVariant, axis: number, corrects: boolean,
   });
 }
 
-/** A run's right-hand side, along another axis than the first. */
+/** Returns the function for a run's right-hand side, along another axis than the first. */
 function sideOfRun(variant: AxesVariant, corrects: boolean, { begin, next }: RightHandSide) {
   const slots = slotsOf(variant);
   return fn({
@@ -70,7 +70,7 @@ function sideOfRun(variant: AxesVariant, corrects: boolean, { begin, next }: Rig
   });
 }
 
-/** Stores a run along another axis than the first. */
+/** Returns the function that stores a run along another axis than the first. */
 function storeColumn(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({

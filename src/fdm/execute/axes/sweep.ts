@@ -8,8 +8,8 @@ import { explicitSide, storedSide } from "./right-hand-side.ts";
 import { solveRuns } from "./runs.ts";
 
 /**
- * A sweep along an axis, (I − θΔtLⱼ)·Dⱼ = Dⱼ₋₁. The first of a step is along the last axis, with the explicit part as its
- * right-hand side. The second sweep `corrects`.
+ * Returns the phase that sweeps along an axis, (I − θΔtLⱼ)·Dⱼ = Dⱼ₋₁. The first of a step is along the last axis, whose
+ * right-hand side is the explicit part. The second sweep of a step `corrects`. Items work on whole lines, or on runs.
  */
 export function sweep(variant: AxesVariant, axis: number, corrects: boolean) {
   const byRuns = variant.runs !== undefined;
