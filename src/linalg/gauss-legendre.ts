@@ -2,15 +2,16 @@
 import { cosPi } from "../elementary.ts";
 import { remembered } from "../remembered.ts";
 
-/** Nodes and weights on [−1, 1]. */
+/** A quadrature rule: nodes and weights on [−1, 1]. */
 export interface Rule {
   readonly nodes: Float64Array;
   readonly weights: Float64Array;
 }
 
 /**
- * The n-point rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k + ¾)/(n + ½)), and
- * 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun, 25.4.29.
+ * Returns the n-point Gauss–Legendre rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k +
+ * ¾)/(n + ½)), and 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun,
+ * 25.4.29.
  */
 export const gaussLegendre = remembered(
   (n: number): Rule => {

@@ -66,8 +66,8 @@ const rowKernelsOf = rememberedBy(({ name, axes, columnOf, holds, valueOf }: Slo
 });
 
 /**
- * Converts ELL, DIA or a stencil to compressed rows: counts, places, entries. One number is read: how many entries
- * there are.
+ * Converts ELL, DIA or a stencil to compressed rows: counts, starts, entries. The host reads one number, the count of
+ * entries.
  */
 export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
   const { device, precision } = setting;
@@ -113,6 +113,7 @@ const copyEntries = kernel({
   },
 });
 
+/** Converts coordinates on a device to compressed rows. */
 export async function rowsOfCoordinates(
   setting: Setting,
   rows: number,
