@@ -18,11 +18,11 @@ import {
 import type { Request } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
 import { assetName, factorEquation } from "./equation.ts";
+import { evaluate } from "./expression.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 import type { Known } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
 import type { GridEstimate } from "./solution.ts";
-import { Parameters } from "./text.ts";
 
 /** Sensitivities by the names of their measures. */
 export type Measures = ReadonlyMap<string, number>;
@@ -149,17 +149,15 @@ function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives): numbe
 
 /** Theta from the equation at the point itself. */
 function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
-  const p = new Parameters();
   const { factors, coefficients } = factorEquation(
     terms,
     terms,
     spots.map((spot) => [spot]),
-    p,
   );
   const state = Object.fromEntries([["t", 0], ...factors.map(({ name, today }, k) => [name, spots[k] ?? today])]);
-  return -Object.entries(coefficients).reduce((total, [name, text]) => {
+  return -Object.entries(coefficients).reduce((total, [name, coefficient]) => {
     const derivative = name === "V" ? value : (first[name] ?? second[name]);
-    return total + p.evaluate(text, state) * derivative;
+    return total + evaluate(coefficient, state) * derivative;
   }, 0);
 }
 
