@@ -112,7 +112,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const slopesOf = (point: Parameters<typeof slopesFromGamma>[1], at: (copy: GridEstimate) => number) =>
       isImplied ? slopesFromGamma(terms, point, spot) : slopesFrom(differences, copies, at);
     const slopes = slopesOf(points[0], (copy) => copy.points[0].value);
-    const found = measuresOf(terms, points[0], spot, isExercisable(terms), slopes);
+    const found = measuresOf(terms, points[0], spot, slopes);
     const { corrections } = points[0];
     if (!this.#batch.settings.sensitivityErrorEstimates || corrections.length === 0)
       return measured(found, () => Number.NaN);

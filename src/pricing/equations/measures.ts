@@ -16,7 +16,7 @@ import {
   VEGA,
 } from "../plan/differences.ts";
 import type { Request } from "../plan/request.ts";
-import type { Terms } from "../terms.ts";
+import { isExercisable, type Terms } from "../terms.ts";
 import { assetName, factorEquation } from "./equation.ts";
 import { evaluate } from "./expression.ts";
 import { combined, sigmaOf } from "./in-time.ts";
@@ -101,16 +101,10 @@ export function slopesFrom(
  *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
  *
  * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
- * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation. `payable`: whether the trade may be exercised now.
+ * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation.
  */
-export function measuresOf(
-  terms: Terms,
-  point: AxesDerivatives,
-  spots: readonly number[],
-  payable: boolean,
-  slopes: Measures,
-): Measures {
-  const paid = payable ? payoffAt(terms, spots) : 0;
+export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
+  const paid = isExercisable(terms) ? payoffAt(terms, spots) : 0;
   if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, spots);
   return fromGrid(terms, point, spots, slopes);
 }
