@@ -29,10 +29,9 @@ export class Program {
   }
 
   /**
-   * The pace of launches like this one. Whole numbers among the arguments, and lengths, are mostly counts of something
-   * to loop over, so launches are alike if all of those agree within a factor of four: a time loop that passes the
-   * number of its step meets only a few paces, and a launch with a hundred times the steps starts with a small piece
-   * again.
+   * Returns the measured pace of similar launches. Integer arguments and lengths are mostly loop counts, so that
+   * launches are similar if all of those agree within a factor of four: a time loop that passes its step number meets
+   * only a few paces, and a launch with a hundred times the steps starts with a small piece again.
    */
   pace(words: Uint32Array): GroupPace {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);
@@ -68,6 +67,7 @@ export class Program {
   }
 }
 
+/** A kernel compiled for a WebGPU device. */
 export class WebGpuKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;

@@ -15,8 +15,8 @@ const firstPiece = 64;
 const growth = 16;
 
 /**
- * A measured time, in ms. That work is done is only noticed when the event loop turns, so a program that goes on
- * recording for a while after a submission learns no more than two bounds.
+ * Bounds of a measured time in ms. Completion is only noticed when the event loop turns, so that a program that
+ * continues recording after a submission learns no more than two bounds.
  */
 export interface Measurement {
   readonly atLeast: number;
@@ -56,7 +56,7 @@ export class GroupPace {
   }
 }
 
-/** The kernels of one submission and what it was predicted to take. */
+/** The kernels of one submission with its predicted duration. */
 export class Tally {
   readonly #groups = new Map<GroupPace, number>();
   predicted = 0;
@@ -66,7 +66,7 @@ export class Tally {
     this.predicted += pace.predict(groups);
   }
 
-  /** Shares out the measured time in proportion to the predictions. */
+  /** Divides the measured time among the kernels in proportion to the predictions. */
   observe(measured: Measurement): void {
     const { predicted } = this;
     for (const [pace, groups] of this.#groups) {

@@ -4,8 +4,8 @@ import { knownFields } from "../given.ts";
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 
 /**
- * The iteration. Preconditioners act from the right, so that residuals are those of A·x = b; of cg they are the usual
- * ones.
+ * The iterative method. Preconditioners act from the right, so that residuals are those of A·x = b; cg uses symmetric
+ * preconditioning.
  *
  * * `bicgstab`: van der Vorst (1992); any square matrix; two products with A per iteration.
  * * `cgs`: Sonneveld (1989); any square matrix; two products; converges more irregularly.
@@ -31,30 +31,27 @@ const FIELDS = [
 export interface KrylovOptions {
   /** The method, "bicgstab" by default. */
   readonly method?: KrylovMethod;
-  /** The tolerance: a system is solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). By default 1e-10 and 0. */
+  /** The relative tolerance, 1e-10 by default: a system is solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). */
   readonly relative?: number;
   readonly absolute?: number;
-  /** The largest number of iterations, 1,000 by default. */
+  /** The maximum number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
   /** The number of iterations of a cycle of gmres; 30 by default. */
   readonly restart?: number;
   /** The number of iterations without a smaller residual after which a system stagnates; 200 by default. */
   readonly patience?: number;
-  /**
-   * The number of iterations that are recorded before the host asks how far they are; 10 by default. The result is the
-   * same.
-   */
+  /** The number of iterations recorded between checks by the host, 10 by default; it does not affect the result. */
   readonly checkEvery?: number;
 }
 
-/** A checked description of an iteration: frozen, serialisable, without a device. */
+/** A checked specification of an iterative solution: frozen, serialisable, without a device. */
 export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
 
 /**
  * Checks and completes the description of an iterative solution.
  *
  * @param options what differs from the defaults.
- * @throws SpecError naming the field, what was got, and what was expected; a field that is not known is one, too.
+ * @throws SpecError naming the field, its value, and what was expected; also for an unknown field.
  * @example
  * import { krylovSpec } from "feynkac/linalg";
  *

@@ -11,7 +11,7 @@ export type KrylovStatus =
   /** An infinity or a NaN appeared, or was in the input. */
   | "not-finite";
 
-/** The outcome of one system. */
+/** The result of the solution of one system. */
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;
@@ -34,6 +34,7 @@ export const code = {
   MISSED: 6,
 } as const;
 
+/** Returns the status of a code. */
 export function statusOf(word: number): KrylovStatus {
   switch (word) {
     case code.CONVERGED:

@@ -11,8 +11,8 @@ import { CODE_OK } from "./status.ts";
 const LANES = 32;
 
 /**
- * The number of rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such
- * subgroups, or no room.
+ * Returns the number of rows of a lane where a subgroup reduces a chunk; undefined where the device has no suitable
+ * subgroups, or too little memory.
  */
 export const rowsOfLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
   firstThatFits(
@@ -71,9 +71,9 @@ const joinRuns = fn({
 });
 
 /**
- * The kernel that does what `reduceChunksKernel` does, with a contiguous chunk of 32·perItem rows a subgroup, so that
- * memory is read in whole lines: each lane eliminates a run, the runs are joined by shuffles. Cost a row: 12 flops and
- * 4 words read.
+ * The kernel that does the same as `reduceChunksKernel` with a contiguous chunk of 32·perItem rows a subgroup, so that
+ * memory is read in whole lines: each lane eliminates a run, and shuffles join the runs. Cost a row: 12 flops and 4
+ * words read.
  */
 export const reduceRunsKernel = remembered(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>

@@ -24,13 +24,13 @@ export interface RunShape {
   readonly rows: number;
   /** The number of systems of a workgroup, neighbours in memory. */
   readonly systems: number;
-  /** True where lanes exchange by shuffles: 32 lanes that are a subgroup. */
+  /** True where lanes exchange values by shuffles: 32 lanes that form a subgroup. */
   readonly shuffles: boolean;
-  /** True where contiguous runs are read as they lie, each from a multiple of four words on. */
+  /** True where contiguous runs are read in place, each from a multiple of four words on. */
   readonly aligned: boolean;
-  /** True where b and d wait in workgroup memory, so that two workgroups find room in the registers. */
+  /** True where b and d are kept in workgroup memory, so that the registers suffice for two workgroups. */
   readonly parked: boolean;
-  /** See `KernelDefinition`. */
+  /** The hint of resident workgroups; see `KernelDefinition`. */
   readonly residentGroups?: number;
 }
 
@@ -41,18 +41,18 @@ interface RegisterHybridVariant extends RunShape {
 }
 
 /**
- * The register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in registers.
- * Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs make a
- * tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item substitutes
- * back.
+ * The kernel of the register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in
+ * registers. Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs
+ * form a tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item
+ * substitutes back.
  *
- * Contiguous systems are read and written in whole lines, one system a workgroup: as they lie, where runs of four words
- * begin at multiples of 16 bytes, else turned into runs through workgroup memory. Others are read as they are,
- * `systems` neighbours a workgroup.
+ * Contiguous systems are read and written in whole lines, one system a workgroup: directly, where runs of four words
+ * begin at multiples of 16 bytes, otherwise transposed in workgroup memory. Other systems are read directly, `systems`
+ * neighbours a workgroup.
  *
- * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where
- * Thomas' algorithm is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block
- * tridiagonal solvers (ACM TOMS 42:4, 2016).
+ * Cost a row: 16 flops; 4 words read and 1 written; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm
+ * is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers
+ * (ACM TOMS 42:4, 2016).
  */
 export const registerHybridKernel = remembered((variant: RegisterHybridVariant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
@@ -271,7 +271,10 @@ interface Wanted {
   readonly aligned: boolean;
 }
 
-/** The shares of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too long. */
+/**
+ * Returns the division of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too
+ * long.
+ */
 export function runShape(device: Device, problem: Problem, chunks?: Chunks): RunShape | undefined {
   const { precision, batch, stride } = problem;
   const rows = chunks?.rows ?? problem.rows;
@@ -337,7 +340,7 @@ export class RegisterHybrid implements Method {
     this.#systems = systems;
   }
 
-  /** @throws SpecError (more rows than a workgroup has room for) */
+  /** Creates the method. @throws SpecError (more rows than a workgroup has room for) */
   static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<RegisterHybrid> {
     const { precision, shared } = problem;
     const layout = layoutOf(problem);

@@ -1,4 +1,4 @@
-/** Numbers of an equation as functions of the state, and the columns of numbers by which problems of one shape differ. */
+/** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
 import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";
 import { keyOf, remembered } from "../../remembered.ts";
@@ -17,11 +17,11 @@ type Numbers = (...values: number[]) => number;
 /** The function and the expressions that each applied one is made of. */
 const parts = new WeakMap<Applied, { readonly f: Numbers; readonly of: readonly Expression[] }>();
 
-/** The value of an expression in a state. */
+/** Returns the value of an expression in a state. */
 export const evaluate = (one: Expression, state: State): number =>
   typeof one === "function" ? one(state) : typeof one === "string" ? state[one] : one;
 
-/** A function in the kernel language, which knows nothing of the code around it, of expressions. */
+/** Applies a function of the kernel language, which knows nothing of the code around it, to expressions. */
 export function apply<A extends number[]>(
   f: (...values: A) => number,
   ...of: { readonly [K in keyof A]: Expression }
@@ -34,17 +34,19 @@ export function apply<A extends number[]>(
 
 const shapeOfFormula = remembered((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
 
-/** A formula of the user, whose variables are expressions. */
+/** Applies a formula of the user to expressions, by the names of its variables. */
 export function applyFormula(text: string, by: Readonly<Record<string, Expression>>): Expression {
   const { call, values } = shapeOfFormula(text, Object.keys(by));
   return apply(call as Numbers, ...Object.values(by), ...values);
 }
 
+/** Returns the sum of two expressions. */
 export const plus = (one: Expression, other: Expression): Expression => apply((a, b) => a + b, one, other);
 
+/** Returns the product of two expressions. */
 export const times = (one: Expression, other: Expression): Expression => apply((a, b) => a * b, one, other);
 
-/** The value at t of a function of time, up to a time. */
+/** Returns the value of a function of time at t, as an expression that holds up to a time. */
 export function piecewise(curve: PiecewiseConstant, until: number): Expression {
   const pieces = piecesOf(curve, until);
   return pieces
@@ -55,7 +57,7 @@ export function piecewise(curve: PiecewiseConstant, until: number): Expression {
     );
 }
 
-/** The integral of a function of time from t to a time. */
+/** Returns the integral of a function of time from t to a time. */
 export const integralOf = (curve: PiecewiseConstant, until: number): Expression =>
   piecesOf(curve, until)
     .map(({ from, to, value }) =>
@@ -93,12 +95,12 @@ export interface Shape<P> {
   readonly columns: readonly number[];
 }
 
-/** Fields of a problem whose numbers are no columns: kernels and meshes are made for them. */
+/** The fields of a problem whose numbers are no columns, since kernels and meshes are made for them. */
 const COUNTS = ["nodes", "steps", "level", "initialLevel", "rannacherSteps"];
 /** More dates are numbers of the problem: each parameter is one more of every function. */
 const MANY_DATES = 30;
 
-/** Takes the numbers out of a problem. */
+/** Returns the shape of a problem, whose numbers stand in columns. */
 export function shapeOfProblem<P>(given: P): Shape<P> {
   const columns: number[] = [];
   const functions = new Map<string, { readonly name: string; readonly f: Numbers }>();

@@ -24,15 +24,15 @@ export interface Known {
   readonly discounted: boolean;
 }
 
-/** A problem and how often it counts: in–out parity subtracts one. */
+/** A problem and its weight in the value of a trade: in–out parity subtracts one. */
 export interface Part {
   readonly sign: 1 | -1;
   readonly knockOuts: readonly Level[];
-  /** The amount taken off the payoff: the rebate of knock-ins. */
+  /** The amount subtracted from the payoff: the rebate of knock-ins. */
   readonly less: number;
 }
 
-/** Returns the value of a trade at some spots of today if it needs no solution: it is knocked out, or expires. */
+/** Returns the value of a trade at today's spots if it needs no solution: it is knocked out, or expires. */
 export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
   const { barriers, expiry } = terms;
   const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
@@ -46,20 +46,20 @@ export function knownAt(terms: Terms, spots: readonly number[]): Known | undefin
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
-/** Tells whether one of a part's knock-outs is hit by spots of today. */
+/** Tells whether one of a part's knock-outs is breached by today's spots. */
 export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
 const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
+/** Returns the barriers of a kind as levels. */
 export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
- * Returns the parts that a trade is the sum of, for some spots of today: European knock-ins by parity, as
- * `withBarriers` of one factor.
- * @throws BookError knock-ins with several rebates
+ * Returns the parts whose weighted sum is a trade, for given spots today: European knock-ins by in–out parity, as
+ * `withBarriers` of one factor. @throws BookError knock-ins with several rebates
  */
 export function partsOf(
   { barriers, expiry }: Terms,
@@ -86,17 +86,17 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** The value at t of what a barrier pays. Rates are deterministic where there is a rebate. */
+/** Returns the value at t of a barrier's rebate. Rates are deterministic where there is a rebate. */
 export function rebateOf({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms): Expression {
   if (!paysAtExpiry || rebate === 0) return rebate;
   return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
 
-/** The payoff of a part: parts of in–out parity have the rebate taken off. */
+/** Returns the payoff of a part, less the rebate under in–out parity. */
 export const lessRebate = (payoff: Expression, less: number): Expression =>
   less === 0 ? payoff : apply((value, rebate) => value - rebate, payoff, less);
 
-/** The conditions of early exercise before expiry. */
+/** Returns the conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
@@ -108,7 +108,7 @@ export function exerciseOf(
   return at.length === 0 ? [] : [{ kind: "exercise", payoff, at }];
 }
 
-/** Knock-outs on dates or in a window, as conditions. */
+/** Returns the conditions of knock-outs on dates or in a window. */
 export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Condition<string>[] =>
   levels.flatMap((barrier) => {
     const { side, level, times, from, to, asset } = barrier;
@@ -120,7 +120,7 @@ export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Co
     return [{ kind: "knock-out", axis, ...edge, value: rebateOf(barrier, terms), ...when }];
   });
 
-/** Knock-outs on dates or in a window: those that may end a trade at expiry, and all of them before it. */
+/** Returns the knock-outs on dates or in a window: those that act at expiry too, and all on their dates before. */
 export function datedOf(
   knockOuts: readonly Level[],
   expiry: number,
@@ -134,7 +134,7 @@ export function datedOf(
 
 /** The barriers of an asset on its axis. */
 export interface AxisBarriers {
-  /** The axis, which ends at the innermost barriers of the whole life: others beyond them are never hit. */
+  /** The axis, which ends at the innermost barriers of the whole life, since those beyond them are never breached. */
   readonly range: Range;
   readonly low: Level | undefined;
   readonly high: Level | undefined;
@@ -142,7 +142,7 @@ export interface AxisBarriers {
   readonly inner: readonly Level[];
 }
 
-/** Barriers that the axis does not reach are not hit. */
+/** Places an asset's barriers on its axis; those beyond its range are never breached. */
 export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: number, expiry: number): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
   const whole = own.filter((level) => isWhole(level, expiry));
@@ -153,7 +153,7 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   return { range: { ...range, from, to }, low, high, inner };
 }
 
-/** The conditions at the ends of an axis where they are barriers. */
+/** Returns the conditions at those ends of an axis that are barriers. */
 export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Boundary<string>; high?: Boundary<string> } {
   const paying = (level: Level): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
   return { ...(low === undefined ? {} : { low: paying(low) }), ...(high === undefined ? {} : { high: paying(high) }) };
@@ -169,7 +169,7 @@ export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
 /** A jump of a rate or a volatility that a step must not go across. */
 const JUMP = 2e-3;
 
-/** The dates at which the short rate or a volatility jumps, so that the time grid needs them. */
+/** Returns the dates at which the short rate or a volatility jumps, where the time grid must restart. */
 export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] {
   const curves = [
     rates,
@@ -183,7 +183,7 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .toSorted((a, b) => a - b);
 }
 
-/** What a barrier pays where a spot is at or beyond its level, and a payoff elsewhere. */
+/** Returns the rebate of a barrier where its spot is at or beyond the level, and a payoff elsewhere. */
 export function paidBeyond(barrier: Level, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
   const { asset, side, level } = barrier;
   const beyond =
