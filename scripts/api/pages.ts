@@ -64,6 +64,12 @@ they have them, and each name means the same everywhere.
   memory on a device, such as \`QuantizationTree\`, is made by \`create(device, …)\`.
 * \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\`: Monte Carlo
   and quantization take \`"f32"\` there.
+* \`accuracy\` is the error that a value may have, \`{ absolute: 0.01 }\` in its units, \`{ relative: 1e-3 }\` as a part
+  of its size, or the larger of both. \`tolerance\`, where an iteration ends, has the same form. A book's is relative to
+  the spot or the notional, and a number in the command line and the service.
+* \`errorEstimate\` stands beside each value: a bound that the error should keep, undefined where none was asked for.
+  Values on one quantization tree have none: a tree does not know its own error. Neither has the solution of a linear
+  system, which has its residual.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.

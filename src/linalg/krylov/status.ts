@@ -11,7 +11,10 @@ export type KrylovStatus =
   /** An infinity or a NaN appeared, or was in the input. */
   | "not-finite";
 
-/** The outcome of one system. */
+/**
+ * The outcome of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and the norm of A⁻¹ is not
+ * known to an iteration.
+ */
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;

@@ -12,7 +12,7 @@ export interface RatesRow {
   readonly market: RatesMarket;
   /** The sensitivities that are asked for; none of a scenario. */
   readonly greeks: "all" | "grid" | "none";
-  /** The error to aim at, in the currency; undefined where nothing is asked. */
+  /** The error to aim at, relative to the largest cash flow; undefined where nothing is asked. */
   readonly accuracy: number | undefined;
 }
 
