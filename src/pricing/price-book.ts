@@ -20,7 +20,7 @@ import { priceTrades } from "./price-trades.ts";
  *   trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
  * });
  * using device = await openDevice({ backend: "cpu" });
- * const { results } = await priceBook(book, { device, accuracy: 1e-6 });
+ * const { results } = await priceBook(book, { device, accuracy: { relative: 1e-6 } });
  * for (const { value } of results) console.log(value?.toFixed(4)); // 6.0904
  */
 export async function priceBook(book: Book, options: PricingOptions = {}): Promise<BookReport> {
