@@ -14,9 +14,8 @@ import {
   upAndOut,
 } from "../../src/cli/reproduce/gaikwad-toke.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
-import { type Device, devices, openDevice } from "../../src/device/index.ts";
+import { type Device, devices, openDevice, Pace } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
-import { Pace } from "../../src/fdm/index.ts";
 import { combinationGrids } from "../../src/sparsegrid/combination.ts";
 import { GridSolver } from "../../src/sparsegrid/grids.ts";
 import { solveOnSparseGrid, type SparseGridProblem } from "../../src/sparsegrid/index.ts";

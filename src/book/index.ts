@@ -1,10 +1,8 @@
 /** The book: its format, how it is read, and what pricing it gives. */
 export { parseBook, readBook, readTrades, readWholeBook } from "./book.ts";
 export {
-  type Chunk,
   type ChunkedBook,
   type ChunkedFormat,
-  type ChunkLimits,
   type ChunkPlace,
   type CostOf,
   cutBook,
@@ -15,18 +13,16 @@ export { readCsv } from "./csv.ts";
 export { describeTrade, underlyingsOf } from "./describe.ts";
 export { hashOfId, SeenIds } from "./duplicates.ts";
 export { formatOfName, formatOfText, type InputFormat } from "./format.ts";
-export type { CurveCalibration } from "./calibrate-rates.ts";
-export type { CheckReport, MarketCalibration, QuoteReport, UnderlyingCalibration } from "./calibrate.ts";
+export type { CheckReport, MarketCalibration, UnderlyingCalibration } from "./calibrate.ts";
 export { type BookHeader, contextOf, readHeader, readMarketFile, underMarket } from "./header.ts";
 export { fitsOf, hasQuotes, type MarketFits, movedUnderlying } from "./moved-quotes.ts";
 export { METHOD_NAMES, type MethodName } from "./methods.ts";
-export type { TableOptions } from "./columns.ts";
 export { parseJson } from "./json.ts";
 export { didYouMean } from "./names.ts";
 export { type RandomAccess, readParquet } from "./parquet.ts";
 export { type BookStream, readNdjson } from "./ndjson.ts";
 export { tagsOf } from "./tags.ts";
-export { type ByteStream, decodeText, readWholeText } from "./text.ts";
+export { decodeText, readWholeText } from "./text.ts";
 export {
   type BookInput,
   type ConvertibleInput,
@@ -40,7 +36,6 @@ export { currencyOf, failedResult, labelsOf, unreadResult } from "./results.ts";
 export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
-export type { QuotesKept } from "./quotes-kept.ts";
 export type * from "./rates-types.ts";
 export type * from "./types.ts";
 export type * from "./convertible-types.ts";

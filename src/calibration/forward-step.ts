@@ -62,9 +62,7 @@ export function gridOf(k: Float64Array): Grid {
   return { k, kappa, lower, upper };
 }
 
-/**
- * Solves (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change. Cost: 4 words and 12 flops a node.
- */
+/** Solves (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change. Cost: 4 words and 12 flops a node. */
 export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before }: StepSpec): Step {
   const n = k.length;
   // Thomas: the pivots and the factors serve every right side.

@@ -9,9 +9,9 @@ import { element, label } from "./text.ts";
 import type { Chart, ChartSize } from "./types.ts";
 import { drawWaterfall } from "./waterfall.ts";
 
-export type { Axis, Chart, ChartSize, HeatMapChart, PlotChart, Point, Series, WaterfallChart } from "./types.ts";
+export type { Axis, Chart, PlotChart, Point, Series, WaterfallChart } from "./types.ts";
 export { CHART_STYLE } from "./style.ts";
-export { escaped, short } from "./text.ts";
+export { escaped } from "./text.ts";
 
 /** Draws one chart as an `svg` element, to stand in a page that has `CHART_STYLE`. */
 export function drawChart(chart: Chart, size: ChartSize): string {

@@ -10,9 +10,7 @@ export {
   type Coupon,
   covers,
   type Credit,
-  isDate,
   type Period,
   type Put,
-  ratioAtMaturity,
 } from "./contract.ts";
 export { type ConvertiblePoint, type ConvertibleRow, errorOfMoves, solveConvertibles, TRUNCATED } from "./engine.ts";

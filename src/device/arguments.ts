@@ -6,7 +6,10 @@ import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device
 /** The largest number of items: items and groups are counted in i32; a chunk beyond the last must not wrap. */
 const MAX_ITEMS = 2 ** 31 - 65_536;
 
-/** The number of items, or groups of a cooperative kernel. @throws ShapeError (the wrong unit, or no whole number) */
+/**
+ * Returns the number of items of a launch, or of groups of a cooperative kernel. @throws ShapeError (the wrong unit, or
+ * not a whole number)
+ */
 export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
   const count = (size as Partial<Record<string, number>>)[unit];
@@ -22,15 +25,14 @@ export function launchCount({ name, groupSize, cooperative }: KernelSignature, s
   return count;
 }
 
-/** A device's own buffers. */
+/** A buffer of the device's own class. */
 export interface UsableBuffer extends DeviceBuffer {
-  /** @throws DisposedError */
+  /** Checks that the buffer is not disposed. @throws DisposedError */
   assertUsable(who: string): void;
 }
 
 /**
- * The buffers of a launch in the order that the kernel declares them.
- * @throws ShapeError | DisposedError
+ * Returns the buffers of a launch in the order in which the kernel declares them. @throws ShapeError | DisposedError
  */
 export function launchBuffers<B extends UsableBuffer>(
   device: Device,
@@ -66,10 +68,7 @@ function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): v
   }
 }
 
-/**
- * Refuses unknown arguments.
- * @throws ShapeError for arguments that the kernel does not declare; to be asked after the others, which miss none
- */
+/** Rejects arguments that the kernel does not declare, after all declared ones have been found. @throws ShapeError */
 export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.
@@ -82,8 +81,8 @@ export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
 /**
- * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32.
- * @throws ShapeError
+ * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws
+ * ShapeError
  */
 export function setScalar(
   view: DataView,

@@ -3,14 +3,15 @@ import { OutOfMemoryError, ShapeError, SpecError } from "../errors.ts";
 import type { UsableBuffer } from "./arguments.ts";
 import type { BufferElement, Device, DeviceBuffer } from "./device.ts";
 
-/** The host's array of each element. */
+/** The typed array of the host for each element type. */
 export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
+/** Returns the bytes of an element. */
 export const bytesPerElement = (element: BufferElement): number => ARRAY_TYPES[element].BYTES_PER_ELEMENT;
 
 /**
- * The number of bytes of a buffer of `length` elements on a device.
- * @throws SpecError (no element, or no length) | OutOfMemoryError (more than the device's limit)
+ * Returns the bytes of a buffer of `length` elements on a device. @throws SpecError (an invalid element or length) |
+ * OutOfMemoryError (more than the device's limit)
  */
 export function bufferBytes({ name, limits }: Device, element: BufferElement, length: number): number {
   if (!(element in ARRAY_TYPES)) throw new SpecError(`buffer of ${element}: expected f64, f32, i32 or u32`);
@@ -24,8 +25,8 @@ export function bufferBytes({ name, limits }: Device, element: BufferElement, le
 }
 
 /**
- * `buffer` as the device's own, of which elements `offset` … `offset + length` are asked for.
- * @throws ShapeError | DisposedError
+ * Returns `buffer` as one of the device's own, after checking the range `offset` … `offset + length`. @throws
+ * ShapeError | DisposedError
  */
 export function ownBuffer<B extends UsableBuffer>(
   device: Device,

@@ -4,9 +4,8 @@ import type { CompiledKernel, Device } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
 
 /**
- * Compiles so that paths are the same bits everywhere, and go to the same cells: no products are contracted, where the
- * device lets one choose.
- * @throws PrecisionError if the device does not offer the precision itself
+ * Compiles a kernel without contraction of products, where the device offers the choice, so that results are bit for
+ * bit the same everywhere. @throws PrecisionError if the device does not offer the precision itself
  */
 export async function compileExact<K extends Kernel>(
   device: Device,

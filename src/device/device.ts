@@ -6,16 +6,16 @@
  */
 import type { Declaration, Kernel, Params, Precision, ScalarDeclaration } from "../kernel/index.ts";
 
-/** The name of a back end, on which kernels run: "cpu" is WebAssembly SIMD on threads. */
+/** The name of a back end; "cpu" is WebAssembly SIMD on threads. */
 export type BackendName = "cpu" | "webgpu" | "cuda";
 
 /** The machine type of a buffer's elements. */
 export type BufferElement = "f64" | "f32" | "i32" | "u32";
 
-/** Arrays of the host that `write` takes. */
+/** The typed arrays of the host that `write` takes. */
 export type HostArray = Float64Array | Float32Array | Int32Array | Uint32Array;
 
-/** The array type that `read` returns and that `write` takes, for each element type. */
+/** The array type that `read` returns and `write` takes, for each element type. */
 export interface HostArrays {
   readonly f64: Float64Array;
   readonly f32: Float32Array;
@@ -23,10 +23,7 @@ export interface HostArrays {
   readonly u32: Uint32Array;
 }
 
-/**
- * Memory on a device. It starts as zeros. Whoever created it disposes it, for instance with `using`; arguments are
- * borrowed.
- */
+/** Memory on a device, initially zero. Its creator disposes it, for instance with `using`; functions borrow it. */
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
   readonly device: Device;
   readonly element: E;
@@ -39,15 +36,15 @@ export interface DeviceBuffer<E extends BufferElement = BufferElement> extends D
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
 
-/** Arguments by the names that the kernel declared: all of them, and no others. */
+/** The arguments of a launch by the names that the kernel declared: all of them, and no others. */
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
- * The size of a launch: `items` work items for ordinary kernels; whole workgroups, `groups`, for cooperative ones
+ * The size of a launch: `items` work items for ordinary kernels; `groups` whole workgroups for cooperative ones
  * (barriers, workgroup arrays, subgroup operations).
  *
- * `microsecondsEach`: what an item or a workgroup takes one core, at most about. The CPU device runs a short launch on
- * the calling thread, even where all others go to workers, and so starts none for it.
+ * `microsecondsEach` is an upper estimate of the time that an item or a workgroup takes one core. The CPU device runs a
+ * short launch on the calling thread, without starting workers.
  */
 export type LaunchSize = ({ readonly items: number } | { readonly groups: number }) & {
   readonly microsecondsEach?: number;
@@ -57,53 +54,52 @@ export type LaunchSize = ({ readonly items: number } | { readonly groups: number
 export interface CompiledKernel<P extends Params = Params> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;
-  /** The milliseconds spent from the kernel's source to something that can be launched; 0 on a cache hit. */
+  /** The milliseconds from the kernel's source to a launchable program; 0 on a cache hit. */
   readonly compileMs: number;
-  /** The generated code, for reading: WGSL, CUDA, or a listing of the WebAssembly. */
+  /** The generated code for reading: WGSL, CUDA, or a listing of the WebAssembly. */
   readonly code: string;
 }
 
-/** Options of `Device.compile`. */
+/** The options of `Device.compile`. */
 export interface CompileOptions {
   /** The precision of `real`. */
   readonly precision: Precision;
   /**
-   * Says whether a·b + c may become one fused multiply-add, which is faster and rounds once instead of twice:
-   * "contract" allows it, with "exact" every operation rounds, and results are the same bits on every device that
-   * offers it. CUDA contracts by default; WebAssembly never does, so there both are the same; WGSL leaves the choice to
-   * the driver, so that WebGPU refuses "exact". "reproducible" is "exact" on every device that offers it, and the
-   * driver's choice on WebGPU: the bits are the same wherever they can be.
+   * The treatment of a·b + c. "contract" allows one fused multiply-add, which is faster and rounds once instead of
+   * twice; with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
+   * contracts by default; WebAssembly never does, so that both are the same there; WGSL leaves the choice to the
+   * driver, so that WebGPU refuses "exact". "reproducible" is "exact" where the device offers it, and the driver's
+   * choice on WebGPU.
    */
   readonly fma?: "contract" | "exact" | "reproducible";
   /**
    * The number of SIMD vectors of work items that run side by side on the CPU: 1, 2, 4 or 8. The default, 4, hides the
-   * latency of a division. Use fewer where items read memory far apart: each is a stream of its own, and caches follow
+   * latency of a division. Use fewer where items read memory far apart: each is a separate stream, and caches follow
    * about sixteen. Other devices ignore it; results are the same.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
 }
 
-/** The limits of a device on a kernel, a launch or a buffer. */
+/** The limits of a device for kernels, launches and buffers. */
 export interface DeviceLimits {
-  /** The number of lanes of a subgroup, where all subgroups of all kernels have as many, in hardware. */
+  /** The number of lanes of a subgroup, where it is the same for all kernels in hardware. */
   readonly subgroupSize?: number;
-  /** The number of multiprocessors, where that is known: workgroups that have one each run at the same time. */
+  /** The number of multiprocessors, where it is known; each runs workgroups independently. */
   readonly multiprocessors?: number;
-  /** The size of the largest buffer, in bytes. */
+  /** The maximum size of a buffer in bytes. */
   readonly maxBufferBytes: number;
-  /** The largest number of buffers one kernel may take. */
+  /** The maximum number of buffers of a kernel. */
   readonly maxBuffers: number;
-  /** The size of the largest workgroup, in items, and the memory its arrays may take, in bytes. */
+  /** The maximum number of items of a workgroup. */
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
   /**
-   * The largest number of bytes of private arrays one work item may declare; of an emulated double (f32x2) its first
-   * half counts.
+   * The maximum number of bytes of private arrays of a work item; for an emulated double (f32x2) its first half counts.
    */
   readonly maxPrivateBytes: number;
 }
 
-/** A CUDA context that several threads of a process share: its handle, and how many share it. */
+/** A CUDA context that several threads of a process share: its handle, and the number of threads. */
 export interface SharedContext {
   readonly context: number;
   readonly count: number;
@@ -117,69 +113,65 @@ export interface PartOptions {
   readonly shared?: SharedContext;
 }
 
-/** A device that several threads of the host may use side by side, each through a part of its own. */
+/** A device that several threads of the host may use side by side, each through its own part. */
 export interface DeviceParts {
-  /** The options of `openDevice` on each of as many threads as fill the device. */
+  /** The options of `openDevice` for each of the threads that together fill the device. */
   readonly options: readonly PartOptions[];
-  /** `resource` is disposed with the device. */
+  /** Registers a resource that is disposed with the device. */
   readonly keep: (resource: PartsUser) => void;
 }
 
-/** Threads that use parts of a device. */
+/** A group of threads that use parts of a device. */
 export interface PartsUser extends Disposable {
-  /** Resolves when they have ended, once this has been disposed. */
+  /** Resolves when the threads have ended after disposal. */
   readonly ended: Promise<unknown>;
 }
 
 /**
- * A device: it owns buffers and compiled kernels. Recording work (`launch`, `write`) is synchronous and in order; only
- * `compile`, `read` and `finish` wait. Get one from `openDevice`, and dispose it.
+ * A device, which owns buffers and compiled kernels. Recording work (`launch`, `write`) is synchronous and in order;
+ * only `compile`, `read` and `finish` wait. Get one from `openDevice`, and dispose it.
  */
 export interface Device extends Disposable {
   readonly backend: BackendName;
-  /** The name for people: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
+  /** The name for display: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
   readonly name: string;
   /**
-   * The precisions that kernels may be compiled for. An emulated precision joins when it has been asked for (by
+   * The precisions that kernels may be compiled for. An emulated precision is added once it has been requested (by
    * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this very device.
    */
   readonly precisions: readonly Precision[];
   readonly limits: DeviceLimits;
-  /** The number of work items that fill the device: batches smaller than this leave it partly idle. */
+  /** The number of work items that fill the device; smaller batches leave it partly idle. */
   readonly parallelism: number;
-  /** The number of the host's threads that kernels run on; 1 where they run on a GPU. */
+  /** The number of host threads that run kernels; 1 where they run on a GPU. */
   readonly threads: number;
-  /** The number of buffers that were created and not yet disposed. */
+  /** The number of buffers that are not yet disposed. */
   readonly liveBuffers: number;
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
   /**
-   * The parts of the device for other threads. Absent where one thread of the host is all that there is to share the
-   * work, or all that can use the device.
+   * The parts of the device for other threads; absent where only one thread of the host can share the work or use the
+   * device.
    */
   readonly parts?: DeviceParts | undefined;
 
   /**
-   * Makes emulated double available where f64 can only be emulated (f32x2): measures each operation against f64, once,
-   * and has `precisions` offer it.
-   * @throws PrecisionError naming an operation that is not exact enough, and its error
+   * Makes emulated double (f32x2) available where f64 can only be emulated: measures each operation against f64, once,
+   * and adds it to `precisions`. @throws PrecisionError naming an operation that is not exact enough, and its error
    */
   readonly enableEmulatedDouble?: () => Promise<void>;
 
   /**
    * Creates zero-filled memory for `length` elements. On a device that only emulates f64, elements of f64 are pairs of
-   * f32: of what is written at least 48 bits remain, beyond ±3.4e38 ±Infinity.
-   * @throws OutOfMemoryError (beyond the limits too) | SpecError (length not a whole number ≥ 0) | PrecisionError (f64
-   * where there is none)
+   * f32: written values keep at least 48 bits, and become ±Infinity beyond ±3.4e38. @throws OutOfMemoryError (also
+   * beyond the limits) | SpecError (length not a whole number ≥ 0) | PrecisionError (no f64)
    */
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
-   * Compiles a kernel, or finds among the programs last used. Kernels are compared by their content, so compiling the
-   * same kernel twice is cheap.
-   * @throws KernelError | PrecisionError | SpecError (the kernel needs more than the device's limits, or `fma: "exact"`
-   * where
-   *   that cannot be had)
+   * Compiles a kernel, or returns a recently used program. Kernels are compared by their content, so compiling the same
+   * kernel twice is cheap. @throws KernelError | PrecisionError | SpecError (the kernel exceeds the device's limits, or
+   * `fma: "exact"` is not offered)
    */
   compile<K extends Kernel>(kernel: K, options: CompileOptions): Promise<CompiledKernel<K["params"]>>;
 

@@ -1,16 +1,18 @@
 /** The properties of the machine that the search for libraries asks for; a test gives some of its own. */
 import { nodeModule } from "./node.ts";
 
+/** The parts of the operating system that the search for libraries uses; tests replace them. */
 export interface Host {
   readonly platform: string;
   readonly architecture: string;
   readonly home: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   exists(path: string): boolean;
-  /** Names in a directory; none if there is no such directory. */
+  /** Returns the names in a directory; none if there is no such directory. */
   list(directory: string): readonly string[];
 }
 
+/** Returns this machine's host. */
 export function thisHost(): Host {
   const fs = nodeModule("node:fs");
   return {
@@ -29,7 +31,7 @@ export function thisHost(): Host {
   };
 }
 
-/** A path on `host`, whose separator need not be this machine's. Parts that are undefined make it undefined. */
+/** Joins a path in `host`'s syntax, which need not be this machine's; undefined if a part is. */
 export function pathOn(host: Host, root: string | undefined, ...parts: readonly string[]): string | undefined {
   if (root === undefined || root === "") return undefined;
   return [root, ...parts].join(host.platform === "win32" ? "\\" : "/");
@@ -43,6 +45,6 @@ export function newestFirst(host: Host, root: string | undefined, name: RegExp):
   return found.sort((a, b) => newest.compare(b, a)).map((entry) => pathOn(host, root, entry) ?? "");
 }
 
-/** The paths that are defined, once each, in order. */
+/** Returns the defined paths once each, in order. */
 export const distinct = (paths: Iterable<string | undefined>): string[] =>
   [...new Set([...paths].filter((path) => path !== undefined && path !== ""))] as string[];

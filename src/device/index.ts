@@ -15,6 +15,10 @@ export { type EmulationOptions, offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact } from "./compile-exact.ts";
 /** @internal */
+export { firstThatFits, fits, instancesThatFit, privateSizes, type Resources } from "./fits.ts";
+/** @internal */
+export { Pace } from "./pace.ts";
+/** @internal */
 export { LaunchBuffers, uploaded } from "./launch-buffers.ts";
 /** @internal */
 export { cudaMayBeHere } from "./cuda/library/driver-places.ts";
@@ -35,34 +39,34 @@ export type {
 } from "./cuda/index.ts";
 
 // The names of back ends are written out: so TypeScript shows them to whoever misspells one.
-/** Options of `openDevice`. */
+/** The options of `openDevice`. */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
-   * The back end. "auto" (the default) never trades precision for speed. For f64, and without a precision, it is an
-   * NVIDIA GPU through CUDA if one is usable (driver, NVRTC and the package koffi are there, and the GPU opens) and
-   * made for f64, the CPU otherwise. For `precision: "f32"` it is CUDA, or else a GPU through WebGPU that is not
-   * emulated in software, or else the CPU.
+   * The back end. "auto" (the default) never trades precision for speed: for f64, and without a precision, it is an
+   * NVIDIA GPU through CUDA if one is usable (driver, NVRTC and the package koffi exist, and the GPU opens) and made
+   * for f64, otherwise the CPU. For `precision: "f32"` it is CUDA, otherwise a GPU through WebGPU that is not emulated
+   * in software, otherwise the CPU.
    */
   readonly backend?: B;
   /**
-   * The GPU, by its index in `devices("cuda")`; the first by default. Only for the backend "cuda". Of several, long
-   * runs of `priceTrades` use all, each batch on one of them; everything else runs on the first.
+   * The GPU, by its index in `devices("cuda")`, for the backend "cuda"; the first by default. With several, long runs
+   * of `priceTrades` use all, each batch on one of them; everything else runs on the first.
    */
   readonly device?: number | readonly number[];
   /** The number of threads of the CPU back end; every core by default. */
   readonly threads?: number;
   /**
-   * The rule by which launches are shared. "always": kernels never run on the calling thread of the CPU back end, which
-   * remains free to respond.
+   * The rule by which launches are divided. With "always" kernels never run on the calling thread of the CPU back end,
+   * which remains responsive.
    */
   readonly share?: "when-quicker" | "always";
   /**
-   * The precision that `real` will have: the device offers it, or opening fails. f64 on WebGPU, which only emulates it,
-   * is f32x2: its test runs now, and a device that fails it is not opened.
+   * The precision that `real` will have; opening fails if the device does not offer it. f64 on WebGPU is emulated
+   * (f32x2): its test runs now, and a device that fails it is not opened.
    */
   readonly precision?: Precision;
   /**
-   * The context of another thread's device, in which this one works (`DeviceParts`); only for the backend "cuda".
+   * The context of another thread's device in which this one works (`DeviceParts`), for the backend "cuda".
    *
    * @internal
    */
@@ -105,7 +109,9 @@ interface Opening {
   readonly precision?: Precision | undefined;
 }
 
-/** Computes on a device, which is borrowed; without one on the device that is opened with `options`. @internal */
+/**
+ * Computes on a borrowed device, or, without one, on a device opened with `options` and disposed afterwards. @internal
+ */
 export async function withDevice<T>(
   device: Device | undefined,
   { backend = "auto", precision }: Opening,

@@ -1,14 +1,14 @@
 /** Buffers of one launch, and buffers that are filled from the host. */
 import type { BufferElement, Device, DeviceBuffer, HostArray } from "./device.ts";
 
-/** A buffer with `values`. */
+/** Returns a new buffer with `values`. */
 export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
   const buffer = device.createBuffer(element, values.length);
   device.write(buffer, values);
   return buffer;
 }
 
-/** The buffers that are made for one launch, all of which go when it is over, whatever happens. */
+/** The buffers made for one launch, which are all disposed when it ends, even on failure. */
 export class LaunchBuffers implements Disposable {
   readonly #device: Device;
   readonly #made: DeviceBuffer[] = [];
@@ -17,12 +17,12 @@ export class LaunchBuffers implements Disposable {
     this.#device = device;
   }
 
-  /** A buffer with anything in it. */
+  /** Returns a new buffer with unspecified contents. */
   empty<E extends BufferElement>(element: E, length: number): DeviceBuffer<E> {
     return this.#keep(this.#device.createBuffer(element, length));
   }
 
-  /** A buffer with `values`. */
+  /** Returns a new buffer with `values`. */
   filled<E extends BufferElement>(element: E, values: HostArray): DeviceBuffer<E> {
     return this.#keep(uploaded(this.#device, element, values));
   }

@@ -17,6 +17,7 @@ function find(name: string): unknown {
   return process?.getBuiltinModule?.(name);
 }
 
+/** Tells whether the code runs in Node. */
 export const inNode = (): boolean => find("node:fs") !== undefined;
 
 /** Returns a module of Node. @throws DeviceUnavailableError in a browser */

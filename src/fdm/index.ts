@@ -104,9 +104,6 @@ export { fornbergWeights } from "./read/fornberg.ts";
 
 // What follows serves sparsegrid/, which solves the same problems on many grids.
 /** @internal */
-/** @internal */
-export { Pace } from "./execute/pace.ts";
-/** @internal */
 export { packedParameters } from "./execute/packed-parameters.ts";
 /** @internal */
 export { endlessLoops } from "./adaptive/levels.ts";

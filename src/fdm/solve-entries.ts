@@ -1,4 +1,4 @@
-import { type Device, offeredPrecision } from "../device/index.ts";
+import { type Device, offeredPrecision, Pace } from "../device/index.ts";
 import type { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import {
@@ -13,7 +13,6 @@ import {
 import { AxesSolver } from "./execute/axes-batch.ts";
 import { BatchSolver, type Solved } from "./execute/equation-batch.ts";
 import { type EquationExecutor, kernelOf } from "./execute/equation-split.ts";
-import { Pace } from "./execute/pace.ts";
 import type { WorkOptions } from "../turns.ts";
 import type { SolvedBy } from "./execute/plan.ts";
 import type { AxisMesh } from "./mesh/axis-mesh.ts";
@@ -126,7 +125,7 @@ export async function solveOnAxes(
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }
 
-/** Solves a problem of any names on two or three axes, as the book has them. @throws as `solve` */
+/** Solves a problem with any names on two or three axes, for the pricing of books. @throws as `solve` */
 export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },

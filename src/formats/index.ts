@@ -1,7 +1,7 @@
 /** Results as files: JSON, NDJSON, CSV and Parquet, written as a stream. */
-export { cell, hasFigures, RESULT_COLUMNS, type ResultColumn, SCENARIO_COLUMNS } from "./csv.ts";
+export { cell, hasFigures, RESULT_COLUMNS } from "./csv.ts";
 export { decimalsFor, fixed, magnitude } from "./numbers.ts";
-export { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable } from "./parquet.ts";
+export { type ParquetColumn, parquetTable } from "./parquet.ts";
 export { type FileFormat, formatNamed } from "./named.ts";
 export { resultColumns } from "./parquet-results.ts";
 export { incompleteSums, largestUnderlyings } from "./totals.ts";

@@ -7,6 +7,9 @@ function number(value: number): string {
   return String(value); // shortest text that reads back as the same double
 }
 
+/**
+ * Returns a text that identifies the computation of a kernel: names, places and unused declarations do not affect it.
+ */
 export function canonicalText(ir: KernelIR): string {
   const out: string[] = [
     `kernel ${ir.precision} ${ir.groupSize} ${ir.cooperative}${ir.residentGroups === undefined ? "" : ` ${ir.residentGroups}`}`,

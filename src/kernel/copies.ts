@@ -5,9 +5,9 @@ import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, oper
 type Assignment = Extract<Stmt, { kind: "assign" }>;
 
 /**
- * The same code with each copy read at its origin for as long as neither has been assigned again, and without the
- * assignments that nobody reads then. Values stay the same to the bit, and so does every load: no assignment of one
- * goes. Cost: linear in the code, times the depth of its loops.
+ * Returns the same code with each copied local replaced by its source while neither is reassigned, and without
+ * assignments that become unread. Values and loads stay the same to the bit. Cost: linear in the code, times the depth
+ * of its loops.
  */
 export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals">): Pick<KernelIR, "body" | "locals"> {
   const replaced = new Copies(locals.length).list(body);

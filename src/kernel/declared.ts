@@ -20,11 +20,15 @@ interface Trace {
 /** The places at which declarations were made, for error messages; the stack is only formatted when somebody asks. */
 const declaredAt = new WeakMap<object, Trace>();
 
+/** Returns the stack at which a kernel or function was declared, if recorded. */
 export function declarationTrace(declared: object): string | undefined {
   return declaredAt.get(declared)?.stack;
 }
 
-/** `entry`: what its author called to declare it. */
+/**
+ * Records the stack at which a kernel or function was declared; `entry` is the function that its author called, which
+ * the stack omits.
+ */
 export function recordDeclaration<T extends object>(declared: T, entry: Entry): T {
   declaredAt.set(declared, traceAbove(entry));
   return declared;
@@ -48,7 +52,7 @@ function traceAbove(entry: Entry): Trace {
   return trace;
 }
 
-/** A kernel function that runs with `gpu` when plain JavaScript calls it. */
+/** Declares a kernel function that runs with `gpu` when plain JavaScript calls it. */
 export function functionRunOn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   gpu: Gpu,
   definition: FunctionDefinition<P, E, R>,
@@ -87,6 +91,7 @@ export function checkEnvironment(owner: string, env: Environment | EnvironmentLi
   }
 }
 
+/** A kernel function as declared, before it is made callable. */
 export interface DeclaredFunction<P extends FunctionParams> {
   readonly run: (...args: never[]) => unknown;
   readonly functionName: string;
@@ -99,6 +104,7 @@ export interface DeclaredFunction<P extends FunctionParams> {
   readonly entry: Entry;
 }
 
+/** Makes a callable kernel function from its declaration. */
 export function declareFunction<P extends FunctionParams, R extends FunctionResult>(
   declared: DeclaredFunction<P>,
 ): KernelFunction<P, R> {

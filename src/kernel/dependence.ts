@@ -3,11 +3,11 @@ import { analyseUniformity } from "./uniform.ts";
 import { bodies } from "./visit.ts";
 
 /**
- * Tells for each element of a kernel's only buffer that it stores to by a constant index: whether what is stored
+ * Tells for each element of a kernel's only buffer that is stored to by a constant index whether the stored value
  * depends on scalar parameter `id`.
  *
- * The parameter is replaced by a number of its own for each work item: what is then the same for all of them does not
- * depend on it. Verified: test/kernel/dependence.
+ * The analysis gives the parameter a different value in each work item; a value that is uniform even so does not depend
+ * on it. Verified: test/kernel/dependence.
  */
 export function storesThatDepend(ir: KernelIR, id: number): ReadonlyMap<number, boolean> {
   const varied = { ...ir, body: vary(ir.body, id) as readonly Stmt[] };

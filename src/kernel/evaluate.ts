@@ -3,9 +3,8 @@ import { interpret, type InterpreterArguments } from "./interpret/index.ts";
 import type { KernelIR } from "./ir.ts";
 
 /**
- * Runs one item of a kernel on the host within so many rounds of its loops, changing the arrays among `args`: slow,
- * and for code that plain JavaScript could
- * not stop. Whether it came to its end.
+ * Runs one item of a kernel on the host within a number of loop rounds, changing the arrays among `args`, and returns
+ * whether it finished. It is slow, and meant for code that plain JavaScript could not stop.
  */
 export function runWithin(ir: KernelIR, args: InterpreterArguments, rounds: number): boolean {
   try {

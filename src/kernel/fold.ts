@@ -1,6 +1,7 @@
 /** Arithmetic on constants, with JavaScript's own meaning; types are checked where the result is used. */
 import type { BinaryOp, CompareOp } from "./ir.ts";
 
+/** Returns the value of a binary operation on constants; null where it must not be folded. */
 export function foldBinary(op: BinaryOp, a: number, b: number): number | null {
   switch (op) {
     case "add":
@@ -32,6 +33,7 @@ export function foldBinary(op: BinaryOp, a: number, b: number): number | null {
   }
 }
 
+/** Returns the value of a comparison of constants. */
 export function foldCompare(op: CompareOp, a: number | boolean, b: number | boolean): boolean {
   switch (op) {
     case "lt":

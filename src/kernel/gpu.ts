@@ -34,15 +34,15 @@ export interface Gpu {
   sharedI32(length: number): Numbers<"i32">;
   sharedU32(length: number): Numbers<"u32">;
   /**
-   * `length` elements of a shared array, a constant, from the i32 `from` on, as an array: where a workgroup works on
-   * several things side by side.
+   * Returns `length` (a constant) elements of a shared array from the i32 `from` on, as an array, for workgroups that
+   * work on several things side by side.
    */
   part<E extends ElementType>(shared: Numbers<E>, from: number, length: number): Numbers<E>;
 
   /**
-   * Returns 0, or the number of the loop, from 1, in `KernelIR.countedLoops` that has spent the kernel's `loopBudget`
-   * in this item, so that what the function gave means nothing. An i32. From then on the item's counted loops end at
-   * once.
+   * Returns 0, or the number (from 1, in `KernelIR.countedLoops`) of the loop that has exceeded the kernel's
+   * `loopBudget` in this item, so that the function's result is meaningless. From then on the item's counted loops end
+   * at once.
    */
   endlessLoop(): number;
 
@@ -50,15 +50,14 @@ export interface Gpu {
   /** Rounds to nearest, ties to even. */
   nearest(x: number): number;
   /**
-   * Returns 1/x to 2 ulp where x and 1/x are normal: on a GPU fewer operations than the division, which has to round
-   * correctly and to treat all numbers. Elsewhere 1/x, or NaN (of 0, ±∞), or 0 (where 1/x is subnormal). On a CPU, and
-   * with `fma: "exact"`, it is the division.
+   * Returns 1/x to 2 ulp where x and 1/x are normal. On a GPU this takes fewer operations than the division, which
+   * rounds correctly for all numbers. Elsewhere it is 1/x, or NaN (for 0, ±∞), or 0 (where 1/x is subnormal). On a CPU,
+   * and with `fma: "exact"`, it is the division.
    */
   reciprocal(x: number): number;
   /**
-   * Returns max(x, 0); of NaN it is NaN or 0. CUDA in f64 takes one integer operation on the high word, where a
-   * comparison and a selection are three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0; never with
-   * `fma: "exact"`.
+   * Returns max(x, 0); for NaN it is NaN or 0. On CUDA in f64 it takes one integer operation on the high word instead
+   * of three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0, but never with `fma: "exact"`.
    */
   positivePart(x: number): number;
   copysign(magnitude: number, sign: number): number;
@@ -72,7 +71,7 @@ export interface Gpu {
    * Returns x with the low half of its significand cleared, so that headBits(x)² is exact; in f32x2 the nearest f32.
    */
   headBits(x: number): number;
-  /** The high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
+  /** Returns the high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
   mulHigh(a: number, b: number): number;
   popcount(x: number): number;
   erf(x: number): number;
@@ -94,9 +93,8 @@ export interface Gpu {
   atomicStore(array: Numbers<"i32"> | Numbers<"u32">, index: number, value: number): void;
 
   /**
-   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`, and
-   * goes on: on CUDA memory is read while the item computes, elsewhere at once. `at` and `index` are multiples of
-   * `words`. See `awaitFetches`.
+   * Starts to copy `words` elements (1, 2 or 4) from a buffer to a shared array, `shared[at …] = buffer[index …]`:
+   * asynchronously on CUDA, at once elsewhere. `at` and `index` are multiples of `words`. See `awaitFetches`.
    */
   fetch<E extends ElementType>(
     shared: Numbers<E>,
@@ -107,16 +105,16 @@ export interface Gpu {
   ): void;
 
   /**
-   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`: what an item has fetched since its last one is a group,
-   * and all but the newest `n` groups of each item, a constant, are in the shared arrays after it.
+   * A barrier of the workgroup, `yield gpu.awaitFetches(n)`. The fetches of an item since its last one form a group;
+   * after the barrier all groups but the newest `n` (a constant) of each item have arrived.
    */
   awaitFetches(n: number): Collective;
 
   // Collectives: yielded, `const y = yield gpu.shuffleDown(x, 1)`; a bare `yield` is a workgroup barrier.
   shuffle(x: number, lane: number): Collective;
   /**
-   * The item's x from `distance` lanes below. With a `width`, a constant power of two, lanes exchange within each such
-   * run of a subgroup; an item to whom nobody is so near gets its own x.
+   * Returns the item's x from `distance` lanes below. With a `width`, a constant power of two, lanes exchange within
+   * each such part of a subgroup; an item without a source lane gets its own x.
    */
   shuffleUp(x: number, distance: number, width?: number): Collective;
   shuffleDown(x: number, distance: number, width?: number): Collective;

@@ -6,6 +6,7 @@ import { erf, erfc } from "./math/erf.ts";
 import { inverseNormalCdf } from "./math/normal-inverse.ts";
 import { normalCdf, normalPdf } from "./math/normal.ts";
 
+/** The `gpu` argument of bodies that run as plain JavaScript in f64. */
 export const hostGpu: Gpu = Object.freeze({ ...hostScalars, erf, erfc, normalCdf, normalPdf, inverseNormalCdf });
 
 /** Runs a kernel without barriers and shared memory as plain JavaScript in f64, one item after another. */

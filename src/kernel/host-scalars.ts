@@ -20,13 +20,14 @@ function fromBits(b: bigint): number {
   return word.getFloat64(0);
 }
 
-/** Rounds to nearest, ties to even. Adding and taking away 2⁵² rounds so, in JavaScript as in IEEE 754. */
+/** Rounds to the nearest integer, ties to even, by adding and subtracting 2⁵². */
 export function nearest(x: number): number {
   if (!(Math.abs(x) < 2 ** 52)) return x;
   const rounded = Math.abs(x) + 2 ** 52 - 2 ** 52;
   return copysign(rounded, x);
 }
 
+/** Returns the magnitude of one number with the sign of another. */
 export function copysign(magnitude: number, sign: number): number {
   const negative = sign < 0 || Object.is(sign, -0) || (Number.isNaN(sign) && bits(sign) >> 63n === 1n);
   return negative ? -Math.abs(magnitude) : Math.abs(magnitude);
@@ -62,7 +63,7 @@ export function ldexp(x: number, n: number): number {
   return y * powerOfTwo(k);
 }
 
-/** Returns floor(log2 |x|) for normal x; from the exponent field, whatever x is. */
+/** Returns floor(log2 |x|) for normal x; for any x its exponent field. */
 export function exponent(x: number): number {
   word.setFloat64(0, x);
   return ((word.getUint32(0) >>> 20) & 0x7ff) - 1023;
@@ -80,10 +81,12 @@ export function headBits(x: number): number {
   return word.getFloat64(0);
 }
 
+/** Returns the high 32 bits of the product of two u32. */
 export function mulHigh(a: number, b: number): number {
   return Number((BigInt(a >>> 0) * BigInt(b >>> 0)) >> 32n);
 }
 
+/** Returns the number of bits set in a u32. */
 export function popcount(x: number): number {
   let v = x - ((x >>> 1) & 0x55555555);
   v = (v & 0x33333333) + ((v >>> 2) & 0x33333333);
@@ -113,7 +116,7 @@ function unavailable(name: string): () => never {
   };
 }
 
-/** `Gpu` but for the functions that are themselves written in the kernel language. */
+/** The members of `Gpu` except those that are themselves written in the kernel language. */
 export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   precision: "f64" as const,
 

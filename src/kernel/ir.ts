@@ -13,13 +13,13 @@
  */
 
 /**
- * The machine type of `real`. `f32x2` is emulated double, for WebGPU, which has no f64: a real is the sum of two f32,
- * of which the second is at most half a unit in the last place of the first. So it has at least 48 significant bits,
- * and the exponents of f32.
+ * The machine type of `real`. `f32x2` is emulated double precision for WebGPU, which has no f64: a real is the
+ * unevaluated sum of two f32, the second at most half a unit in the last place of the first, with at least 48
+ * significant bits and the exponents of f32.
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
-/** The type of reals outside the kernel, in host arrays and by a buffer's `element`: a pair is an f64 there. */
+/** Returns the type of reals outside the kernel, in host arrays and as a buffer's `element`: a pair is an f64 there. */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
 /** The type of a value in a kernel. */
@@ -27,42 +27,46 @@ export type ScalarType = "real" | "i32" | "u32" | "bool";
 /** The type of an element of an array in a kernel. */
 export type ElementType = "real" | "i32" | "u32";
 
-/** The place of something in the kernel's source: 1-based line and column, and the function it is in. */
+/** A place in a kernel's source: 1-based line and column, and the function's index. */
 export interface Place {
   readonly line: number;
   readonly column: number;
   readonly source: number; // index into KernelIR.sources
 }
 
-/** One parsed function's text, for messages and for comments in generated code. */
+/** The text of one parsed function, for messages and for comments in generated code. */
 export interface SourceText {
   readonly name: string;
   readonly text: string;
-  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
+  /** Returns the place of the declaration, "path/to/file.ts:12:5", where known. */
   readonly declared: () => string | undefined;
 }
 
+/** A local variable of a kernel. */
 export interface Local {
   readonly name: string; // for readable generated code only; not unique
   readonly type: ScalarType;
 }
 
+/** A scalar parameter of a kernel. */
 export interface ScalarParam {
   readonly name: string;
   readonly type: ScalarType;
 }
 
+/** A buffer parameter of a kernel. */
 export interface BufferParam {
   readonly name: string;
   readonly element: ElementType;
   readonly access: "read" | "write"; // "write" may be read too
   /**
-   * True where it is touched by an atomic operation somewhere; then every access is atomic in languages that demand it.
+   * True where the buffer is accessed by an atomic operation somewhere; languages may then require all accesses to be
+   * atomic.
    */
   readonly atomic: boolean;
 }
 
-/** A fixed-size array private to the work item, or shared by its workgroup. Contents start undefined. */
+/** A fixed-size array of a work item or a workgroup, initially undefined. */
 export interface FixedArray {
   readonly name: string;
   readonly element: ElementType;
@@ -70,12 +74,13 @@ export interface FixedArray {
   readonly atomic: boolean; // only ever true for workgroup arrays
 }
 
-/** `id` indexes KernelIR.buffers, .privates or .workgroups. */
+/** A reference to an array: `id` is an index of KernelIR.buffers, .privates or .workgroups. */
 export interface ArrayRef {
   readonly space: "buffer" | "private" | "workgroup";
   readonly id: number;
 }
 
+/** A unary operation. */
 export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; neg: real, i32
 /**
  * A binary operation. On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %),
@@ -84,9 +89,12 @@ export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; 
  * (div INT_MIN by −1 wraps); and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
  */
 export type BinaryOp = "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr";
+/** A comparison. */
 export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne also on bool; IEEE on reals
 
-/** Functions of scalars that every back end supplies itself. Argument types as given; the result is `type`. */
+/**
+ * The functions of scalars that every back end implements itself. Argument types are as given; the result has `type`.
+ */
 export type IntrinsicOp =
   | "sqrt" // real → real, correctly rounded in f64
   | "reciprocal" // 1/x to 2 ulp where x and 1/x are normal; else exact, or NaN, or 0 for what is subnormal
@@ -108,7 +116,7 @@ export type IntrinsicOp =
   | "clz" // u32 or i32 → i32
   | "popcount";
 
-/** An i32 value fixed by the launch. The workgroup's size is a constant and never appears. */
+/** An i32 value given by the launch, such as the item's number. The workgroup's size is a constant instead. */
 export type IndexOp =
   | "globalId" // 0 … items−1
   | "localId"
@@ -117,6 +125,7 @@ export type IndexOp =
   | "subgroupLane"
   | "subgroupSize";
 
+/** An expression of the IR. */
 export type Expr =
   | { readonly kind: "const"; readonly type: ScalarType; readonly value: number | boolean }
   | { readonly kind: "local"; readonly type: ScalarType; readonly id: number }
@@ -138,6 +147,7 @@ export type Expr =
   | { readonly kind: "intrinsic"; readonly type: ScalarType; readonly op: IntrinsicOp; readonly args: readonly Expr[] }
   | { readonly kind: "index"; readonly type: "i32"; readonly op: IndexOp };
 
+/** An atomic operation. */
 export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange" | "compareExchange" | "load" | "store";
 
 /**
@@ -147,6 +157,7 @@ export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange"
  */
 export type SubgroupOp = "shuffle" | "shuffleUp" | "shuffleDown" | "shuffleXor" | "broadcast" | "add" | "min" | "max";
 
+/** A statement of the IR. */
 export type Stmt = { readonly place: Place } & (
   | { readonly kind: "assign"; readonly local: number; readonly value: Expr }
   | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Expr; readonly value: Expr }
@@ -196,15 +207,14 @@ export type Stmt = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Expr;
       readonly operand: Expr | null; // i32; null for the reductions
-      /** The lanes of a run that shuffles do not leave, a power of two; undefined: the subgroup's. */
+      /** The number of lanes, a power of two, within which shuffles stay; undefined: the subgroup. */
       readonly width?: number;
       readonly result: number;
     }
 );
 
 /**
- * The properties of a kernel that devices and launches have to know: all that is kept of the IR once the kernel has
- * been compiled.
+ * The properties of a kernel that devices and launches need after compilation, when the rest of the IR is discarded.
  */
 export interface KernelSignature {
   readonly name: string;
@@ -213,31 +223,34 @@ export interface KernelSignature {
   readonly buffers: readonly BufferParam[];
   readonly privates: readonly FixedArray[];
   readonly workgroups: readonly FixedArray[];
-  /** The number of items per workgroup: a compile-time constant. */
+  /** The number of items per workgroup, a compile-time constant. */
   readonly groupSize: number;
   /**
-   * True where items of a workgroup must run together: it has a barrier, a subgroup operation, a workgroup array, or
-   * asks for its local or group index. Such kernels are launched by `groups`; all others by `items`, and items beyond
-   * the count never run.
+   * True where items of a workgroup must run together: the kernel has a barrier, a subgroup operation or a workgroup
+   * array, or uses its local or group index. Such kernels are launched by `groups`; all others by `items`, and items
+   * beyond the count never run.
    */
   readonly cooperative: boolean;
 }
 
+/** Returns the properties of a kernel that devices and launches need. */
 export function signatureOf(ir: KernelIR): KernelSignature {
   const { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative } = ir;
   return { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative };
 }
 
+/** The intermediate representation of a kernel for one precision. */
 export interface KernelIR extends KernelSignature {
   readonly locals: readonly Local[];
   /**
-   * The number of workgroups a multiprocessor shall have room for at once, a hint; undefined: the compiler's choice.
+   * A hint of the number of workgroups that a multiprocessor shall have room for at once; undefined: the compiler's
+   * choice.
    */
   readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**
-   * The loops that spend the kernel's `loopBudget`, by the number that `endlessLoop` gives, less one. Nothing that a
-   * back end looks at.
+   * The loops that consume the kernel's `loopBudget`, in the order of the numbers that `endlessLoop` returns. Back ends
+   * ignore it.
    */
   readonly countedLoops?: readonly Place[];
   readonly sources: readonly SourceText[];

@@ -23,7 +23,7 @@ export interface BufferDeclaration<E extends ElementType = ElementType, A extend
   readonly access: A;
 }
 
-/** Declarations by name: the fields of a record, or the arguments of a function that is called with one record. */
+/** The declarations by name of a record's fields, or of the arguments of a function that is called with one record. */
 export type Fields = { readonly [name: string]: Declaration };
 
 /** A record type: reals, integers, booleans, arrays and other records by name. See `record`. */
@@ -107,7 +107,8 @@ export function checkFieldNames(owner: string, fields: object): void {
 }
 
 /**
- * The value of a declared parameter or field inside a body. Only the name that a record was declared by may change it.
+ * The value of a declared parameter or field inside a body; only the variable that a record was declared with may
+ * change it.
  */
 export type ValueOf<D extends Declaration> =
   D extends ScalarDeclaration<infer T>
@@ -154,12 +155,12 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
 
 /**
  * A value that kernels and functions know at compile time: a constant, a function, a list of such values, or several by
- * name; undefined stands for an optional function that is not there.
+ * name; undefined stands for an absent optional function.
  */
 export type EnvironmentValue = EnvironmentEntry | EnvironmentList;
-/** Values that kernels and functions know at compile time, which `for (const entry of list)` runs over. */
+/** A list of compile-time values, over which `for (const entry of list)` is unrolled. */
 export type EnvironmentList = readonly EnvironmentEntry[];
-/** A constant, a function, or several of them by name, as a list has them. */
+/** An entry of a compile-time list: a constant, a function, or several of them by name. */
 export type EnvironmentEntry = KnownValue | Readonly<Record<string, KnownValue>>;
 type KnownValue = number | boolean | string | FunctionSpec | undefined;
 /** Values by name that kernels and functions know at compile time. */
@@ -191,29 +192,29 @@ type Widened<T> = T extends FunctionSpec | undefined
 /** The values of the environment inside the body. */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
 
-/** The result of a kernel function: one value, or several in a record; nothing if it only writes arrays. */
+/** The result of a kernel function: one value, or several in a record; undefined if it only writes arrays. */
 export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
 /** Several results of a kernel function, by name. */
 export type ResultRecord = { readonly [name: string]: ResultValue };
 /** The results of a kernel function that is not a generator. */
 export type Results = ResultValue | undefined | void;
-/** A generator where the function has barriers: called with `yield* f(…)`. */
+/** The result of a kernel function, or a generator where the function has barriers and is called with `yield* f(…)`. */
 export type FunctionResult = Results | KernelBody<Results>;
 
 /** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
-/** A kernel function as the front end sees it, whatever its parameters and results are. */
+/** A kernel function of any parameters and results, as the front end sees it. */
 export interface FunctionSpec {
   readonly kind: "function";
   readonly functionName: string;
   readonly params: FunctionParams;
-  /** Names of the arguments where the body takes one object of them (`userFunction`), else undefined. */
+  /** The names of the arguments where the body takes them as one object (`userFunction`), otherwise undefined. */
   readonly argumentNames: readonly string[] | undefined;
   readonly env: Environment;
   /** The text of the function, `(…) => …` or a method, as the front end parses it. */
   readonly source: string;
-  /** The literals that its last parameters stand for (`liftLiterals`), else undefined. */
+  /** The literals that have become its last parameters (`liftLiterals`), otherwise undefined. */
   readonly lifted?: LiftedLiterals | undefined;
   /**
    * The way in which a function that the user of a solver named in `functions` was written: as a plain one, `(S, t) =>
@@ -222,7 +223,7 @@ export interface FunctionSpec {
   readonly userWritten?: "plain" | "declared" | undefined;
 }
 
-/** The literals of a function that have become parameters of it. */
+/** The literals of a function that have become its parameters. */
 export interface LiftedLiterals {
   /** The number of the parameter by place and value, counted from the first that stands for a literal. */
   readonly places: ReadonlyMap<string, number>;
@@ -231,16 +232,15 @@ export interface LiftedLiterals {
 }
 
 /**
- * A kernel function by how it is called, for what takes or builds one:
+ * The type of a kernel function by its call signature:
  *
  *     function assemble(variant: Variant): FunctionOf<(of: { mesh: ValueOf<typeof Mesh>; rate: number }) => Row>
  */
 export type FunctionOf<F extends (...args: never) => FunctionResult> = FunctionSpec & F;
 
 /**
- * A function that kernels may call; inlined where it is called. Calling it from plain JavaScript runs it in f64.
- * `params` are positional, a tuple of declarations, which `body` destructures as an array; or declarations by name,
- * which a call passes as one record and `body` destructures by name.
+ * A function that kernels may call, inlined at each call. Called from plain JavaScript, it runs in f64. `params` are
+ * positional (a tuple, which `body` destructures as an array) or named (one record, which `body` destructures by name).
  */
 export interface KernelFunction<
   P extends FunctionParams = ParamTuple,
@@ -267,12 +267,10 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
   body(args: BodyArgument<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
 }
 
-/** Workgroups that a multiprocessor shall have room for at once, in every precision or in some. */
+/** The number of workgroups that a multiprocessor shall have room for at once, in all precisions or by precision. */
 export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
 
-/**
- * A numerical kernel: the work of one item, for a launch over many. A specification: frozen, device-free, cacheable.
- */
+/** A numerical kernel: the work of one item of a launch. It is a specification: frozen, device-free, cacheable. */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
   readonly name: string;

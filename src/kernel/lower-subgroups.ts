@@ -5,6 +5,7 @@
 import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, Stmt, SubgroupOp } from "./ir.ts";
 import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
 
+/** The options of replacing subgroup operations. */
 export interface SubgroupLowering {
   /** The number of items of a subgroup: a power of two. */
   readonly size: number;
@@ -14,6 +15,10 @@ export interface SubgroupLowering {
 
 const SUBGROUP_INDEX = (x: Expr): boolean => x.kind === "index" && (x.op === "subgroupLane" || x.op === "subgroupSize");
 
+/**
+ * Returns a kernel with subgroup operations replaced by exchanges through workgroup memory, for devices without
+ * subgroups of the needed size.
+ */
 export function lowerSubgroups(ir: KernelIR, options: SubgroupLowering): KernelIR {
   const used = someStmt(ir.body, (s) => s.kind === "subgroup" || operands(s).some((x) => someExpr(x, SUBGROUP_INDEX)));
   return used ? new Lowering(ir, options).run() : ir;

@@ -10,9 +10,9 @@ export interface Collective {
 }
 
 /**
- * An array inside a kernel; `length` of a buffer is a run-time i32, of every other array a constant. The two symbols
- * exist in types only: by them the TypeScript compiler tells arrays of reals from arrays of integers, and arrays that
- * may be written from those that are only read. Typed arrays of plain JavaScript are assignable to all of them.
+ * An array inside a kernel; `length` is a run-time i32 for a buffer and a constant for other arrays. The two symbols
+ * exist in types only and let the TypeScript compiler distinguish arrays of reals from arrays of integers, and writable
+ * from read-only arrays. Typed arrays of plain JavaScript are assignable to all of them.
  */
 export interface Numbers<E extends ElementType = ElementType> {
   [index: number]: number;

@@ -8,8 +8,8 @@ const MAX_LENGTH = 16;
 type Parts = Pick<KernelIR, "body" | "locals" | "privates">;
 
 /**
- * The same code with a local for each element of those private arrays. Values stay the same to the bit; what is read
- * before it is written is undefined in either form. Cost: linear in the code.
+ * Returns the same code with small private arrays replaced by a local for each element. Values stay the same to the
+ * bit; an element read before it is written is undefined in either form. Cost: linear in the code.
  */
 export function withoutSmallArrays({ body, locals, privates }: Parts): Parts {
   const kept = privates.map(({ length }) => length > MAX_LENGTH);

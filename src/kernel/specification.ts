@@ -3,8 +3,8 @@ import { keyOf } from "../remembered.ts";
 import type { FunctionSpec, Kernel } from "./language.ts";
 
 /**
- * Returns a text that is equal for two kernels only if they compute the same. It costs no parsing, so it finds a
- * compiled kernel on disk. Two different texts may still mean the same computation, which `canonicalText` tells.
+ * Returns a text that is equal for two kernels only if they compute the same. It costs no parsing, and is used to find
+ * compiled kernels on disk. Kernels with different texts may still compute the same, which `canonicalText` reveals.
  */
 export function specificationText({
   name,

@@ -3,7 +3,10 @@
  */
 import type { Stmt } from "./ir.ts";
 
-/** One statement list. A loop has two: `init`, test and `update` together, and the body inside that. */
+/**
+ * A list of statements in the analysis of uniformity. A loop has two: `init`, test and `update` together, and the body
+ * inside that.
+ */
 export interface Block {
   readonly parent: Block | null;
   readonly depth: number;
@@ -13,20 +16,21 @@ export interface Block {
   region: Block;
 }
 
-/** The list of every mention of one local. */
+/** The mentions of one local, by block. */
 export interface Mentions {
   home: Block;
   readonly first: { readonly block: Block; readonly write: boolean };
   readonly writes: Block[];
 }
 
+/** Returns a block within `parent`. */
 export function newBlock(parent: Block | null, of: Stmt | null): Block {
   const block = { parent, depth: parent === null ? 0 : parent.depth + 1, of } as Block;
   block.region = block;
   return block;
 }
 
-/** The innermost block around both. */
+/** Returns the innermost block around both. */
 export function common(a: Block, b: Block): Block {
   let x = a;
   let y = b;

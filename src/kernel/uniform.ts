@@ -10,10 +10,12 @@ import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts
 import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
 
 /**
- * The shape of a value over the work items; contiguous: an i32 or u32 that is a uniform number plus the item's number.
+ * The shape of a value over the work items: the same for all (uniform), a uniform number plus the item's number
+ * (contiguous), or any other (varying).
  */
 export type Shape = "uniform" | "contiguous" | "varying";
 
+/** The parts of a loop in which items may diverge. */
 export interface LoopDivergence {
   /** Items leave by the test, by a break, skip by a continue, at different times. */
   readonly test: boolean;
@@ -21,6 +23,7 @@ export interface LoopDivergence {
   readonly continue: boolean;
 }
 
+/** The results of the uniformity analysis of a kernel. */
 export interface Uniformity {
   readonly locals: readonly Shape[];
   /**
@@ -33,6 +36,7 @@ export interface Uniformity {
   divergent(s: Stmt): boolean;
 }
 
+/** The options of the uniformity analysis. */
 export interface UniformityOptions {
   /**
    * Loads at a uniform index of memory that the kernel also writes: "uniform" if items that run together read the same
@@ -44,6 +48,7 @@ export interface UniformityOptions {
 /** The knowledge of a local so far; `none` until its first assignment has been seen. */
 type Known = Shape | "none";
 
+/** Finds which values and conditions of a kernel are the same for all work items. */
 export function analyseUniformity(ir: KernelIR, options: UniformityOptions): Uniformity {
   const analysis = new Analysis(ir, options);
   while (analysis.pass()) {

@@ -20,9 +20,8 @@ const maxUnrolledByNvcc = 32_768;
 const maxUnrolledSum = 4096;
 
 /**
- * Tells whether a loop is worth unrolling on CUDA: it indexes private arrays, or products of workgroup arrays are
- * summed in private ones: the loads of one step then overlap the sums of the step before, and the loop's own
- * instructions go. Elsewhere nvcc decides by itself.
+ * Tells whether a loop is worth unrolling on CUDA: it indexes private arrays, or sums products of workgroup arrays in
+ * private ones, so that loads overlap the sums of the step before. nvcc decides about other loops.
  */
 export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
@@ -36,7 +35,7 @@ const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
 /** The number of operations that one of a pair comes to, of which compilers get to see as many. */
 const PAIR_OPERATIONS = 16;
 
-/** The kernel with its counted loops that index small private arrays unrolled, inner ones first. */
+/** Returns a kernel with counted loops that index small private arrays unrolled, inner ones first. */
 export function unrollLoops(ir: KernelIR): KernelIR {
   const isSmall = ({ length }: FixedArray): boolean => length <= LARGEST_IN_REGISTERS[ir.precision];
   if (!ir.privates.some(isSmall)) return ir;

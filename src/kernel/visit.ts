@@ -1,6 +1,7 @@
 /** Traversal of the IR, shared by analyses and back ends. */
 import type { Expr, Stmt } from "./ir.ts";
 
+/** Returns the operands of an expression. */
 export function children(e: Expr): readonly Expr[] {
   switch (e.kind) {
     case "const":
@@ -27,6 +28,7 @@ export function children(e: Expr): readonly Expr[] {
   }
 }
 
+/** Returns an expression with its operands mapped. */
 export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
   switch (e.kind) {
     case "const":
@@ -53,7 +55,7 @@ export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
   }
 }
 
-/** The expressions a statement evaluates itself, in order; not those of statements inside it. */
+/** Returns the expressions that a statement evaluates itself, in order, without those of statements inside it. */
 export function operands(s: Stmt): readonly Expr[] {
   switch (s.kind) {
     case "assign":
@@ -79,14 +81,14 @@ export function operands(s: Stmt): readonly Expr[] {
   }
 }
 
-/** The statement lists inside a statement, in the order they first run. */
+/** Returns the statement lists inside a statement, in the order in which they first run. */
 export function bodies(s: Stmt): readonly (readonly Stmt[])[] {
   if (s.kind === "if") return [s.then, s.else];
   if (s.kind === "loop") return [s.init, s.body, s.update];
   return [];
 }
 
-/** A statement with its expressions and the statement lists inside it replaced. */
+/** Returns a statement with its expressions and inner statement lists mapped. */
 export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: readonly Stmt[]) => Stmt[]): Stmt {
   const maybe = (e: Expr | null): Expr | null => (e === null ? null : expression(e));
   switch (s.kind) {
@@ -113,21 +115,24 @@ export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: re
   }
 }
 
-/** The local a statement assigns itself, or null. */
+/** Returns the local that a statement assigns itself, or null. */
 export function assigned(s: Stmt): number | null {
   if (s.kind === "assign") return s.local;
   if (s.kind === "atomic" || s.kind === "subgroup") return s.result;
   return null;
 }
 
+/** Tells whether a test holds for any statement, including inner ones. */
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => test(s) || bodies(s).some((body) => someStmt(body, test)));
 }
 
+/** Tells whether a test holds for any subexpression. */
 export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
   return test(e) || children(e).some((child) => someExpr(child, test));
 }
 
+/** Calls a function for each statement, including inner ones. */
 export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
   for (const s of list) {
     f(s);
@@ -135,6 +140,7 @@ export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
   }
 }
 
+/** Calls a function for each subexpression. */
 export function forEachExpr(e: Expr, f: (e: Expr) => void): void {
   f(e);
   for (const child of children(e)) forEachExpr(child, f);
@@ -148,7 +154,7 @@ export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): bo
   });
 }
 
-/** The number of nodes of expressions and statements: a measure of the code that they become. */
+/** Returns the number of nodes of expressions and statements, a measure of code size. */
 export function weight(list: readonly Stmt[]): number {
   let total = 0;
   for (const s of list) total += statementWeight(s);

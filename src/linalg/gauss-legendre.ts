@@ -1,7 +1,7 @@
 /** Gauss–Legendre quadrature on the host. */
 import { cosPi } from "../elementary.ts";
 
-/** Nodes and weights on [−1, 1]. */
+/** A quadrature rule: nodes and weights on [−1, 1]. */
 export interface Rule {
   readonly nodes: Float64Array;
   readonly weights: Float64Array;
@@ -11,8 +11,9 @@ export interface Rule {
 const rules = new Map<number, Rule>();
 
 /**
- * The n-point rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k + ¾)/(n + ½)), and
- * 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun, 25.4.29.
+ * Returns the n-point Gauss–Legendre rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k +
+ * ¾)/(n + ½)), and 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun,
+ * 25.4.29.
  */
 export function gaussLegendre(n: number): Rule {
   const known = rules.get(n);

@@ -10,15 +10,15 @@ function shownType(value: unknown): string {
   return typeof value === "object" ? `an object (${value.constructor?.name ?? "no class"})` : `a ${typeof value}`;
 }
 
-/** Checks data, which may have other fields, too. @throws SpecError for what is no object */
+/** Checks an object of data, which may have other fields, too. @throws SpecError for anything but an object */
 export function givenObject(who: string, given: object, fields: readonly string[]): void {
   if (typeof given === "object" && given !== null && !Array.isArray(given)) return;
   throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields.join(", ")}`);
 }
 
 /**
- * Checks options: those that are not known would otherwise be ignored in silence.
- * @throws SpecError for what is no object, or has another field
+ * Checks options, so that unknown ones are not ignored silently. @throws SpecError for anything but an object, or an
+ * unknown field
  */
 export function knownFields(who: string, given: object, known: readonly string[]): void {
   givenObject(who, given, known);
@@ -26,13 +26,13 @@ export function knownFields(who: string, given: object, known: readonly string[]
   if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
 }
 
-/** Checks that a value is a list of numbers. @throws SpecError for what is no list of numbers */
+/** Checks that a value is a list of numbers. @throws SpecError */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
   throw new SpecError(`${who}: ${name}: got ${shownType(value)}, expected an array of numbers`);
 }
 
-/** Checks that a value is a buffer of a device. @throws ShapeError for what is no buffer of a device */
+/** Checks that a value is a buffer of a device. @throws ShapeError */
 export function givenBuffer(who: string, name: string, value: DeviceBuffer): void {
   if (typeof value === "object" && value !== null && "element" in value && "device" in value) return;
   throw new ShapeError(

@@ -20,7 +20,7 @@ export {
   type ZeroRate,
   zeroRate,
 } from "./rates.ts";
-export type { RatesModel, VasicekOrCir } from "./short-rate.ts";
+export type { RatesModel } from "./short-rate.ts";
 export {
   alphaOf,
   decreasingAt,
@@ -41,7 +41,6 @@ export {
   staysZero,
   varianceOf,
   type Volatility,
-  type VolatilityNode,
 } from "./volatility.ts";
 export {
   afterDividend,
@@ -58,8 +57,7 @@ export {
   localSurface,
   rowMean,
   rowVolatility,
-  type SurfaceRow,
   surfaceVolatility,
 } from "./surface.ts";
 export type { Correlation, Underlying } from "./underlying.ts";
-export { type Affine, type AffineSpot, affineSpot } from "./affine.ts";
+export { type AffineSpot, affineSpot } from "./affine.ts";

@@ -62,6 +62,3 @@ interface AffineRate<K extends string> {
   readonly theta: number;
   readonly sigma: number;
 }
-
-/** A model of the short rate with constant parameters that have no curve. */
-export type VasicekOrCir = Extract<RatesModel, { readonly kind: "vasicek" | "cir" }>;

@@ -3,7 +3,7 @@ export { BLACK_SCHOLES_INPUTS, BLACK_SCHOLES_OUTPUTS, blackScholesKernel } from 
 export { HESTON_INPUTS, HESTON_OUTPUTS, hestonKernel } from "./heston.ts";
 export { logNormalOption } from "./log-normal.ts";
 export { hostNormalCdf } from "./normal.ts";
-export { CIR_OPTION, cirKernel, noncentralChiSquare } from "./cir-options.ts";
+export { CIR_OPTION, cirKernel } from "./cir-options.ts";
 export { cirBond, cirLogFactor, cirSlope, decay, vasicekBond } from "./short-rate.ts";
 /** @internal */
 export { cumulant, cumulantGradient, HestonModel, momentExplodes } from "./heston-cumulant.ts";

@@ -42,9 +42,7 @@ export const vasicekBond = fn({
   },
 });
 
-/**
- * B of the zero bond A·e^{−B·r} in Cox, Ingersoll and Ross' model, for γ = √(κ² + 2σ²).
- */
+/** B of the zero bond A·e^{−B·r} in Cox, Ingersoll and Ross' model, for γ = √(κ² + 2σ²). */
 export const cirSlope = fn({
   name: "cirSlope",
   params: { kappa: real, gamma: real, years: real },

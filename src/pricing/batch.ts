@@ -1,5 +1,13 @@
 import { allOf } from "../all-of.ts";
-import { unreadResult, type ParsedTrade, type Scenarios, type Trade, type TradeResult } from "../book/index.ts";
+import {
+  type MethodName,
+  type ParsedTrade,
+  type Scenarios,
+  type Trade,
+  type TradeResult,
+  unreadResult,
+} from "../book/index.ts";
+import { BookError } from "../errors.ts";
 import { Turns } from "../turns.ts";
 import type { Engine, SessionOf } from "./backend.ts";
 import { ResultColumns } from "./columns/result-columns.ts";
@@ -8,7 +16,15 @@ import { TradeColumns } from "./columns/trade-columns.ts";
 import { EuropeanTwins } from "./guard/european-twins.ts";
 import { Guard } from "./guard/guard.ts";
 import { priceConvertibles } from "./convertibles/index.ts";
-import { methodFor, nextMethodFor } from "./methods/choose.ts";
+import { convolution } from "./methods/convolution/convolution.ts";
+import { closedForm } from "./methods/closed-form/closed-form.ts";
+import { deterministic } from "./methods/deterministic/deterministic.ts";
+import { adi } from "./methods/adi/adi.ts";
+import { fdm } from "./methods/fdm/fdm.ts";
+import { sparseGrid } from "./methods/sparse-grid/sparse-grid.ts";
+import { integral } from "./methods/integral/integral.ts";
+import { montecarlo } from "./methods/montecarlo/montecarlo.ts";
+import { quantization } from "./methods/quantization/quantization.ts";
 import type { Batch, MethodPlan, PricingMethod } from "./methods/method.ts";
 import type { Settings } from "./options.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
@@ -58,14 +74,9 @@ function priceTogether(
       precision: engine.precision,
     };
     const run: Run = { batch, results, sessionOf, signal };
-    const rates = await priceRates(trades, firstIndex, { settings: setting, cases, engine, sessionOf, signal });
-    const convertibles = await priceConvertibles(trades, firstIndex, {
-      settings: setting,
-      cases,
-      engine,
-      sessionOf,
-      signal,
-    });
+    const others = { settings: setting, cases, engine, sessionOf, signal };
+    const rates = await priceRates(trades, firstIndex, others);
+    const convertibles = await priceConvertibles(trades, firstIndex, others);
     const chosen = await choose(trades, firstIndex, batch, results, signal);
     await priceBy(chosen, run);
     await guardResults(chosen, run);
@@ -175,20 +186,108 @@ async function choose(
   signal: AbortSignal | undefined,
 ): Promise<Map<PricingMethod, number[]>> {
   const turns = new Turns(signal);
-  const chosen = new Map<PricingMethod, number[]>();
+  const methods = new Map<number, PricingMethod>();
   for (let i = 0; i < trades.length; i++) {
     const parsed = trades[i];
     if (!parsed.ok || parsed.trade.kind !== undefined) continue;
     if (turns.due) await turns.take();
     try {
       batch.columns.add(i, parsed.trade, parsed.index ?? firstIndex + i);
-      const method = methodFor(batch, i);
-      const accepted = chosen.get(method);
-      if (accepted === undefined) chosen.set(method, [i]);
-      else accepted.push(i);
+      methods.set(i, methodFor(batch, i));
     } catch (error) {
       results.fail(i, error);
     }
   }
-  return chosen;
+  return byMethod([...methods.keys()], (trade) => methods.get(trade));
+}
+
+/** Every method of the book, by name: the compiler finds one that the book's format lists and nobody implements. */
+const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod & { readonly name: Name } } = {
+  "closed-form": closedForm,
+  deterministic,
+  integral,
+  fdm,
+  adi,
+  "sparse-grid": sparseGrid,
+  montecarlo,
+  quantization,
+  convolution,
+};
+
+export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
+
+/**
+ * The method for a trade: the cheapest that accepts it, or the one that was asked for.
+ * @throws BookError no method accepts the trade, or the one asked for does not
+ */
+export function methodFor(batch: Batch, trade: number): PricingMethod {
+  const { method: name } = batch.settings;
+  if (name === "auto") {
+    const best = cheapest(batch, trade);
+    if (best === undefined) throw refusal(batch, trade);
+    return best;
+  }
+  const named: PricingMethod = BY_NAME[name];
+  const wanted = batch.columns.severalFactors[trade] === 0 ? named : (named.ofSeveralFactors ?? named);
+  const answer = wanted.accepts(batch, trade);
+  if (typeof answer === "number") return wanted;
+  const others = METHODS.filter((one) => typeof one.accepts(batch, trade) === "number").map((one) => one.name);
+  const remedy = `expected method ${orList(["auto", ...others])}`;
+  throw new BookError(
+    placeOf(batch, trade),
+    `method "${wanted.name}" does not price this trade, it has ${answer}; ${remedy}`,
+  );
+}
+
+/** The cheapest method for a trade but for one that has failed; undefined where there is none, or one is asked for. */
+export function nextMethodFor(batch: Batch, trade: number, failed: PricingMethod): PricingMethod | undefined {
+  return batch.settings.method === "auto" ? cheapest(batch, trade, failed) : undefined;
+}
+
+function cheapest(batch: Batch, trade: number, failed?: PricingMethod): PricingMethod | undefined {
+  let best: PricingMethod | undefined;
+  let cost = Number.POSITIVE_INFINITY;
+  for (const method of METHODS) {
+    if (method === failed || method.minCost >= cost) continue;
+    const answer = method.accepts(batch, trade);
+    if (typeof answer === "number" && answer < cost) [best, cost] = [method, answer];
+  }
+  return best;
+}
+
+/**
+ * Returns the error of a trade that no method prices: first the reason of the method meant for such trades, then what
+ * those of the others say.
+ */
+function refusal(batch: Batch, trade: number): BookError {
+  const meant = methodMeantFor(batch.columns.tradeOf(trade));
+  const others = METHODS.filter(({ name }) => name !== meant).map(
+    (method) => `"${method.name}": ${method.accepts(batch, trade)}`,
+  );
+  return new BookError(
+    placeOf(batch, trade),
+    `it has ${BY_NAME[meant].accepts(batch, trade)}, which method "${meant}" does not price yet; the other methods ` +
+      `do not price this trade either (${others.join("; ")})`,
+  );
+}
+
+/** The method that would price a trade of this kind, whatever its details. */
+function methodMeantFor({ payoff, exercise, assets, volatility, underlying }: Trade): Exclude<MethodName, "auto"> {
+  if (payoff.kind === "swing") return "quantization";
+  if (payoff.kind === "average" || payoff.kind === "lookback") return "montecarlo";
+  if (volatility.kind === "stochasticLocal") return "montecarlo";
+  if (volatility.kind === "gaussianFactors") return exercise.kind === "european" ? "montecarlo" : "quantization";
+  const factors = (assets ?? [volatility]).length;
+  if (factors > MAX_AXES) return "montecarlo";
+  const isStochastic = volatility.kind === "heston" || volatility.kind === "sabr" || underlying.shortRate !== undefined;
+  return factors > 1 || isStochastic ? "adi" : "fdm";
+}
+
+/** Underlyings that finite differences take. */
+const MAX_AXES = 3;
+
+const placeOf = ({ columns }: Batch, trade: number): string => `trades[${columns.place[trade]}]`;
+
+function orList(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" or ");
 }

@@ -2,9 +2,9 @@ import type { BookContext, MethodName, ParsedTrade } from "../book/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
-import { methodFor } from "./methods/choose.ts";
+import { methodFor } from "./batch.ts";
 import type { NumberedOptions } from "./options.ts";
-import { settingsOf } from "./price-trades.ts";
+import { settingsOf } from "./price-book.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
 

@@ -5,8 +5,7 @@ export type { Greeks, Method, PricingOptions, BookProgress } from "./options.ts"
 /** @internal */
 export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";
 export { expectedCosts } from "./expected-costs.ts";
-export { priceBook } from "./price-book.ts";
-export { priceTrades } from "./price-trades.ts";
+export { priceBook, priceTrades } from "./price-book.ts";
 /** @internal */
 export { Backend } from "./backend.ts";
 /** @internal */
@@ -14,7 +13,7 @@ export { priceBatch } from "./batch.ts";
 /** @internal */
 export { lookAhead } from "./look-ahead.ts";
 /** @internal */
-export { settingsOf } from "./price-trades.ts";
+export { settingsOf } from "./price-book.ts";
 /** @internal */
 export { laterTrade } from "./later-trade.ts";
 export * from "./explain/index.ts";

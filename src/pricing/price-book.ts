@@ -1,7 +1,22 @@
-import { type Book, type BookReport, Totals, type TradeResult } from "../book/index.ts";
-import { type Device, withDevice } from "../device/index.ts";
-import { checkOptions, type PricingOptions } from "./options.ts";
-import { priceTrades } from "./price-trades.ts";
+import {
+  type Book,
+  type BookContext,
+  type BookReport,
+  type ParsedTrade,
+  type Scenarios,
+  Totals,
+  type TradeResult,
+} from "../book/index.ts";
+import { type Device, offeredPrecision, openDevice, withDevice } from "../device/index.ts";
+import { SpecError } from "../errors.ts";
+import type { Precision } from "../kernel/index.ts";
+import { Backend } from "./backend.ts";
+import { priceBatch } from "./batch.ts";
+import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
+import { underMovedQuotes } from "./moved-quotes.ts";
+import { lookAhead } from "./look-ahead.ts";
+import { checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
+import { within } from "../turns.ts";
 
 /**
  * Prices a book in memory. The same book gives the same numbers on any thread.
@@ -46,4 +61,204 @@ async function reportOf(book: Book, options: PricingOptions & { readonly device:
     ...(book.scenarios === undefined ? {} : { scenarios: book.scenarios }),
     results,
   };
+}
+
+/** The instances of a trade without scenarios: its value and error on two meshes, its bumps. */
+const INSTANCES_A_TRADE = 5;
+
+/**
+ * The smallest batch, without scenarios, that is worth its launches. Where threads share the work, such batches fill a
+ * device.
+ */
+const SMALL_BATCH = 512;
+/** The largest batch of one thread; of a device that several threads prepare work for, until these have started. */
+const LARGEST_BATCH = { alone: 16_384, shared: 2048 };
+
+/** The number of trades priced together by one thread: enough to fill the device twice, few enough to bound memory. */
+function usualBatch({ parallelism, parts }: Device): number {
+  const most = parts === undefined ? LARGEST_BATCH.alone : LARGEST_BATCH.shared;
+  return Math.min(Math.max(SMALL_BATCH, Math.ceil(parallelism * 0.4)), most);
+}
+
+/**
+ * Reduces a number of trades so that their instances stay as many: each further case of the scenarios adds two
+ * instances.
+ */
+function withScenarios(trades: number, scenarios: Scenarios | undefined): number {
+  const { time, volatility, rate } = scenarios ?? { time: [0], volatility: [0], rate: [0] };
+  const instances = INSTANCES_A_TRADE + 2 * (time.length * volatility.length * rate.length - 1);
+  return Math.ceil((trades * INSTANCES_A_TRADE) / instances);
+}
+
+/** The number of batches under way at once: one is prepared while the device works on the one before. */
+const BATCHES_UNDER_WAY = 2;
+
+/**
+ * A run is long once it has taken this many small batches: some 4,000 trades, which cost one core as much as it costs
+ * to start two threads that share the host's work (0.35 s each, most of it kernels and cold JavaScript). Started
+ * sooner, the threads make books of a few thousand trades more expensive, and slower where no core is idle.
+ */
+const LONG_RUN = 8;
+
+/**
+ * Prices a stream of trades in bounded memory, and yields results in the order of the trades, one batch at a time.
+ *
+ * * Memory depends on the batch and the number of threads, not on the length of the stream.
+ * * Trades are taken from the stream one or two batches ahead of the results.
+ * * In a long run on the CPU in Node, worker threads share the host's work. They are started by the first long run on a
+ *   device and end with the device. Two batches are then under way for each of them.
+ * * A trade that cannot be priced yields a failed result, and the run goes on.
+ *
+ * @param trades the trades, from `readTrades`, `Book.trades` or an async source of your own.
+ * @param context `asOf` and scenarios; a `Book` or a `BookHeader` is one.
+ * @param options the device, and optionally precision, accuracy, Greeks, batch size, signal and progress.
+ * @throws SpecError or PrecisionError for options that cannot be met; the signal's reason once it is aborted; whatever
+ *   `trades` throws.
+ * @example
+ * import { openDevice, parseBook, priceTrades, type BookProgress } from "feynkac";
+ *
+ * const book = parseBook({
+ *   asOf: "2026-11-20T16:00:00Z",
+ *   market: { rates: { EUR: 0.05 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.2 } } },
+ *   trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
+ * });
+ * using device = await openDevice({ backend: "cpu" });
+ * const controller = new AbortController();
+ * const onProgress = ({ done, total }: BookProgress) => {
+ *   console.log(`${done} of ${total}`); // 1 of 1
+ * };
+ * const options = { device, batchSize: 1000, signal: controller.signal, onProgress };
+ * for await (const batch of priceTrades(book.trades, book, options))
+ *   for (const result of batch) console.log(result.id, result.value?.toFixed(3)); // T1 6.090
+ */
+export async function* priceTrades(
+  trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
+  context: BookContext,
+  options: PricingOptions = {},
+): AsyncGenerator<readonly TradeResult[], void, undefined> {
+  checkOptions(options);
+  const settings = settingsOf({ ...options, accuracy: options.accuracy?.relative }, context);
+  const { precision: wanted } = options;
+  const opening = wanted === undefined ? {} : { precision: wanted };
+  using own = options.device === undefined ? await openDevice(opening) : undefined;
+  const device = options.device ?? own!;
+  const precision = await precisionOf(device, options);
+  const backend = new Backend(device, precision, options.openFallback);
+  const closing = new AbortController();
+  const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);
+  const { scenarios } = context;
+  let pool = pricingPoolOf(device);
+  const usual = withScenarios(usualBatch(device), scenarios);
+  const small = withScenarios(SMALL_BATCH, scenarios);
+  let taken = 0;
+  const price = async (batch: readonly ParsedTrade[]): Promise<TradeResult[]> => {
+    const firstIndex = taken;
+    taken += batch.length;
+    if (firstIndex >= LONG_RUN * small) pool ??= startPricingPool(device);
+    return underMovedQuotes(batch, firstIndex, { scenarios, greeks: settings.greeks }, async (trades, under) => {
+      const own = { ...settings, ...under };
+      const shared = await pool?.price({ ...own, trades, firstIndex, precision }, signal);
+      return shared ?? backend.run((engine) => priceBatch(trades, firstIndex, { ...own, engine, signal }));
+    });
+  };
+  const underWay = (): number => Math.max(pool?.room ?? 0, BATCHES_UNDER_WAY);
+  // The end of a run waits for the last of many threads. Smaller batches shorten that, though each costs a little more.
+  const size = (): number => options.batchSize ?? ((pool?.room ?? 0) > 0 ? Math.ceil(small / 2) : usual);
+  const all = lookAhead(batches(trades, size), underWay, price);
+  let done = 0;
+  try {
+    for (;;) {
+      options.signal?.throwIfAborted();
+      const { value: results, done: ended } = await all.next();
+      if (ended === true) break;
+      done += results.length;
+      options.onProgress?.({ done, total: Array.isArray(trades) ? trades.length : undefined });
+      yield results;
+    }
+  } finally {
+    closing.abort();
+    await all.return();
+    backend.dispose();
+  }
+}
+
+/**
+ * A batch that is not full is closed after so long without another trade: who types them sees each result.
+ * Milliseconds.
+ */
+const QUIET = 200;
+
+async function* batches(
+  trades: AsyncIterable<ParsedTrade> | Iterable<ParsedTrade>,
+  size: () => number,
+): AsyncGenerator<ParsedTrade[]> {
+  let batch: ParsedTrade[] = [];
+  for await (const trade of Symbol.asyncIterator in trades ? orQuiet(trades) : trades) {
+    if (trade !== QUIETLY) batch.push(trade);
+    if (batch.length >= (trade === QUIETLY ? 1 : size())) {
+      yield batch;
+      batch = [];
+    }
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Says that no item has come for a while. */
+const QUIETLY = Symbol("quiet");
+
+/** The items of a source, and a word whenever it is quiet after one. */
+async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof QUIETLY> {
+  const iterator = source[Symbol.asyncIterator]();
+  let next = iterator.next();
+  let pending = false;
+  let open = true;
+  try {
+    for (let item: IteratorResult<T> | undefined = await next; item?.done !== true; item = await within(QUIET, next)) {
+      pending = item === undefined;
+      if (item === undefined) {
+        yield QUIETLY;
+        item = await next;
+        pending = false;
+        if (item.done === true) break;
+      }
+      yield item.value;
+      next = iterator.next();
+    }
+    open = false;
+  } finally {
+    // A source that waits for its own input answers when that comes: nobody waits for it any more.
+    if (open) {
+      const closed = iterator.return?.();
+      if (pending) closed?.catch(() => undefined);
+      else await closed;
+    }
+  }
+}
+
+/** The seed for books that name none; results report it. */
+const DEFAULT_SEED = 1;
+
+/** Returns the options with every default decided. @throws SpecError */
+export function settingsOf(
+  { greeks = "all", sensitivityErrorEstimates = false, method, accuracy, timePerTrade, batchSize = 1 }: NumberedOptions,
+  context: BookContext,
+): Settings {
+  if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
+    throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to the spot, got ${accuracy}`);
+  if (timePerTrade !== undefined && !(timePerTrade > 0))
+    throw new SpecError(`timePerTrade: expected a number of seconds above 0, got ${timePerTrade}`);
+  if (!(Number.isInteger(batchSize) && batchSize >= 1))
+    throw new SpecError(`batchSize: expected a whole number from 1, got ${batchSize}`);
+  return {
+    greeks,
+    sensitivityErrorEstimates,
+    method: method ?? context.method ?? "auto",
+    accuracy,
+    timePerTrade,
+    seed: context.seed ?? DEFAULT_SEED,
+  };
+}
+
+function precisionOf(device: Device, { precision }: PricingOptions): Promise<Precision> {
+  return offeredPrecision(device, precision ?? (device.precisions.includes("f64") ? "f64" : "f32"));
 }

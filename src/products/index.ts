@@ -1,10 +1,2 @@
 /** Payoffs and exercise. */
-export {
-  digitalPayoff,
-  type ExerciseSide,
-  functionPayoff,
-  lessCash,
-  type PayoffProfile,
-  type Right,
-  vanillaPayoff,
-} from "./payoff.ts";
+export { digitalPayoff, functionPayoff, lessCash, type PayoffProfile, type Right, vanillaPayoff } from "./payoff.ts";

@@ -1,5 +1,5 @@
 /** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { lagrangeCoefficients } from "./kink.ts";
@@ -13,7 +13,6 @@ import {
   type ShortRateTrade,
 } from "./terms.ts";
 import { nodesNeeded } from "./sizes.ts";
-import { uploaded } from "./uploaded.ts";
 
 /** The fineness of the recursion. */
 export interface Fineness {
@@ -25,8 +24,6 @@ export interface Fineness {
 
 /** Most nodes of a date: beyond, two dates are too close to each other for how far away they are. */
 export const mostNodes = 16385;
-/** Most bytes of node values in one launch. */
-const LAUNCH_BYTES = 256 * 2 ** 20;
 
 /** Values of claims with rights on dates under Gaussian short rates, on a device. */
 export class ShortRateEngine implements Disposable {
@@ -72,7 +69,7 @@ export class ShortRateEngine implements Disposable {
     const sizesOf = sizesIn(trades, markets, { density, reach });
     const realsOf = ([capacity, mostDates]: readonly [number, number]): number =>
       NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
-    for (const { members, sizes } of launchesOf(instances, sizesOf, realsOf)) {
+    for (const { members, sizes } of launchesOf(device, instances, sizesOf, realsOf)) {
       signal?.throwIfAborted();
       const count = members.length;
       const [capacity, mostDates] = sizes;
@@ -121,6 +118,7 @@ interface Launch<S> {
 
 /** Instances of the same sizes side by side, in pieces that fit into memory by the reals that each takes. */
 export function launchesOf<S extends readonly number[]>(
+  device: Device,
   instances: readonly ShortRateInstance[],
   sizesOf: (instance: ShortRateInstance) => S,
   realsOf: (sizes: S) => number,
@@ -135,7 +133,7 @@ export function launchesOf<S extends readonly number[]>(
     else group.members.push(k);
   }
   return [...groups.values()].flatMap(({ members, sizes }) => {
-    const most = Math.max(64, Math.floor(LAUNCH_BYTES / (8 * realsOf(sizes))));
+    const most = Math.max(64, instancesThatFit(device, 8 * realsOf(sizes)));
     const pieces = Math.ceil(members.length / most);
     return Array.from({ length: pieces }, (_, p) => ({ sizes, members: members.slice(p * most, (p + 1) * most) }));
   });

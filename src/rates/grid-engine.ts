@@ -1,5 +1,5 @@
 /** Launches of the finite differences of a short rate. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { INSTANT, valueAt } from "../market/index.ts";
 import type { Diffusion } from "./diffusions.ts";
@@ -7,13 +7,9 @@ import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "./terms.ts";
-import { uploaded } from "./uploaded.ts";
 
 /** Steps a year of the coarsest grid. */
 const PER_YEAR = 3;
-/** Most bytes of node values in one launch. */
-const LAUNCH_BYTES = 256 * 2 ** 20;
-
 type GridCompiled = CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
 
 /** An instance, ready to be packed. */
@@ -59,7 +55,7 @@ export class GridEngine implements Disposable {
       const mesh = at.mesh(claim.flows[claim.flows.length - 1][0], COARSEST * 2 ** level);
       return { number, trade: claim, market: at, mesh, ...timesOf(claim, at, level) };
     });
-    for (const launch of launchesOf(all)) {
+    for (const launch of launchesOf(this.#device, all)) {
       signal?.throwIfAborted();
       const found = await this.#launch(launch);
       launch.forEach(({ number }, l) => (values[number] = found[l]));
@@ -166,7 +162,7 @@ function timesOf(
 }
 
 /** Instances of one diffusion with about as many nodes and steps, side by side. */
-function launchesOf(all: readonly Prepared[]): readonly (readonly Prepared[])[] {
+function launchesOf(device: Device, all: readonly Prepared[]): readonly (readonly Prepared[])[] {
   const groups = new Map<string, Prepared[]>();
   for (const one of all) {
     const { market, mesh, logs } = one;
@@ -178,7 +174,7 @@ function launchesOf(all: readonly Prepared[]): readonly (readonly Prepared[])[] 
   }
   return [...groups.values()].flatMap((group) => {
     const size = Math.max(...group.map(({ mesh, logs }) => GRID_ARRAYS * mesh.nodes + logs.length));
-    const most = Math.max(64, Math.floor(LAUNCH_BYTES / (8 * size)));
+    const most = Math.max(64, instancesThatFit(device, 8 * size));
     return Array.from({ length: Math.ceil(group.length / most) }, (_, p) => group.slice(p * most, (p + 1) * most));
   });
 }

@@ -12,4 +12,4 @@ export {
   hullWhiteOnGrid,
   usersRateOnGrid,
 } from "./grid-market.ts";
-export { LatticeEngine, type LatticeInstance, type LatticeValues } from "./lattice-engine.ts";
+export { LatticeEngine, type LatticeInstance } from "./lattice-engine.ts";

@@ -1,9 +1,8 @@
 /** Launches of Black, Derman and Toy's lattice. */
-import type { CompiledKernel, Device } from "../device/index.ts";
+import { type CompiledKernel, type Device, uploaded } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { LATTICE_ARRAYS, latticeKernel } from "./lattice.ts";
 import { packTrades, type ShortRateTrade } from "./terms.ts";
-import { uploaded } from "./uploaded.ts";
 
 /** A claim on whole years, and the curve that its lattice is fitted to. */
 export interface LatticeInstance {

@@ -1,5 +1,5 @@
 /** Launches of the recursion in two factors. */
-import type { CompiledKernel, Device, DeviceBuffer } from "../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { hostReal, type Precision } from "../kernel/index.ts";
 import { type Fineness, launchesOf, rounded } from "./engine.ts";
@@ -9,7 +9,6 @@ import { frameOf, planeNodes, stepCovariance, stepFrom } from "./plane.ts";
 import { PLANE_RECORD, planeKernel } from "./plane-recursion.ts";
 import { NODE_ARRAYS } from "./recursion.ts";
 import { packBonds, packTrades, type ShortRateInstance, type ShortRateTrade } from "./terms.ts";
-import { uploaded } from "./uploaded.ts";
 
 /** Two Gaussian factors, r = x + y + α(t), fitted to discount factors (G2++). */
 export interface PlaneMarket {
@@ -61,7 +60,7 @@ export class PlaneEngine implements Disposable {
     };
     const realsOf = ([rows, columns, mostDates]: readonly [number, number, number]): number =>
       NODE_ARRAYS * rows * columns + PLANE_RECORD * mostDates;
-    for (const { members, sizes } of launchesOf(instances, sizesOf, realsOf)) {
+    for (const { members, sizes } of launchesOf(device, instances, sizesOf, realsOf)) {
       signal?.throwIfAborted();
       const count = members.length;
       const [rows, columns, mostDates] = sizes;

@@ -1,9 +1,8 @@
 /** Many grids of one problem, solved together: their layout in memory, and the launches. */
-import { type CompiledKernel, type Device, LaunchBuffers } from "../device/index.ts";
+import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   firstFault,
-  type Pace,
   type ParameterValues,
   PROGRAM_BITS,
   ROW_REALS,
@@ -84,8 +83,6 @@ interface Layout extends GridSize {
   readonly first: readonly number[];
 }
 
-/** The number of bytes of one launch's grids. */
-const LAUNCH_BYTES = 2 ** 28;
 /** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
@@ -125,7 +122,7 @@ export class GridSolver {
     const sizes = jobs.map((job) => this.sizeOf(job));
     const by = await this.#programFor(Math.max(room, ...sizes.map((size) => size.room)));
     const sorted = sizes.map((size, at) => ({ ...this.#layoutOf(size, by), at })).sort((a, b) => b.cost - a.cost);
-    const most = Math.min(LAUNCH_BYTES, this.#device.limits.maxBufferBytes) / this.#bytes;
+    const most = instancesThatFit(this.#device, this.#bytes);
     for (let first = 0, end = 0; first < sorted.length; first = end) {
       let words = 0;
       for (end = first; end < sorted.length && (end === first || words + sorted[end].words <= most); end++)

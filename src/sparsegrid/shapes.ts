@@ -1,5 +1,5 @@
 /** The numbers of items that solve a grid, and the places of its rows. */
-import { type Device, isGpu } from "../device/index.ts";
+import { type Device, firstThatFits, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
 
@@ -39,8 +39,12 @@ export function shapeFor(
   const shuffles = subgroupSize === 32;
   const words = (NUMBERS_OF_A_ROW + neighboursOf(variant)) * (precision === "f32" ? 1 : 2);
   const mayStay = device.backend === "cuda" && variant.obstacle === undefined;
-  const residentRows = RESIDENT_ROWS.find((rows) => rows * GPU_GROUP >= unknowns && rows * words <= RESIDENT_WORDS);
-  if (mayStay && residentRows !== undefined) return { groupSize: GPU_GROUP, shuffles, residentRows };
-  const groupSize = unknowns > MANY_UNKNOWNS ? LARGE_GROUP : GPU_GROUP;
-  return { groupSize: Math.min(groupSize, maxGroupSize), shuffles, residentRows: 0 };
+  const resident = RESIDENT_ROWS.filter((rows) => mayStay && rows * words <= RESIDENT_WORDS);
+  const groupSize = Math.min(unknowns > MANY_UNKNOWNS ? LARGE_GROUP : GPU_GROUP, maxGroupSize);
+  const shapes: readonly GridShape[] = [
+    ...resident.map((residentRows) => ({ groupSize: GPU_GROUP, shuffles, residentRows })),
+    { groupSize, shuffles, residentRows: 0 },
+  ];
+  const enough = shapes.filter((shape) => capacityOf(shape) >= unknowns);
+  return firstThatFits(device, enough, ({ groupSize: items }) => ({ items }))!;
 }

@@ -1,4 +1,11 @@
-import { type CallOptions, type Device, offeredPrecision, withDevice, type WorkOptions } from "../device/index.ts";
+import {
+  type CallOptions,
+  type Device,
+  offeredPrecision,
+  Pace,
+  withDevice,
+  type WorkOptions,
+} from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import {
   checkParameters,
@@ -6,7 +13,6 @@ import {
   entryError,
   isObject,
   knownKeys,
-  Pace,
   parametersOf,
   placed,
   timeProgram,

@@ -1,11 +1,11 @@
 /** How launches are cut into submissions, on a made-up GPU with a clock of its own. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Dispatch } from "../../src/device/webgpu/commands.ts";
-import { Pace } from "../../src/device/webgpu/pace.ts";
+import { GroupPace } from "../../src/device/webgpu/pace.ts";
 import { Stream } from "../../src/device/webgpu/stream.ts";
 
 interface Kernel {
-  readonly pace: Pace;
+  readonly pace: GroupPace;
   /** What the GPU really takes for one group, in ms. */
   readonly cost: (group: number) => number;
 }
@@ -91,7 +91,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-const kernelOf = (cost: (group: number) => number): Kernel => ({ pace: new Pace(), cost });
+const kernelOf = (cost: (group: number) => number): Kernel => ({ pace: new GroupPace(), cost });
 
 function launch(kernel: Kernel, groups: number): void {
   const pipeline = kernel as unknown as GPUComputePipeline;

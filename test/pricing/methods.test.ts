@@ -6,7 +6,7 @@ import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { ScenarioCases } from "../../src/pricing/columns/scenario-cases.ts";
 import { TradeColumns } from "../../src/pricing/columns/trade-columns.ts";
 import { type Method, priceBook } from "../../src/pricing/index.ts";
-import { METHODS } from "../../src/pricing/methods/choose.ts";
+import { METHODS } from "../../src/pricing/batch.ts";
 import type { Batch } from "../../src/pricing/methods/method.ts";
 import { TimeBudget } from "../../src/pricing/time-budget.ts";
 import { RowProblems } from "../../src/pricing/trade-problem.ts";

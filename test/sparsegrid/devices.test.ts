@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { lower } from "../../src/kernel/index.ts";
-import type { Device } from "../../src/device/index.ts";
-import { Pace, timeProgram } from "../../src/fdm/index.ts";
+import { type Device, Pace } from "../../src/device/index.ts";
+import { timeProgram } from "../../src/fdm/index.ts";
 import { GridSolver } from "../../src/sparsegrid/grids.ts";
 import { gridKernel } from "../../src/sparsegrid/kernel/time-loop.ts";
 import { neighboursOf } from "../../src/sparsegrid/kernel/variant.ts";

@@ -1,26 +1,5 @@
 export { bookJsonSchema, bookSchema } from "./book.ts";
-export type {
-  BarrierInput,
-  BasketExpressionInput,
-  BasketTradeInput,
-  BookInput,
-  DigitalInput,
-  ExpressionInput,
-  ExpressionTradeInput,
-  FloatingLookbackInput,
-  HestonInput,
-  InstrumentInput,
-  MarketInput,
-  OptionQuoteInput,
-  RateInput,
-  ScenariosInput,
-  StrikeTradeInput,
-  TimeInput,
-  TradeInput,
-  TradeInputTerms,
-  UnderlyingInput,
-  VolatilityInput,
-} from "./input.ts";
+export type { BookInput, MarketInput, ScenariosInput, StrikeTradeInput, TradeInput } from "./input.ts";
 export {
   type FittedSpec,
   type MarketSpec,
@@ -30,7 +9,7 @@ export {
   type UnderlyingSpec,
   type VolatilitySpec,
 } from "./market.ts";
-export type { DayCount, InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
+export type { InstrumentsSpec, InstrumentSpec } from "./quotes.ts";
 export { scenariosSchema, type ScenariosSpec } from "./scenarios.ts";
 export {
   type AverageSpec,
@@ -54,5 +33,4 @@ export {
 export { quickly, REFUSED } from "./quick.ts";
 export { isPlainObject, pathOf, type Schema, tags } from "./values.ts";
 export { type ConvertibleTradeSpec, convertibleTradeSchema, isConvertibleEntry } from "./convertible.ts";
-export type { CreditSpec } from "./market.ts";
 export type { ConvertibleInput, CreditInput } from "./convertible-input.ts";

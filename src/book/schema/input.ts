@@ -8,17 +8,6 @@ import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
 import type { RatesTradeInput } from "./rates-input.ts";
 import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
-export type {
-  HestonInput,
-  HullWhiteInput,
-  InstrumentInput,
-  OptionQuoteInput,
-  RateInput,
-  TimeInput,
-  UnderlyingInput,
-  VolatilityInput,
-} from "./market-input.ts";
-
 /** The market of a book, as written: rates by currency, underlyings and correlations by name. */
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };

@@ -358,8 +358,6 @@ const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', 
   },
 });
 
-export type CreditSpec = z.infer<typeof creditSchema>;
-
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
   underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),

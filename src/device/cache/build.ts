@@ -1,5 +1,5 @@
 /** Put here by the package's build (scripts/bundle.js). */
 declare const FEYNKAC_BUILD: string | undefined;
 
-/** A hash of all code of the package as it was built; undefined where its sources run, which may change at any time. */
+/** Returns a hash of the package's built code; undefined where its sources run, which may change at any time. */
 export const buildId = (): string | undefined => (typeof FEYNKAC_BUILD === "undefined" ? undefined : FEYNKAC_BUILD);

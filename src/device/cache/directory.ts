@@ -2,8 +2,8 @@
 import { type Host, pathOn } from "../host.ts";
 
 /**
- * Returns the directory of the cache. FEYNKAC_CACHE names one, or turns the cache `off`; otherwise the platform's own
- * place for caches.
+ * Returns the cache directory: the one that FEYNKAC_CACHE names, none if that is `off`, otherwise the platform's
+ * standard place.
  */
 export function cacheDirectory(host: Host): string | undefined {
   const { FEYNKAC_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = host.environment;

@@ -3,15 +3,15 @@ import { inNode, nodeModule } from "../node.ts";
 import { thisHost } from "../host.ts";
 import { cacheDirectory } from "./directory.ts";
 
-/** Small text files by name. */
+/** A folder of small text files. */
 export interface CacheFolder {
-  /** Rejects if there is no such file. */
+  /** Reads a file; rejects if there is none. */
   read(name: string): Promise<string>;
-  /** Writes under another name and renames, so that nobody reads half a file. A disk that fails is no error. */
+  /** Writes a file under another name and renames it, so that nobody reads a part of it. Disk errors are ignored. */
   write(name: string, text: string): Promise<void>;
 }
 
-/** The folder of the cache; undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
+/** Returns the folder of the cache; undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
 export function cacheFolder(): CacheFolder | undefined {
   const directory = inNode() ? cacheDirectory(thisHost()) : undefined;
   if (directory === undefined) return undefined;

@@ -23,6 +23,7 @@ const CLAIM_LASTS = 120_000;
 /** The age in milliseconds at which the mark of the last use is renewed. */
 const MARKING = 5_000;
 
+/** A cache of compiled kernels on disk, shared by threads and processes. */
 export class KernelCache {
   readonly directory: string | undefined;
   readonly #maxBytes: number;
@@ -34,7 +35,7 @@ export class KernelCache {
   }
 
   /**
-   * Returns what is stored under a key; undefined if there is nothing, or if it is damaged, somebody else's, or of
+   * Returns the image stored under a key; undefined if there is none, or if it is damaged, owned by another user, or of
    * another key.
    */
   find(key: string): Uint8Array<ArrayBuffer> | undefined {
@@ -73,8 +74,8 @@ export class KernelCache {
   }
 
   /**
-   * Claims an entry that is to be made, for all threads and processes: returns how to give the claim up. Undefined
-   * where somebody else has it, who will store the entry.
+   * Claims an entry for all threads and processes before it is made, and returns a function that releases the claim.
+   * Undefined where another holds the claim and will store the entry.
    */
   claim(key: string): (() => void) | undefined {
     if (this.directory === undefined) return () => {};

@@ -6,7 +6,7 @@ import { buildId } from "./build.ts";
 import { KernelCache } from "./kernel-cache.ts";
 import { inNode } from "../node.ts";
 
-/** A program before the driver, or V8, has it: bytes, and what JSON can hold. */
+/** A compiled program before the driver or V8 loads it: bytes and data that JSON can hold. */
 export interface StoredImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -14,6 +14,7 @@ export interface StoredImage {
 /** The time in milliseconds between looks for a program that another thread or process makes. */
 const LOOK_EVERY = 5;
 
+/** A typed store of compiled programs on disk. */
 export class StoredPrograms<Image extends StoredImage> {
   readonly #kind: string;
   readonly #build: string;
@@ -26,19 +27,23 @@ export class StoredPrograms<Image extends StoredImage> {
     this.#cache = cache;
   }
 
-  /** `kernel`: all that the program is made of. Undefined if there is none, or none that can be read. */
+  /**
+   * Returns the program of a kernel, identified by everything that it is made from; undefined if there is none that can
+   * be read.
+   */
   find(kernel: string): Image | undefined {
     const entry = this.#cache.find(this.#keyOf(kernel));
     return entry === undefined ? undefined : decode<Image>(entry);
   }
 
-  /** Whatever goes wrong with the disk is no failure. */
+  /** Stores a program; disk errors are ignored. */
   store(kernel: string, image: Image): void {
     this.#cache.store(this.#keyOf(kernel), encode(image));
   }
 
   /**
-   * Returns what is stored, or what `make` makes: once, however many threads and processes want it at the same time.
+   * Returns the stored program, or makes it with `make`: once, however many threads and processes want it at the same
+   * time.
    */
   async findOrMake(kernel: string, make: () => Promise<Image>): Promise<{ image: Image; isStored: boolean }> {
     for (;;) {
@@ -64,8 +69,7 @@ export class StoredPrograms<Image extends StoredImage> {
 }
 
 /**
- * The programs stored on disk; undefined where there is no disk, and where the compiler's code may change under its
- * programs.
+ * Returns the store of programs on disk; undefined where there is no disk, and where the compiler's code may change.
  */
 export function storedPrograms<Image extends StoredImage>(kind: string): StoredPrograms<Image> | undefined {
   const build = buildId();

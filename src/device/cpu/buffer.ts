@@ -2,12 +2,13 @@ import { DisposedError } from "../../errors.ts";
 import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer, HostArrays } from "../device.ts";
 
+/** A buffer of the CPU device, in WebAssembly memory. */
 export class CpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;
   readonly element: E;
   readonly length: number;
   readonly address: number;
-  /** The number of the pool's last launch that touches it; undefined if there is none. */
+  /** The number of the pool's last launch that accesses the buffer; undefined if there is none. */
   lastLaunch: number | undefined;
   #disposed = false;
   readonly #release: (buffer: CpuBuffer) => void;
@@ -28,7 +29,7 @@ export class CpuBuffer<E extends BufferElement = BufferElement> implements Devic
     if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
   }
 
-  /** The buffer's elements where they are. */
+  /** Returns a view of the buffer's elements. */
   view(memory: WebAssembly.Memory): HostArrays[E] {
     return new ARRAY_TYPES[this.element](memory.buffer, this.address, this.length) as HostArrays[E];
   }

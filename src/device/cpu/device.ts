@@ -25,14 +25,16 @@ import { type Found, Programs } from "./programs.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
+/** The settings of a CPU device. */
 export interface CpuDeviceSettings extends StreamSettings {
   readonly shared: boolean;
-  /** Vectors interleaved in generated code. */
+  /** The number of vectors interleaved in generated code. */
   readonly vectors: number | undefined;
-  /** Programs that other processes have made. */
+  /** The programs compiled by other processes. */
   readonly stored?: StoredPrograms<ProgramImage> | undefined;
 }
 
+/** The CPU device, which runs kernels as WebAssembly SIMD on threads. */
 export class CpuDevice implements Device {
   readonly backend = "cpu";
   readonly name: string;
@@ -106,7 +108,7 @@ export class CpuDevice implements Device {
     return this.#compiled(kernel, this.#programs.ofKernel(kernel, precision, this.#vectors ?? vectors), start);
   }
 
-  /** Compiles IR that has no kernel in the kernel language behind it. */
+  /** Compiles IR for which there is no kernel in the kernel language. */
   async compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel> {
     this.#assertUsable();
     const start = performance.now();

@@ -8,20 +8,23 @@ import { coreCount, startThread } from "./thread.ts";
 
 export { CpuDevice } from "./device.ts";
 
+/** The options of `createCpuDevice`. */
 export interface CpuDeviceOptions {
-  /** The number of worker threads; every core by default. One computes on the calling thread. */
+  /** The number of worker threads; every core by default. With 1 the calling thread computes. */
   readonly threads?: number;
-  /** The memory shared with workers; by default wherever there is SharedArrayBuffer. Without, there is one thread. */
+  /**
+   * True for memory shared with workers; by default wherever there is SharedArrayBuffer. Without it there is one
+   * thread.
+   */
   readonly sharedMemory?: boolean;
   /**
-   * The rule by which launches go to the workers: when that is quicker (the default), so that short ones need not wait
-   * for workers to start; or always, even to a single one, so that the calling thread stays free to answer while
-   * kernels run.
+   * The rule by which launches go to the workers: when that is faster (the default), so that short launches start no
+   * workers; or always, even with a single worker, so that the calling thread stays responsive.
    */
   readonly share?: "when-quicker" | "always";
   /** The number of vectors interleaved in generated code: 1, 2, 4 or 8. */
   readonly vectors?: number;
-  /** The programs on disk; by default those of the built package, in Node. */
+  /** The store of compiled programs; by default the one of the built package, in Node. */
   readonly stored?: StoredPrograms<ProgramImage>;
 }
 

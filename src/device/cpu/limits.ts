@@ -3,6 +3,7 @@ import { SpecError } from "../../errors.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 
+/** Returns the limits of a CPU device with a memory capacity in bytes. */
 export function limitsOf(capacity: number): DeviceLimits {
   return {
     maxBufferBytes: capacity - 2 ** 20, // room for the argument and scratch areas

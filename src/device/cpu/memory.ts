@@ -11,10 +11,11 @@ interface Block {
   readonly end: number;
 }
 
+/** The WebAssembly memory of a CPU device and its allocator. */
 export class CpuMemory {
   readonly memory: WebAssembly.Memory;
   readonly shared: boolean;
-  /** The largest number of bytes that there can ever be. */
+  /** The maximum number of bytes. */
   readonly capacity: number;
   /** Sorted by address, never adjacent. */
   readonly #free: Block[] = [];
@@ -35,7 +36,7 @@ export class CpuMemory {
     return total;
   }
 
-  /** Zeroed memory, padded on both sides. @throws OutOfMemoryError */
+  /** Allocates zeroed memory, padded on both sides. @throws OutOfMemoryError */
   allocate(bytes: number): number {
     const size = Math.ceil((bytes + ALIGNMENT) / ALIGNMENT) * ALIGNMENT;
     const start = this.#reuse(size) ?? this.#extend(size);

@@ -13,15 +13,17 @@ const [NEXT, REMAINING, DONE] = [0, 1, 2];
 const TRAPS = SLOTS * WORDS;
 const ALL_WORDS = TRAPS + 1;
 
+/** The callbacks of a pool of workers. */
 export interface PoolEvents {
   trap(kernel: string, text: string): void;
   died(reason: string): void;
-  /** Something recorded could not be carried out. */
+  /** Reports a recorded operation that failed. */
   failed(error: unknown): void;
 }
 
+/** A launch to be divided among the workers. */
 export interface Share {
-  /** The last launch that has to be complete before this one starts, and with it all before that one; −1 for none. */
+  /** The last launch that must be complete, with all before it, before this one starts; −1 for none. */
   readonly after: number;
   readonly program: Program;
   readonly args: ArrayBuffer;
@@ -39,6 +41,7 @@ interface Fence {
   resolved: boolean;
 }
 
+/** A pool of worker threads that execute launches. */
 export class Pool {
   readonly #memory: CpuMemory;
   readonly #events: PoolEvents;
@@ -75,16 +78,13 @@ export class Pool {
     return this.#threads.length;
   }
 
-  /** True where everything posted is complete, and nothing is still to be heard about it. */
+  /** True where everything posted is complete and reported. */
   get idle(): boolean {
     while (this.#complete < this.#launches && this.#isDone(this.#complete)) this.#complete++;
     return this.#complete === this.#launches && this.#told;
   }
 
-  /**
-   * Tells whether launch `number`, and so whatever it had to wait for, is complete, and nothing is still to be heard
-   * about it.
-   */
+  /** Tells whether a launch, and so all launches that it waited for, is complete and reported. */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
   }
@@ -97,12 +97,12 @@ export class Pool {
     return this.#traps === Atomics.load(this.#words(), TRAPS);
   }
 
-  /** True where a fence has to be passed before another launch can be posted. */
+  /** True where no further launch can be posted before a fence. */
   get full(): boolean {
     return this.#launches - this.#passed >= SLOTS - 1;
   }
 
-  /** Shares a launch out among the workers. Returns its number. */
+  /** Divides a launch among the workers and returns its number. */
   launch({ after, program, args, begin, end, step }: Share): number {
     if (this.#known.get(program.id) === undefined) {
       this.#postAll({ kind: "program", id: program.id, module: program.module });
@@ -136,7 +136,7 @@ export class Pool {
     return number;
   }
 
-  /** Calls back once everything posted so far is complete; keeps the process alive until then. */
+  /** Calls `resolve` once everything posted so far is complete; keeps the process alive until then. */
   fence(resolve: () => void): void {
     if (this.#fences.length === 0) for (const thread of this.#threads) thread.hold(true);
     const number = this.#fenceCount++;

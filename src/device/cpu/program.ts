@@ -3,29 +3,31 @@ import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/em
 import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 
+/** The entry point of a compiled WebAssembly kernel. */
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
-/** A program before V8 has it. */
+/** A compiled program before V8 loads it. */
 export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" | "chunk" | "scratchBytes"> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * The parts of a program that a launch needs, and no more: neither IR nor code in any form but V8's, for a stream of
- * trades needs hundreds of programs.
+ * The parts of a program that a launch needs. Neither the IR nor any code but V8's is kept, because a stream of trades
+ * needs hundreds of programs.
  */
 export interface ProgramParts {
   readonly id: number;
   readonly signature: KernelSignature;
   readonly layout: ArgumentLayout;
   readonly chunk: number;
-  /** The number of bytes that a thread needs for itself. */
+  /** The number of bytes of scratch memory for each thread. */
   readonly scratchBytes: number;
-  /** The options that it was emitted with. */
+  /** The options of its compilation. */
   readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
 }
 
+/** A program loaded by V8, with its measured speed. */
 export class Program {
   readonly id: number;
   readonly signature: KernelSignature;
@@ -33,9 +35,9 @@ export class Program {
   readonly scratchBytes: number;
   readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
-  /** Items begin at multiples of this. */
+  /** The number of items of which every range begins at a multiple. */
   readonly unit: number;
-  /** Measured nanoseconds an item (or group) of one thread, once known. */
+  /** The measured nanoseconds an item (or group) on one thread, once known. */
   pace: number | undefined;
   #calls = 0;
   #run: Run | undefined;
@@ -50,13 +52,13 @@ export class Program {
     this.unit = signature.cooperative ? 1 : chunk;
   }
 
-  /** The launch function on this thread. */
+  /** Returns the entry point for this thread. */
   run(memory: WebAssembly.Memory): Run {
     this.#run ??= new WebAssembly.Instance(this.module, { env: { memory } }).exports.run as Run;
     return this.#run;
   }
 
-  /** Takes the pace from one call; not from the first, in which V8 compiles. */
+  /** Updates the pace from one call; the first call is ignored, because V8 still compiles. */
   measured(items: number, nanoseconds: number): void {
     if (this.#calls++ === 0) return;
     // A part of a chunk takes as long as the whole.
@@ -64,6 +66,7 @@ export class Program {
   }
 }
 
+/** A kernel compiled for the CPU device. */
 export class CpuKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;

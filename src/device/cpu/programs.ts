@@ -42,13 +42,15 @@ interface Setting {
   readonly specification?: string;
 }
 
+/** A program with its origin: newly made or cached. */
 export interface Found {
   readonly program: Promise<Program>;
   readonly source: () => KernelIR;
-  /** True where it is made for this very call. */
+  /** True where the program was made for this call. */
   readonly made: boolean;
 }
 
+/** The cache of a CPU device's programs. */
 export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;

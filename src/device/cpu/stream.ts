@@ -34,12 +34,12 @@ const RANGE = 3e5;
 /** Ranges for each worker at least, where there are items enough. */
 const RANGES_PER_THREAD = 8;
 
-/** A launch, as a device records it. */
+/** A launch as the device records it. */
 export interface Launch {
   readonly program: Program;
   readonly args: ArrayBuffer;
   readonly count: number;
-  /** The time that one core needs, where the caller knows it. */
+  /** The microseconds that an item takes one core, where the caller knows them. */
   readonly microsecondsEach: number | undefined;
 }
 
@@ -59,13 +59,15 @@ interface Command {
   readonly buffers: readonly CpuBuffer[] | "all";
 }
 
+/** The settings of a stream. */
 export interface StreamSettings {
   readonly threads: number;
   readonly startThread: StartThread;
-  /** Every launch goes to the workers, however short. */
+  /** True where every launch goes to the workers, however short. */
   readonly alwaysShare: boolean;
 }
 
+/** The ordered stream of a CPU device's launches and host accesses. */
 export class Stream {
   readonly #memory: CpuMemory;
   #threads: number;
@@ -93,15 +95,15 @@ export class Stream {
   }
 
   /**
-   * Calls `action` when everything recorded before that touches `buffers` is complete: at once, if it is. So the host
-   * can fill one launch's buffers and read another's while the workers have a third under way. Returns whether it has
-   * been called.
+   * Calls `action` when every recorded operation on `buffers` is complete, at once if it is, so that the host can fill
+   * one launch's buffers and read another's while the workers execute a third. Returns whether it has been called
+   * already.
    */
   host(buffers: readonly CpuBuffer[] | "all", action: () => void): boolean {
     return this.#record({ work: { kind: "host", action }, buffers });
   }
 
-  /** True where nothing is under way, so that memory may be reused. */
+  /** True where nothing is pending, so that memory may be reused. */
   get idle(): boolean {
     return this.#waiting.length === 0 && (this.#pool === undefined || this.#pool.idle);
   }

@@ -3,6 +3,7 @@ import type * as WorkerThreads from "node:worker_threads";
 
 import { WORKER_SOURCE } from "./worker-source.ts";
 
+/** A message to a worker. */
 export type ToWorker =
   | { readonly kind: "memory"; readonly memory: WebAssembly.Memory; readonly slots: number; readonly slotWords: number }
   | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
@@ -24,22 +25,26 @@ export type ToWorker =
     }
   | { readonly kind: "fence"; readonly number: number };
 
+/** A message from a worker. */
 export type FromWorker =
   | { readonly kind: "trap"; readonly kernel: string; readonly text: string }
   | { readonly kind: "fence"; readonly number: number };
 
+/** A worker thread, in Node or a browser. */
 export interface Thread {
   post(message: ToWorker): void;
-  /** Says whether the worker keeps the process alive. */
+  /** Sets whether the worker keeps the process alive. */
   hold(busy: boolean): void;
   terminate(): void;
 }
 
+/** The callbacks of a worker thread. */
 export interface ThreadEvents {
   message(message: FromWorker): void;
   died(reason: string): void;
 }
 
+/** A function that starts a worker thread. */
 export type StartThread = (events: ThreadEvents) => Thread;
 
 /** Node's own modules without an import that bundlers for browsers would trip over. */
@@ -48,12 +53,14 @@ function nodeModule<T>(name: string): T | undefined {
   return process?.getBuiltinModule?.(name) as T | undefined;
 }
 
+/** Returns the number of available cores. */
 export function coreCount(): number {
   const os = nodeModule<{ availableParallelism(): number }>("node:os");
   if (os !== undefined) return os.availableParallelism();
   return typeof navigator === "undefined" ? 1 : navigator.hardwareConcurrency;
 }
 
+/** Starts a worker thread in Node or a browser. */
 export function startThread(events: ThreadEvents): Thread {
   const threads = nodeModule<typeof WorkerThreads>("node:worker_threads");
   return threads === undefined ? startWebWorker(events) : startNodeWorker(threads, events);

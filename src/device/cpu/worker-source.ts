@@ -1,12 +1,11 @@
 /**
- * The source that a worker thread runs: plain JavaScript in a string, because the same source must start in Node from
- * `dist` and from TypeScript sources, and in browsers through any bundler. It knows nothing of kernels, only of ranges
- * to run.
+ * The source of a worker thread: plain JavaScript in a string, because the same source must start in Node from `dist`
+ * and from TypeScript sources, and in browsers through any bundler. It knows ranges to run, not kernels.
  *
- * Messages, in order: `memory`; `program` (a module); `forget` (one of them); `launch`; `fence`. Launches share out
- * their ranges by a counter in shared memory. Who finds no range left goes on to the next launch, which starts when all
- * up to the one it names, `after`, are complete; a fence waits for all. Words of a launch's slot: the next range,
- * ranges not yet complete, 1 once complete. One word more counts the traps of all launches.
+ * Messages, in order: `memory`; `program` (a module); `forget` (one of them); `launch`; `fence`. Workers take the
+ * ranges of a launch from a counter in shared memory. A worker that finds none left goes on to the next launch, which
+ * starts when all launches up to its `after` are complete; a fence waits for all. The words of a launch's slot are the
+ * next range, the number of incomplete ranges, and 1 once complete. Another word counts the traps of all launches.
  */
 export const WORKER_SOURCE = `
 "use strict";

@@ -3,6 +3,7 @@ import { bytesPerElement } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
 import type { Block } from "./memory/blocks.ts";
 
+/** A buffer of a CUDA device. */
 export class CudaBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;
   readonly element: E;

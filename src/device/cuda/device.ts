@@ -40,13 +40,14 @@ const IDLE_PART = 1 / 4;
 /** Elements converted at a time where an array is not of its buffer's type. */
 const CONVERSION = 2 ** 20;
 
+/** The settings of a CUDA device. */
 export interface CudaDeviceSettings {
   readonly info: CudaDeviceInfo;
   readonly exactMemory: boolean;
-  /** Devices that share the GPU's memory: this one, and those of other threads in its context. */
+  /** The number of devices that share the GPU's memory: this one, and those of other threads in its context. */
   readonly sharers: number;
   readonly stored: StoredPrograms<CudaImage> | undefined;
-  /** Other GPUs, for threads that share this device; disposed with it. */
+  /** The devices of other GPUs, for threads that share this device; disposed with it. */
   readonly peers: readonly CudaDevice[];
 }
 
@@ -150,7 +151,7 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Compiles IR that has no kernel in the kernel language behind it.
+   * Compiles IR for which there is no kernel in the kernel language.
    *
    * @internal
    */
@@ -220,9 +221,8 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Measures the device time of what `work` records, in milliseconds: from the end of everything recorded before to the
-   * end of its last.
-   * @throws DeviceLostError, and whatever `work` throws
+   * Measures the device time of the operations recorded by `work`, in milliseconds, from the end of everything recorded
+   * before to the end of the last. @throws DeviceLostError, and whatever `work` throws
    */
   async timed(work: () => void): Promise<number> {
     this.#begin("timed");
@@ -230,10 +230,10 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Records launches, without running them, to be run again and again as a whole: a CUDA graph, which starts its
-   * launches closer together than single ones can. Only `launch` may be called inside. Buffers are borrowed: they must
-   * live whenever the sequence runs. The caller disposes it.
-   * @throws ShapeError (anything but a launch inside) | DisposedError | DeviceLostError, and whatever `work` throws
+   * Records launches, without running them, as a sequence that can run repeatedly: a CUDA graph, which starts its
+   * launches closer together than single ones. Only `launch` may be called inside. Buffers are borrowed: they must
+   * exist whenever the sequence runs. The caller disposes the sequence. @throws ShapeError (anything but a launch
+   * inside) | DisposedError | DeviceLostError, and whatever `work` throws
    */
   record(work: () => void): LaunchSequence {
     this.#begin("record");
@@ -248,8 +248,8 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Loads another library of CUDA's toolkit (cuBLAS …), looked for where NVRTC is.
-   * @throws DeviceUnavailableError saying how to get it | DisposedError | DeviceLostError
+   * Loads another library of the CUDA toolkit (such as cuBLAS) from where NVRTC was found. @throws
+   * DeviceUnavailableError saying how to get it | DisposedError | DeviceLostError
    */
   openLibrary<T extends Table>(description: ForeignDescription<T>): ForeignCalls<T> {
     this.#begin("openLibrary");
@@ -257,11 +257,10 @@ export class CudaDevice implements Device {
   }
 
   /**
-   * Runs calls of such a library with the device's context current. What they record on the given stream runs after
-   * everything recorded before, as a launch does. `buffers` are checked and borrowed; the library must touch no other
-   * memory of the device.
-   * @throws ShapeError (a buffer of another device; inside a recorded sequence) | DisposedError | DeviceLostError, and
-   * what `work` throws
+   * Calls functions of such a library with the device's context current. Their work on the given stream runs after
+   * everything recorded before, like a launch. `buffers` are checked and borrowed; the library must access no other
+   * memory of the device. @throws ShapeError (a buffer of another device; inside a recorded sequence) | DisposedError |
+   * DeviceLostError, and what `work` throws
    */
   withLibrary<R>(what: string, buffers: readonly DeviceBuffer[], work: (access: ForeignAccess) => R): R {
     this.#begin(what);

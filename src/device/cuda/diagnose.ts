@@ -7,12 +7,12 @@ import { type CudaDeviceInfo, listDevices } from "./list.ts";
 import { type Nvrtc, nvrtcRemedy, openNvrtc } from "./nvrtc.ts";
 import { targetOf } from "./program/target.ts";
 
-/** A part that CUDA needs. */
+/** A component that CUDA needs, and whether it was found. */
 export interface CudaPart {
   readonly part: "koffi" | "driver" | "nvrtc" | "gpu";
   readonly found: boolean;
   readonly detail: string;
-  /** The way to get what is missing. */
+  /** The way to get a missing component. */
   readonly remedy?: string;
 }
 
@@ -30,6 +30,7 @@ const missing = (part: CudaPart["part"], error: unknown): CudaPart => ({
 /** The version that stands for any, where there is no driver to go with. */
 const ANY_VERSION: Version = { major: Infinity, minor: 0 };
 
+/** Checks each component that CUDA needs. */
 export async function diagnoseCuda(host: Host = thisHost()): Promise<CudaPart[]> {
   let koffi: Koffi;
   try {

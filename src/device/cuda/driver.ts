@@ -13,24 +13,28 @@ import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
 
 const functions = { ...driverDevices, ...driverMemory, ...driverModules, ...driverStreams };
 
+/** The functions of the CUDA driver. */
 export type DriverCalls = Calls<typeof functions>;
 
+/** A version of CUDA or NVRTC. */
 export interface Version {
   readonly major: number;
   readonly minor: number;
 }
 
+/** Formats a version. */
 export const versionText = ({ major, minor }: Version): string => `${major}.${minor}`;
 
+/** The CUDA driver, loaded through koffi. */
 export class Driver {
   readonly koffi: Koffi;
   readonly path: string;
   readonly calls: DriverCalls;
-  /** The library, held so that it stays loaded. */
+  /** The library, kept so that it stays loaded. */
   readonly library: ForeignLibrary;
-  /** The version of CUDA, not of the driver package: 13.0. */
+  /** The version of CUDA that the driver supports, such as 13.0, not that of the driver package. */
   readonly version: Version;
-  /** The context that is current on this thread, as far as this back end has set it. */
+  /** The context that this back end last made current on this thread. */
   current = 0;
   readonly #words = new BigUint64Array(1);
   readonly #ints = new Int32Array(this.#words.buffer);
@@ -47,12 +51,12 @@ export class Driver {
     this.version = { major: Math.floor(version / 1000), minor: Math.floor((version % 1000) / 10) };
   }
 
-  /** The 64-bit word (handle, address, size) that a call stores where it is told to. */
+  /** Returns the 64-bit word (handle, address, size) that a call stores at the given address. */
   word(what: string, call: (to: number) => number): number {
     return this.take(call, (status) => unavailable(what, status));
   }
 
-  /** Returns a word as `word` does, with the failure left to `fail`, which throws. */
+  /** Returns a word as `word` does, with `fail` called on failure, which throws. */
   take(call: (to: number) => number, fail: (status: number) => void): number {
     this.#words[0] = 0n;
     const status = call(this.#address);
@@ -71,7 +75,7 @@ export class Driver {
   }
 }
 
-/** Throws the error of a call of CUDA that has failed. @throws DeviceUnavailableError */
+/** Throws the error of a failed CUDA call. @throws DeviceUnavailableError */
 export function unavailable(what: string, status: number): never {
   throw new DeviceUnavailableError(`CUDA: ${what}: ${describeResult(status)}${remedyFor(status)}`);
 }
@@ -94,7 +98,7 @@ const remedyFor = (status: number): string =>
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const drivers = new Map<string, Driver>();
 
-/** Opens the CUDA driver. @throws DeviceUnavailableError (no library, or one that finds no GPU) */
+/** Opens the CUDA driver. @throws DeviceUnavailableError (no library, or no GPU) */
 export function openDriver(koffi: Koffi, given?: string, host: Host = thisHost()): Driver {
   const places = driverPlaces(host, given ?? host.environment["FEYNKAC_CUDA_DRIVER"]);
   const key = places.join("\n");

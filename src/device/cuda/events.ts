@@ -2,6 +2,7 @@
 import { EVENT_DISABLE_TIMING } from "./ffi/driver-streams.ts";
 import type { Session } from "./session.ts";
 
+/** A pool of CUDA events on a stream. */
 export class Events {
   readonly #session: Session;
   readonly #idle: number[] = [];
@@ -10,7 +11,7 @@ export class Events {
     this.#session = session;
   }
 
-  /** An event recorded at the stream's end. */
+  /** Records an event at the stream's end. */
   record(): number {
     const { calls, stream } = this.#session;
     const event =
@@ -19,7 +20,7 @@ export class Events {
     return event;
   }
 
-  /** Gives back an event that is complete. */
+  /** Returns a completed event to the pool. */
   reuse(event: number): void {
     this.#idle.push(event);
   }

@@ -10,28 +10,28 @@ import { listRefusals, openFirst } from "./library/open.ts";
 import { type ToolkitLibrary, toolkitPlaces } from "./library/toolkit-places.ts";
 import type { Driver } from "./driver.ts";
 
-/** A library of the CUDA toolkit, and the functions of it that are called. */
+/** A library of the CUDA toolkit, with the functions to call. */
 export interface ForeignDescription<T extends Table> extends ToolkitLibrary {
-  /** The name for people: "cuBLAS". */
+  /** The name for messages: "cuBLAS". */
   readonly title: string;
-  /** The environment variable that names the file. */
+  /** The environment variable that names the library's file. */
   readonly variable: string;
   readonly remedy: string;
   readonly functions: T;
 }
 
-/** A library's functions. Each returns a status, which its caller checks. */
+/** The functions of a library. Each returns a status, which the caller checks. */
 export interface ForeignCalls<T extends Table> {
   readonly path: string;
   readonly calls: Calls<T>;
-  /** The library, held so that it stays loaded. */
+  /** The library, kept so that it stays loaded. */
   readonly library: ForeignLibrary;
 }
 
 /** Loaded libraries stay loaded, so each is bound once in a thread. */
 const opened = new Map<string, ForeignCalls<any>>();
 
-/** Opens a library of the toolkit. @throws DeviceUnavailableError */
+/** Opens a library of the CUDA toolkit. @throws DeviceUnavailableError */
 export function openForeign<T extends Table>(driver: Driver, description: ForeignDescription<T>): ForeignCalls<T> {
   const { title, variable, remedy, functions } = description;
   const host = thisHost();
@@ -50,18 +50,19 @@ export function openForeign<T extends Table>(driver: Driver, description: Foreig
   return made;
 }
 
-/** The access that a device lends to a library's calls. */
+/** The access to a device that calls of a library need. */
 export interface ForeignAccess {
-  /** The CUstream, to be given to the library: it is ordered with everything else that the device records. */
+  /** The CUstream for the library, ordered with everything else that the device records. */
   readonly stream: number;
   /** The device pointers of the buffers, in order. */
   readonly addresses: readonly number[];
-  /** The 64-bit word (a handle) that a call stores where it is told to; `fail` throws. */
+  /** Returns the 64-bit word (a handle) that a call stores at the given address; `fail` throws. */
   word(call: (to: number) => number, fail: (status: number) => never): number;
-  /** The address at which host memory lies. */
+  /** Returns the address of host memory. */
   hostAddress(memory: ArrayBuffer): number;
 }
 
+/** Returns the access to a device for calls of a library. */
 export const accessTo = (driver: Driver, stream: number, addresses: readonly number[]): ForeignAccess => ({
   stream,
   addresses,

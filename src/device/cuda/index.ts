@@ -18,26 +18,27 @@ export type { CudaDeviceInfo } from "./list.ts";
 export type { LaunchSequence } from "./sequence.ts";
 export { type CudaPart, diagnoseCuda } from "./diagnose.ts";
 
-/** Paths of the two libraries; otherwise FEYNKAC_CUDA_DRIVER and FEYNKAC_NVRTC, or wherever they are found. */
+/** The paths of the driver and NVRTC; by default FEYNKAC_CUDA_DRIVER and FEYNKAC_NVRTC, or the first ones found. */
 export interface CudaLibraries {
   readonly driver?: string;
   readonly nvrtc?: string;
 }
 
+/** The options of `createCudaDevice`. */
 export interface CudaDeviceOptions extends CudaLibraries {
   /**
-   * The GPU, by the index that `cudaDevices` gives it; the first by default. Of several, threads that share the device
+   * The GPU, by its index in `cudaDevices`; the first by default. With several, threads that share the device
    * (`DeviceParts`) use all, and its own work runs on the first.
    */
   readonly device?: number | readonly number[];
   /**
-   * Says whether freed memory is kept for buffers of about the same size (the default), or every buffer gets exactly
-   * what it needs and gives it back at once, which is slower but lets tools see an access beyond its end.
+   * The treatment of freed memory: kept for buffers of about the same size (the default), or exact allocations that are
+   * freed at once, which is slower but lets tools detect accesses out of bounds.
    */
   readonly memory?: "reuse" | "exact";
-  /** The context of another thread's device of this GPU, to work in; it must outlive this device. */
+  /** The context of another thread's device of this GPU in which to work; it must outlive this device. */
   readonly shared?: SharedContext;
-  /** The kernels on disk; by default those of this build of the package. */
+  /** The store of compiled kernels; by default the one of this build of the package. */
   readonly stored?: StoredPrograms<CudaImage>;
 }
 

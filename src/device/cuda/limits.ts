@@ -14,6 +14,7 @@ const MAX_BUFFERS = 128;
  */
 const MAX_PRIVATE_BYTES = 2 ** 16;
 
+/** Returns the limits of a CUDA device. */
 export function limitsOf({
   multiprocessors,
   memoryBytes,

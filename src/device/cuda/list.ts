@@ -13,7 +13,7 @@ export interface CudaDeviceInfo {
   readonly threadsPerMultiprocessor: number;
   readonly maxGroupSize: number;
   readonly maxWorkgroupBytes: number;
-  /** f32 throughput as a multiple of f64: 2 on compute GPUs, 32 or 64 on the others. */
+  /** The ratio of f32 to f64 throughput: 2 on compute GPUs, 32 or 64 on others. */
   readonly singleToDoubleRatio: number;
 }
 
@@ -25,6 +25,7 @@ export function listDevices(driver: Driver): CudaDeviceInfo[] {
   return Array.from({ length: count }, (_, index) => describe(driver, index));
 }
 
+/** Returns the driver's handle of a device. */
 export const deviceHandle = (driver: Driver, index: number): number =>
   driver.int("cuDeviceGet", (to) => driver.calls.cuDeviceGet(to, index));
 

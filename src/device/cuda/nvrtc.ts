@@ -9,16 +9,18 @@ import { type Host, thisHost } from "../host.ts";
 import { nvrtcPlaces } from "./library/nvrtc-places.ts";
 import { listRefusals, openFirst, type OpenedLibrary } from "./library/open.ts";
 
+/** The functions of NVRTC. */
 export type NvrtcCalls = Calls<typeof nvrtcFunctions>;
 
+/** NVRTC, CUDA's run-time compiler. */
 export class Nvrtc {
   readonly koffi: Koffi;
   readonly path: string;
   readonly calls: NvrtcCalls;
   readonly version: Version;
-  /** Compute capabilities as NVRTC writes them, 90 for 9.0; ascending. */
+  /** The compute capabilities that NVRTC supports, ascending, written 90 for 9.0. */
   readonly architectures: readonly number[];
-  /** The libraries, held so that they stay loaded. */
+  /** The libraries, kept so that they stay loaded. */
   readonly libraries: readonly (ForeignLibrary | undefined)[];
 
   constructor(koffi: Koffi, { library, path }: OpenedLibrary) {
@@ -30,7 +32,7 @@ export class Nvrtc {
     this.libraries = [library, loadBuiltins(koffi, path, this.version)];
   }
 
-  /** @throws DeviceUnavailableError */
+  /** Throws unless a call succeeded. @throws DeviceUnavailableError */
   check(what: string, status: number): void {
     if (status !== NVRTC_SUCCESS)
       throw new DeviceUnavailableError(`CUDA: NVRTC (${this.path}): ${what}: ${nvrtcResultName(status)}`);
@@ -55,9 +57,8 @@ export class Nvrtc {
 const opened = new Map<string, Nvrtc>();
 
 /**
- * The first NVRTC whose code the driver can load: of its own major version or an older one. Where there is only a newer
- * one, that one, whose code for the very GPU may still load.
- * @throws DeviceUnavailableError
+ * Opens the first NVRTC whose code the driver can load, of its own major version or older; otherwise a newer one, whose
+ * code for this very GPU may still load. @throws DeviceUnavailableError
  */
 export function openNvrtc(koffi: Koffi, driver: Version, given?: string, host: Host = thisHost()): Nvrtc {
   const places = nvrtcPlaces(host, given ?? host.environment["FEYNKAC_NVRTC"]);
@@ -83,6 +84,7 @@ function search(koffi: Koffi, places: readonly string[], driver: Version): Nvrtc
   return found;
 }
 
+/** Returns the ways to install NVRTC. */
 export const nvrtcRemedy = ({ major }: Version): string =>
   `pip install ${major > 12 ? "nvidia-cuda-nvrtc" : `nvidia-cuda-nvrtc-cu${major}`}, conda install cuda-nvrtc, ` +
   "or the CUDA toolkit; or name the file in FEYNKAC_NVRTC";

@@ -4,14 +4,15 @@ import { nodeModule } from "../node.ts";
 import type { CudaDeviceInfo } from "./list.ts";
 import type { Session } from "./session.ts";
 
+/** A GPU and its session, of which threads may use parts. */
 export interface Gpu {
   readonly info: CudaDeviceInfo;
   readonly session: Session;
 }
 
 /**
- * A part for each core, the GPUs in turn: a GPU is mostly idle while one thread of the host prepares its work.
- * Undefined where there is one core, and of a device that is a part itself.
+ * Returns a part of the device for each core, with the GPUs in turn, because one thread of the host leaves a GPU mostly
+ * idle. Undefined with one core, and for a device that is a part itself.
  */
 export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | undefined {
   const cores = nodeModule("node:os").availableParallelism();
@@ -24,7 +25,7 @@ export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | 
   return { options, keep: (user) => users.keep(user) };
 }
 
-/** The users of parts of a device, which end with it. */
+/** The users of a device's parts, disposed with the device. */
 export class PartsUsers {
   readonly #kept: PartsUser[] = [];
   #ended = false;
@@ -34,7 +35,10 @@ export class PartsUsers {
     else this.#kept.push(user);
   }
 
-  /** Disposes of them. `close` is called when their threads have ended: a context ends after the last call in it. */
+  /**
+   * Disposes the users, and calls `close` when their threads have ended: a context may be destroyed only after the last
+   * call in it.
+   */
   end(close: () => void): void {
     this.#ended = true;
     for (const user of this.#kept) user[Symbol.dispose]();

@@ -5,18 +5,13 @@ import { CAPTURE_RELAXED } from "./ffi/driver-streams.ts";
 import type { Program } from "./program/program.ts";
 import type { Session } from "./session.ts";
 
-/**
- * The buffers and programs that a sequence uses: its buffers must live when it runs, its programs are suspects when it
- * fails.
- */
+/** The buffers and programs of a sequence: buffers must exist when it runs, programs are named when it fails. */
 export interface Recorded {
   readonly buffers: Set<CudaBuffer>;
   readonly programs: Set<Program>;
 }
 
-/**
- * The executable graph of what `record` launches into the stream. Whatever it throws ends the capture and is thrown on.
- */
+/** Captures the launches that `record` makes into an executable graph. An error ends the capture and is rethrown. */
 export function capture(session: Session, record: () => void): number {
   const { calls, stream, driver } = session;
   session.check("cuStreamBeginCapture", calls.cuStreamBeginCapture_v2(stream, CAPTURE_RELAXED));
@@ -38,24 +33,25 @@ export function capture(session: Session, record: () => void): number {
   }
 }
 
-/** Launches that were recorded once and run again as a whole; from `CudaDevice.record`. */
+/** A sequence of launches, recorded once by `CudaDevice.record` and run repeatedly as a whole. */
 export interface LaunchSequence extends Disposable {
   readonly disposed: boolean;
   /**
-   * Records one run of all its launches, with the arguments they were recorded with.
-   * @throws DisposedError (the sequence, its device, or a buffer it uses) | DeviceLostError
+   * Records one run of all launches with their recorded arguments. @throws DisposedError (the sequence, its device, or
+   * a buffer it uses) | DeviceLostError
    */
   run(): void;
 }
 
 /** The interface of a device that its sequences use. */
 export interface SequenceOwner {
-  /** @throws DisposedError | DeviceLostError */
+  /** Returns the session with its context current. @throws DisposedError | DeviceLostError */
   begin(): Session;
   launched(programs: Set<Program>): void;
   discard(graph: number): void;
 }
 
+/** A recorded sequence of launches on a CUDA device. */
 export class CudaSequence implements LaunchSequence {
   readonly #owner: SequenceOwner;
   readonly #graph: number;

@@ -10,14 +10,15 @@ import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, descr
 
 const LAUNCH_OUT_OF_RESOURCES = 701;
 
+/** The context and the stream of a CUDA device. */
 export class Session {
   readonly driver: Driver;
   readonly calls: DriverCalls;
   readonly context: number;
   readonly stream: number;
-  /** Told of a failure after which nothing in this context works any more; returns what to throw. */
+  /** Handles a failure after which the context is unusable; returns the error to throw. */
   onLoss: (reason: string) => Error = (reason) => new Error(reason);
-  /** True where the context is another session's, of another thread. */
+  /** True where the context belongs to another session, of another thread. */
   readonly isShared: boolean;
   #closed = false;
 
@@ -34,24 +35,27 @@ export class Session {
     this.stream = driver.word("cuStreamCreate", (to) => this.calls.cuStreamCreate(to, STREAM_NON_BLOCKING));
   }
 
-  /** Makes the context this thread's current one. Several devices take turns, so every public call begins here. */
+  /** Makes the context current on this thread. Several devices take turns, so every public call begins with this. */
   enter(): void {
     if (this.driver.current === this.context) return;
     this.check("cuCtxSetCurrent", this.calls.cuCtxSetCurrent(this.context));
     this.driver.current = this.context;
   }
 
-  /** @throws OutOfMemoryError | KernelRuntimeError (the device goes on) | DeviceLostError */
+  /**
+   * Throws unless a call succeeded. @throws OutOfMemoryError | KernelRuntimeError (the device remains usable) |
+   * DeviceLostError
+   */
   check(what: string, status: number): void {
     if (status !== CUDA_SUCCESS) this.#fail(what, status);
   }
 
-  /** The word that a call stores. @throws as `check` */
+  /** Returns the word that a call stores. @throws as `check` */
   word(what: string, call: (to: number) => number): number {
     return this.driver.take(call, (status) => this.#fail(what, status));
   }
 
-  /** Ends the context, and with it everything made in it; of a shared one the stream alone. */
+  /** Destroys the context and everything made in it; for a shared context only the stream. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -73,8 +77,8 @@ export class Session {
 }
 
 /**
- * Opens a session on a device.
- * @throws DeviceUnavailableError; an earlier fault in the process, if the driver keeps it, is why
+ * Opens a session on a device. @throws DeviceUnavailableError, also if the driver still reports an earlier fault of the
+ * process
  */
 export function openSession(driver: Driver, device: number): Session {
   const { calls } = driver;

@@ -1,9 +1,10 @@
 /** Kernels launched and not yet known to be complete: when the device faults, it was one of these. */
 import type { Program } from "./program/program.ts";
 
+/** The kernels that may have caused a failure of the device. */
 export class Suspects {
   readonly #programs = new Set<Program>();
-  /** Launches so far. */
+  /** The number of launches so far. */
   sequence = 0;
 
   launched(program: Program): void {
@@ -11,12 +12,12 @@ export class Suspects {
     this.#programs.add(program);
   }
 
-  /** All launches up to number `sequence` are complete. */
+  /** Records that all launches up to number `sequence` are complete. */
   complete(sequence: number): void {
     for (const program of this.#programs) if (program.lastLaunch <= sequence) this.#programs.delete(program);
   }
 
-  /** "kernel a", "one of the kernels a, b": in the order of their last launches. */
+  /** Returns "kernel a", or "one of the kernels a, b" in the order of their last launches. */
   describe(): string {
     const last = [...this.#programs].sort((a, b) => a.lastLaunch - b.lastLaunch).map(({ signature }) => signature.name);
     const names = [...new Set(last)];

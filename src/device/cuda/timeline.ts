@@ -24,6 +24,7 @@ interface Mark {
   readonly failed: (error: Error) => void;
 }
 
+/** The marks in a CUDA stream that tell when recorded work is complete. */
 export class Timeline {
   readonly #session: Session;
   readonly #events: Events;
@@ -45,12 +46,12 @@ export class Timeline {
     this.#meanwhile = meanwhile;
   }
 
-  /** Calls `reached` once everything recorded so far, launch number `sequence` the last, is complete. */
+  /** Calls `reached` once everything recorded so far, up to launch number `sequence`, is complete. */
   mark(sequence: number, reached: () => void, failed: (error: Error) => void): void {
     this.#marks.push({ event: this.#events.record(), sequence, reached, failed });
   }
 
-  /** Starts to wait for the marks made since. */
+  /** Starts to wait for the marks made since the last call. */
   watch(): void {
     if (this.#scheduled || this.#marks.length === 0) return;
     this.#lastProgress = performance.now();
@@ -69,7 +70,7 @@ export class Timeline {
     this.#take(mark);
   }
 
-  /** Nothing more will be reached. */
+  /** Fails all pending marks. */
   fail(error: Error): void {
     this.#failure ??= error;
     const marks = this.#marks;

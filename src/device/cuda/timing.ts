@@ -2,7 +2,7 @@
 import { EVENT_TIMING } from "./ffi/driver-streams.ts";
 import type { Session } from "./session.ts";
 
-/** Measures the milliseconds between the two ends of what `work` records. */
+/** Measures the device time of the operations that `work` records, in milliseconds. */
 export async function timeStream(session: Session, work: () => void, reached: () => Promise<void>): Promise<number> {
   const { calls, driver } = session;
   const [start, end] = [newEvent(session), newEvent(session)];

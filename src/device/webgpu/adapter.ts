@@ -1,18 +1,21 @@
 import { DeviceUnavailableError } from "../../errors.ts";
 
+/** The options of opening a WebGPU adapter. */
 export interface AdapterOptions {
-  /** A WebGPU implementation other than the browser's, or than Dawn through the package `webgpu`. */
+  /** The WebGPU implementation; by default the browser's, or Dawn through the package `webgpu`. */
   readonly gpu?: GPU;
   readonly powerPreference?: GPUPowerPreference;
-  /** Uses the adapter's subgroups where it has them (the default), or workgroup memory instead. */
+  /** True to use the adapter's subgroups where it has them (the default), false for workgroup memory instead. */
   readonly subgroups?: boolean;
 }
 
+/** An adapter and its device. */
 export interface OpenedAdapter {
   readonly adapter: GPUAdapter;
   readonly device: GPUDevice;
 }
 
+/** Opens a WebGPU adapter and its device. */
 export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapter> {
   const powerPreference = options.powerPreference ?? "high-performance";
   const gpu = options.gpu ?? browserGpu();
@@ -106,7 +109,7 @@ function largest(limits: GPUSupportedLimits): Record<string, GPUSize64> {
   };
 }
 
-/** The name of an adapter for people; browsers tell less than Dawn, and some nothing at all. */
+/** Returns the display name of an adapter; browsers reveal less than Dawn, and some nothing at all. */
 export function nameOf({ info }: GPUAdapter): string {
   const names = [info.device, info.description].filter((name) => name !== "" && !name.startsWith("0x"));
   return names[0] ?? ([info.vendor, info.architecture].filter((name) => name !== "").join(" ") || "unnamed GPU");

@@ -5,6 +5,7 @@ import type { LaunchArguments, LaunchSize } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import type { WebGpuKernel } from "./kernel.ts";
 
+/** The extent of a launch: items and workgroups. */
 export interface LaunchExtent {
   readonly items: number;
   readonly groups: number;
@@ -21,7 +22,7 @@ export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchEx
     : { items: count, groups: Math.ceil(count / signature.groupSize) };
 }
 
-/** The uniform block, `firstGroup` left at 0. @throws ShapeError */
+/** Returns the uniform block of a launch, with `firstGroup` 0. @throws ShapeError */
 export function wordsOf(
   { program, signature }: WebGpuKernel,
   args: LaunchArguments,

@@ -9,9 +9,9 @@ export class WebGpuBuffer<E extends BufferElement = BufferElement> implements De
   readonly element: E;
   readonly length: number;
   readonly gpuBuffer: GPUBuffer;
-  /** Never used twice, unlike addresses: part of the key of cached bind groups. */
+  /** The unique number of the buffer, part of the key of cached bind groups. */
   readonly id = created++;
-  /** Set when the allocation, which WebGPU reports later, turns out to have failed. */
+  /** The error of an allocation that WebGPU reported as failed later. */
   failure: OutOfMemoryError | undefined;
   #disposed = false;
   readonly #release: (buffer: WebGpuBuffer<any>) => void;
@@ -34,7 +34,7 @@ export class WebGpuBuffer<E extends BufferElement = BufferElement> implements De
     return this.#disposed;
   }
 
-  /** Throws unless the buffer may be used. */
+  /** Throws unless the buffer is usable. */
   assertUsable(who: string): void {
     if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
     if (this.failure !== undefined) throw this.failure;

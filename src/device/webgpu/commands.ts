@@ -1,17 +1,19 @@
-import type { Pace } from "./pace.ts";
+import type { GroupPace } from "./pace.ts";
 
+/** A launch in the stream of commands. */
 export interface Dispatch {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
-  readonly pace: Pace;
+  readonly pace: GroupPace;
   readonly buffers: GPUBindGroup;
-  /** The uniform block; its `firstGroup` is filled in for each piece. */
+  /** The uniform block; `firstGroup` is set for each piece. */
   readonly words: Uint32Array;
   readonly groups: number;
-  /** The first group not yet encoded. */
+  /** The first group that is not yet encoded. */
   next: number;
 }
 
+/** A copy from the host in the stream of commands. */
 export interface Write {
   readonly kind: "write";
   readonly target: GPUBuffer;
@@ -19,6 +21,7 @@ export interface Write {
   bytes: Uint8Array;
 }
 
+/** A copy to the host in the stream of commands. */
 export interface Copy {
   readonly kind: "copy";
   readonly source: GPUBuffer;
@@ -27,15 +30,17 @@ export interface Copy {
   readonly byteLength: number;
 }
 
-/** A callback to be told once everything before it is with the GPU. */
+/** A callback in the stream of commands, called once everything before it has been submitted. */
 export interface Mark {
   readonly kind: "mark";
   readonly submitted: () => void;
 }
 
+/** The destruction of a buffer in the stream of commands. */
 export interface Destroy {
   readonly kind: "destroy";
   readonly buffer: GPUBuffer;
 }
 
+/** A command in a WebGPU device's stream. */
 export type Command = Dispatch | Write | Copy | Mark | Destroy;

@@ -1,4 +1,4 @@
-/** Numbers of the WebGPU specification. Browsers have them as globals; Node has no such globals. */
+/** The buffer usages of the WebGPU specification, which are globals in browsers but not in Node. */
 export const usage = {
   mapRead: 0x1,
   copySrc: 0x4,
@@ -7,22 +7,22 @@ export const usage = {
   storage: 0x80,
 } as const;
 
+/** The mode of mapping a buffer for reading. */
 export const mapModeRead = 0x1;
+/** The shader stage of compute pipelines. */
 export const stageCompute = 0x4;
 
+/** The number of bytes of a word. */
 export const bytesPerWord = 4;
 
 /**
- * The size of the pieces in which transfers between host and device go, so that no single copy holds the device up for
+ * The size in bytes of the pieces of a transfer between host and device, so that no single copy occupies the device for
  * long.
  */
 export const transferBytes = 64 * 2 ** 20;
 
-/**
- * The bytes of private arrays, which live in WGSL's function address space, which holds this much in every
- * implementation.
- */
+/** The number of bytes of private arrays, in WGSL's function address space, that every implementation supports. */
 export const maxPrivateBytes = 8192;
 
-/** The bytes for the arguments of one launch: far more scalars than any kernel declares. */
+/** The number of bytes for the arguments of one launch, far more than any kernel declares. */
 export const argumentBytes = 4096;

@@ -31,20 +31,21 @@ import { Waiters } from "./waiters.ts";
 /** WebGPU does not tell how wide a device is: enough for a large GPU, and what a software adapter's few cores like. */
 const parallelism = { gpu: 131_072, software: 1024 };
 
+/** The WebGPU device. */
 export class WebGpuDevice implements Device {
   readonly backend = "webgpu";
   readonly name: string;
-  /** The precisions: f32, and f32x2 once it has been asked for and has passed its test. */
+  /** The precisions: f32, and f32x2 once it has been requested and has passed its test. */
   precisions: readonly Precision[] = ["f32"];
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   readonly threads = 1;
   /** True where the adapter is emulated on the CPU. */
   readonly software: boolean;
-  /** Items of a subgroup; undefined where the adapter has several sizes. */
+  /** The number of items of a subgroup; undefined where the adapter has several sizes. */
   readonly subgroupSize: number | undefined;
   readonly lost: Promise<string>;
-  /** Held so that Dawn's Node binding keeps its instance. */
+  /** The adapter and device, kept so that Dawn's Node binding keeps its instance. */
   readonly opened: OpenedAdapter;
   readonly #device: GPUDevice;
   readonly #argumentLayout: GPUBindGroupLayout;
@@ -110,7 +111,7 @@ export class WebGpuDevice implements Device {
     return (this.#emulation ??= proveEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
   }
 
-  /** The part of `compile` behind the front end. */
+  /** Compiles IR, the part of `compile` after the front end. */
   async compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
     const module = prepare(ir, this.limits, this.#device.features.has("subgroups"));
     const { code } = module;

@@ -60,7 +60,7 @@ interface Compiling extends Device {
   compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel>;
 }
 
-/** The largest relative error of each operation. */
+/** Returns the largest relative error of each operation of emulated double. */
 export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Operation, number>> {
   const compiled = await device.compileIr(selfTest, lower(selfTest, "f32x2"));
   const [x, y] = inputs();
@@ -84,9 +84,8 @@ export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Op
 }
 
 /**
- * Measures each operation of emulated double against f64.
- * @throws PrecisionError naming the first operation that is not exact enough, and its error; those made of it come
- * later
+ * Measures each operation of emulated double against f64. @throws PrecisionError naming the first operation that is not
+ * exact enough, and its error; operations built on others are tested later
  */
 export async function proveEmulatedDouble(device: Compiling): Promise<void> {
   const errors = await emulatedDoubleErrors(device);

@@ -1,8 +1,8 @@
 import { type FeynkacError, KernelError, OutOfMemoryError } from "../../errors.ts";
 
 /**
- * The failures of a device. WebGPU reports most of them later than the call that caused them; this keeps the first
- * until someone waits.
+ * The failures of a device. WebGPU reports most failures after the call that caused them; the first is kept until
+ * someone waits.
  */
 export class Failures {
   #first: FeynkacError | undefined;
@@ -18,7 +18,7 @@ export class Failures {
     this.#first ??= error;
   }
 
-  /** Throws what has gone wrong since the last call. */
+  /** Throws the failure since the last call, if any. */
   rethrow(): void {
     const error = this.#first;
     this.#first = undefined;

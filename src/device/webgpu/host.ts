@@ -7,8 +7,8 @@ import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, HostArray } from "../device.ts";
 
 /**
- * The bytes of `values` as a buffer's elements; the array's own memory where no conversion is needed. Of an f64 that is
- * 48 bits or more; beyond ±3.4e38 it becomes ±Infinity, and what is below 1e-45 goes.
+ * Returns the bytes of `values` as a buffer's elements: the array's own memory where no conversion is needed. An
+ * emulated f64 keeps 48 bits or more; beyond ±3.4e38 it becomes ±Infinity, and below 1e-45 zero.
  */
 export function bytesFor(element: BufferElement, values: HostArray): Uint8Array {
   const converted = element === "f64" ? toPairs(values) : inType(element, values);
@@ -20,6 +20,6 @@ function inType(element: Exclude<BufferElement, "f64">, values: HostArray): Host
   return values instanceof wanted ? values : new wanted(values);
 }
 
-/** The inverse. */
+/** Returns the values of a buffer's bytes, the inverse of `bytesFor`. */
 export const valuesOf = (element: BufferElement, bytes: ArrayBuffer): HostArray =>
   element === "f64" ? fromPairs(new Float32Array(bytes)) : new ARRAY_TYPES[element](bytes);

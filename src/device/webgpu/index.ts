@@ -5,6 +5,7 @@
 import { type AdapterOptions, openAdapter } from "./adapter.ts";
 import { WebGpuDevice } from "./device.ts";
 
+/** The options of `createWebGpuDevice`. */
 export type WebGpuDeviceOptions = AdapterOptions;
 export type { WebGpuDevice } from "./device.ts";
 

@@ -1,7 +1,7 @@
 import type { Kernel, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
-import { Pace } from "./pace.ts";
+import { GroupPace } from "./pace.ts";
 import type { ArgumentWord } from "./lowering.ts";
 import type { CompiledModule } from "./pipeline.ts";
 
@@ -18,7 +18,7 @@ const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 
 
 /** The state that equal kernels share on one device: the pipeline, its paces, and its bind groups by buffers. */
 export class Program {
-  readonly #paces = new Map<number, Pace>();
+  readonly #paces = new Map<number, GroupPace>();
   readonly compiled: CompiledModule;
   readonly device: GPUDevice;
   readonly #bindGroups = new Map<string, GPUBindGroup>();
@@ -29,17 +29,16 @@ export class Program {
   }
 
   /**
-   * The pace of launches like this one. Whole numbers among the arguments, and lengths, are mostly counts of something
-   * to loop over, so launches are alike if all of those agree within a factor of four: a time loop that passes the
-   * number of its step meets only a few paces, and a launch with a hundred times the steps starts with a small piece
-   * again.
+   * Returns the measured pace of similar launches. Integer arguments and lengths are mostly loop counts, so that
+   * launches are similar if all of those agree within a factor of four: a time loop that passes its step number meets
+   * only a few paces, and a launch with a hundred times the steps starts with a small piece again.
    */
-  pace(words: Uint32Array): Pace {
+  pace(words: Uint32Array): GroupPace {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);
     let pace = this.#paces.get(like);
     if (pace === undefined) {
       if (this.#paces.size >= maxPaces) this.#paces.clear();
-      this.#paces.set(like, (pace = new Pace()));
+      this.#paces.set(like, (pace = new GroupPace()));
     }
     return pace;
   }
@@ -68,6 +67,7 @@ export class Program {
   }
 }
 
+/** A kernel compiled for a WebGPU device. */
 export class WebGpuKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;

@@ -5,6 +5,7 @@ import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
 import { bytesPerElement } from "../buffers.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
+/** Returns the limits of a WebGPU device. */
 export function limitsOf({ limits }: GPUDevice): DeviceLimits {
   return {
     maxBufferBytes: Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize),
@@ -27,8 +28,8 @@ const privateBytes = ({ privates }: KernelSignature): number =>
   privates.reduce((bytes, { length }) => bytes + length * bytesPerWord, 0);
 
 /**
- * Asserts that a kernel is within the limits of a device.
- * @throws SpecError naming what the kernel needs and what the device has
+ * Checks that a kernel is within the limits of a device. @throws SpecError naming what the kernel needs and what the
+ * device has
  */
 export function assertWithin(limits: DeviceLimits, { signature, words }: WgslModule): void {
   const needs: readonly (readonly [what: string, needed: number, available: number])[] = [

@@ -12,14 +12,14 @@ export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
  */
 const emulatedSubgroup = 8;
 
-/** The size that every subgroup has, if the adapter has only one. */
+/** Returns the size of all subgroups, if the adapter has only one. */
 export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | undefined {
   if (!device.features.has("subgroups")) return emulatedSubgroup;
   const { subgroupMinSize, subgroupMaxSize } = adapter.info;
   return subgroupMinSize === subgroupMaxSize ? subgroupMinSize : undefined;
 }
 
-/** Prepares a kernel for WGSL. @throws SpecError (the kernel needs more than the device's limits) */
+/** Lowers a kernel for WGSL. @throws SpecError (the kernel exceeds the device's limits) */
 export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
   const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
   assertWithin(limits, module);

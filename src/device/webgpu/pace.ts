@@ -15,15 +15,15 @@ const firstPiece = 64;
 const growth = 16;
 
 /**
- * A measured time, in ms. That work is done is only noticed when the event loop turns, so a program that goes on
- * recording for a while after a submission learns no more than two bounds.
+ * Bounds of a measured time in ms. Completion is only noticed when the event loop turns, so that a program that
+ * continues recording after a submission learns no more than two bounds.
  */
 export interface Measurement {
   readonly atLeast: number;
   readonly atMost: number;
 }
 
-export class Pace {
+export class GroupPace {
   #msPerGroup: number | undefined;
   #largest = 0;
 
@@ -56,17 +56,17 @@ export class Pace {
   }
 }
 
-/** The kernels of one submission and what it was predicted to take. */
+/** The kernels of one submission with its predicted duration. */
 export class Tally {
-  readonly #groups = new Map<Pace, number>();
+  readonly #groups = new Map<GroupPace, number>();
   predicted = 0;
 
-  add(pace: Pace, groups: number): void {
+  add(pace: GroupPace, groups: number): void {
     this.#groups.set(pace, (this.#groups.get(pace) ?? 0) + groups);
     this.predicted += pace.predict(groups);
   }
 
-  /** Shares out the measured time in proportion to the predictions. */
+  /** Divides the measured time among the kernels in proportion to the predictions. */
   observe(measured: Measurement): void {
     const { predicted } = this;
     for (const [pace, groups] of this.#groups) {

@@ -2,6 +2,7 @@ import { KernelError } from "../../errors.ts";
 import { argumentBytes, stageCompute } from "./constants.ts";
 import type { WgslModule } from "./lowering.ts";
 
+/** A compiled WGSL module: its pipeline and layouts. */
 export interface CompiledModule {
   readonly module: WgslModule;
   readonly pipeline: GPUComputePipeline;

@@ -1,7 +1,9 @@
 import { mapModeRead, transferBytes, usage } from "./constants.ts";
 import type { Stream } from "./stream.ts";
 
-/** Copies a range of a buffer to the host. All its pieces are recorded at once, so no later launch can come between. */
+/**
+ * Copies a range of a buffer to the host. All its pieces are recorded at once, so that no later launch comes between.
+ */
 export async function readBytes(
   device: GPUDevice,
   stream: Stream,

@@ -10,8 +10,8 @@ const maxInFlight = 32;
 const launchesToStart = 32;
 
 /**
- * The ordered stream of a device's commands. They are encoded and submitted as they come, except while a kernel's pace
- * has to be measured before more of it may be submitted: then they wait here, and follow when the measurement is in.
+ * The ordered stream of a device's commands. They are encoded and submitted at once, except while a kernel's pace must
+ * be measured before more of it may be submitted: then they wait here.
  */
 export class Stream {
   readonly #device: GPUDevice;
@@ -40,7 +40,7 @@ export class Stream {
     if (command.kind === "write" && this.#commands.length > 0) command.bytes = command.bytes.slice();
   }
 
-  /** Forgets what has not been submitted. */
+  /** Discards commands that have not been submitted. */
   close(): void {
     this.#closed = true;
     this.#commands = [];

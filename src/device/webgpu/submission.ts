@@ -6,8 +6,8 @@ const slots = 512;
 const slotBytes = 256; // the coarsest alignment of dynamic offsets that WebGPU allows a device
 
 /**
- * Uniform memory for the arguments of the launches of one submission. One page is enough: it is written with
- * `queue.writeBuffer`, which takes its turn after the submissions before.
+ * The uniform memory for the arguments of the launches of one submission. One page suffices: it is written with
+ * `queue.writeBuffer`, which is ordered after earlier submissions.
  */
 export class ArgumentPage {
   readonly bindGroup: GPUBindGroup;
@@ -47,7 +47,7 @@ export class ArgumentPage {
   }
 }
 
-/** Commands on their way into one command buffer. */
+/** The commands to be encoded into one command buffer. */
 export class Submission {
   readonly tally = new Tally();
   launches = 0;
@@ -62,7 +62,7 @@ export class Submission {
     this.#maxWidth = device.limits.maxComputeWorkgroupsPerDimension;
   }
 
-  /** Encodes up to `groups` groups of a launch, from its `next` on, and advances that. */
+  /** Encodes up to `groups` groups of a launch from its `next` on, and advances `next`. */
   dispatch(launch: Dispatch, groups: number): void {
     const pass = (this.#pass ??= this.#encoder.beginComputePass());
     const { width, height, covered } = this.#grid(groups, launch.groups - launch.next);

@@ -1,9 +1,9 @@
-/** Promises that end early, all together, when the device is lost or disposed. */
+/** Promises that are rejected early, all together, when the device is lost or disposed. */
 export class Waiters {
   readonly #reject = new Set<(reason: Error) => void>();
   #reason: Error | undefined;
 
-  /** `work`, or the failure of the device if that comes first. */
+  /** Returns the result of `work`, or the failure of the device if that comes first. */
   async race<T>(work: Promise<T>): Promise<T> {
     if (this.#reason !== undefined) {
       work.catch(() => {});

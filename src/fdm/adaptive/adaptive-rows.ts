@@ -41,13 +41,12 @@ const MAX_TRIES = 3;
 const NEARLY = 2.2;
 
 /**
- * Values within an accuracy: problems as rows of typed arrays, each at one resolution after another until its values at
- * all the spots that are read are as exact as was asked for.
+ * The solver of a batch to an accuracy: each problem is solved at finer and finer resolutions until the estimated error
+ * at every requested spot is small enough. Problems are rows of typed arrays.
  *
- * A resolution is a fine and a coarse grid for each part of the difference, and where errors in space and in time may
- * cancel each other in those or fall at rates of their own, once more the coarse time steps on the fine mesh. A row
- * puts its instances into the pool; when they are solved `advance` assesses them, and goes on to a finer resolution
- * where that is not enough. Resolution and error model: design/accuracy.md.
+ * A resolution is a fine and a coarse grid for each part of the difference; where errors in space and time may cancel
+ * or fall at different rates, also a solution with the coarse time steps on the fine mesh. A row adds its instances to
+ * the pool; `advance` assesses the solved ones and refines where needed. Error model: design/accuracy.md.
  */
 export class AdaptiveRows {
   readonly #assessments: Assessments;
@@ -94,7 +93,7 @@ export class AdaptiveRows {
     this.#tellsTime = new Uint8Array(rows);
   }
 
-  /** Puts a row's first instances into the pool. @throws what its payoff or its volatility throws */
+  /** Adds a row's first instances to the pool. @throws errors of its payoff or volatility */
   start(row: number, problems: ProblemDifference, { size, maxNodes, errorModel, reading }: RowSpec): void {
     this.#problems[row] = problems;
     this.#models[row] = errorModel;
@@ -105,15 +104,14 @@ export class AdaptiveRows {
     this.#attempt(row);
   }
 
-  /** Tells whether instances of a row are to be solved. */
+  /** Tells whether a row has unsolved instances. */
   isPending(row: number): boolean {
     return this.#pending[row] !== 0;
   }
 
   /**
-   * Takes in a row whose instances have their values, and prepares its next resolution if it needs one.
-   * @returns whether it would go on to a finer resolution if it were allowed to (`mayRefine`)
-   * @throws as `start`
+   * Assesses a row whose instances are solved, and prepares its next resolution if it needs one. @returns whether it
+   * needs a finer resolution, even if `mayRefine` forbids it @throws as `start`
    */
   advance(row: number, mayRefine: boolean): boolean {
     if (!this.isPending(row)) return false;
@@ -127,12 +125,12 @@ export class AdaptiveRows {
     return false;
   }
 
-  /** A row's resolution: the last one, whether it has been solved or not. */
+  /** A row's current resolution, solved or not. */
   sizeOf(row: number): Resolution {
     return { nodes: this.#assessments.nodes[row], steps: this.#assessments.steps[row] };
   }
 
-  /** The number of the first instance of that. */
+  /** The number of the first instance of a row's current resolution. */
   pairsOf(row: number): number {
     return this.#first[row];
   }
@@ -142,7 +140,7 @@ export class AdaptiveRows {
     return this.#assessments.value[row * this.#assessments.spots + k];
   }
 
-  /** Tells whether exercise is optimal at once. */
+  /** Tells whether immediate exercise is optimal. */
   isExercised(row: number): boolean {
     return this.#assessments.exercised[row * this.#assessments.spots] !== 0;
   }
@@ -154,7 +152,7 @@ export class AdaptiveRows {
     return nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
   }
 
-  /** Tells whether the scheme is of first order in a row. */
+  /** Tells whether drift dominates diffusion in a row, so that the scheme is of first order. */
   isDriftDominated(row: number): boolean {
     return this.#assessments.driftDominated[row] !== 0;
   }

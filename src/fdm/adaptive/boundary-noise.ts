@@ -12,15 +12,14 @@ const NOISE = 0.06;
 const KIND = { none: 0, known: 1, unknown: 2 } as const;
 
 /**
- * The most that the place of the exercise boundary between two nodes moves the value of an American call or put, in the
- * currency, by spot:
+ * The largest error, in the currency and by spot, that the exercise boundary's position between two nodes causes in the
+ * value of an American call or put:
  *
- *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot comes to B within the
- *                   life.
+ *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot reaches B in time.
  *
- * V″ jumps by J at the boundary B. Between nodes h apart its place moves the solution there by a part of J·h² that goes
- * up and down as B moves from node to node: no two meshes tell how much. B is that of Barone-Adesi and Whaley (1987)
- * for mean coefficients; P is that of a Brownian motion in ln S. No noise where early exercise is never optimal.
+ * V″ jumps by J at the boundary B. As B moves between nodes h apart, the error oscillates with amplitude of order J·h²,
+ * which two meshes cannot reveal. B is the approximation of Barone-Adesi and Whaley (1987) for mean coefficients; P
+ * assumes a Brownian motion in ln S. The noise is zero where early exercise is never optimal.
  */
 export class BoundaryNoise {
   readonly #kind: Uint8Array;
@@ -39,7 +38,7 @@ export class BoundaryNoise {
     this.#deviation = new Float64Array(rows);
   }
 
-  /** Puts in what depends on a row's mesh. */
+  /** Sets the numbers that depend on a row's mesh. */
   set(row: number, { problem, mesh }: Pick<Grid, "problem" | "mesh">): void {
     const { payoff, american, expiry } = problem;
     this.#kind[row] = KIND.none;
@@ -69,7 +68,7 @@ export class BoundaryNoise {
     this.#deviation[row] = Math.sqrt(variance);
   }
 
-  /** Tells whether no formula gives a row's boundary. */
+  /** Tells whether a row has no formula for its exercise boundary. */
   isUnknown(row: number): boolean {
     return this.#kind[row] === KIND.unknown;
   }

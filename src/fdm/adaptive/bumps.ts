@@ -5,17 +5,15 @@ import { extrapolatedValue, pointOf } from "./extrapolation.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { type ProblemDifference, shiftedDifference } from "./problem-difference.ts";
 
-/** Bumps on the meshes of what they are bumps of. */
+/** The solutions with bumped volatility or rate, on the meshes of their base cases. */
 export interface BumpsOnMeshes {
-  /** True where values are smooth in what is bumped: differences are then forward ones, of extrapolated values. */
+  /** True where values are smooth in the bumped parameter: differences are then forward ones of extrapolated values. */
   readonly isSmooth: boolean;
   readonly volatility: number;
   readonly rate: number;
 }
 
-/**
- * Vega and rho, on the meshes of the base case, as rows of typed arrays.
- */
+/** Vega and rho by bumps solved on the mesh of the base case, stored as rows of typed arrays. */
 export class Bumps {
   readonly #pool: InstancePool;
   readonly #arena: Arena;
@@ -48,7 +46,7 @@ export class Bumps {
     this.#rate = new Float64Array(rows);
   }
 
-  /** Puts the shifted instances into the pool; `base` is the number of the first of the base case's pairs. */
+  /** Adds the bumped instances to the pool; `base` is the number of the base case's first pair. */
   start(row: number, base: number, problems: ProblemDifference, { isSmooth, volatility, rate }: BumpsOnMeshes): void {
     const { subtracted } = problems;
     const parts = subtracted === undefined ? 1 : 2;
@@ -74,7 +72,7 @@ export class Bumps {
     this.#rate[row] = rate;
   }
 
-  /** NaN where there are no bumps. */
+  /** Vega by bumps; NaN where there are none. */
   vega(row: number, rounding: number): number {
     return this.#slope(row, this.#first[row], this.#volatility[row], rounding);
   }
@@ -84,14 +82,14 @@ export class Bumps {
   }
 
   /**
-   * The error estimate of vega, NaN where there are no bumps, or errors are not wanted; `estimate` is the value's,
-   * `scale` a move of volatility by which the value changes much.
+   * The error estimate of vega; NaN where there are no bumps or no estimates are wanted. `estimate` is the value's,
+   * `scale` a volatility move that changes the value substantially.
    */
   vegaError(row: number, estimate: number, scale: number, rounding: number): number {
     return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
   }
 
-  /** The error estimate of rho; `scale` is a move of rates. */
+  /** The error estimate of rho; `scale` is a rate move that changes the value substantially. */
   rhoError(row: number, estimate: number, scale: number, rounding: number): number {
     return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
   }

@@ -3,9 +3,8 @@ import type { ErrorModel } from "./error-model.ts";
 import { power } from "../../elementary.ts";
 
 /**
- * Extrapolated values with what is known of their errors, as typed arrays. A row is a problem at one resolution after
- * another, of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot
- * (`Observed`).
+ * Extrapolated values and their estimated errors, as typed arrays. A row is a problem solved at successive resolutions,
+ * of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot (`Observed`).
  */
 export class Assessments {
   /** The number of slots of a row: today's spot, and those after it. */
@@ -16,7 +15,7 @@ export class Assessments {
   readonly steps: Int32Array;
   /** 1 where drift dominates diffusion: the scheme is of first order there, and nothing is extrapolated. */
   readonly driftDominated: Uint8Array;
-  /** The nodes of the resolution before; 0 where there is none. */
+  /** The number of nodes of the previous resolution; 0 where there is none. */
   readonly nodesBefore: Int32Array;
   readonly stepsBefore: Int32Array;
   readonly driftDominatedBefore: Uint8Array;
@@ -52,9 +51,9 @@ export class Assessments {
   }
 
   /**
-   * Puts in what the solutions for a slot say of each other: on a fine and a coarse mesh, and on the fine mesh with
-   * coarse time steps (`between`), which tells the error in time from that in space. `noise` in the currency; `drift`
-   * of the fine mesh.
+   * Records the errors that solutions for a slot reveal: on a fine and a coarse mesh, and on the fine mesh with coarse
+   * time steps (`between`), which separates the error in time from that in space. `noise` is in the currency; `drift`
+   * is that of the fine mesh.
    */
   observe(
     slot: number,
@@ -82,12 +81,12 @@ export class Assessments {
     this.total[slot] = this.inSpace[slot] + this.inTime[slot];
   }
 
-  /** Says of a slot that its value is known: nothing is observed. */
+  /** Records that a slot's value is exact, with no observed error. */
   observeNothing(slot: number): void {
     this.inSpace[slot] = this.inTime[slot] = this.total[slot] = this.noise[slot] = this.drift[slot] = 0;
   }
 
-  /** Keeps a row's values as those of the resolution before, and goes on to another one. */
+  /** Stores a row's values as those of the previous resolution, and moves on to the next. */
   refine(row: number, nodes: number, steps: number): void {
     this.nodesBefore[row] = this.nodes[row];
     this.stepsBefore[row] = this.steps[row];
@@ -99,8 +98,8 @@ export class Assessments {
   }
 
   /**
-   * The ratio by which a row is finer than it was before, in space or in time, whichever is less; 0 if there is no
-   * before.
+   * The ratio by which a row is finer than at its previous resolution, in space or in time, whichever is less; 0 if
+   * there is none.
    */
   refinement(row: number): number {
     if (this.nodesBefore[row] === 0) return 0;
@@ -119,7 +118,7 @@ const FLOOR = 5e-9;
 const FIRST_FLOOR = 2e-7;
 
 /**
- * The rounding error, in the currency. In f32 it is what limits the accuracy; the figures are those that hold on the
+ * The rounding error of a value, in the currency; in f32 it limits the accuracy. Its constants were measured on the
  * reference cases.
  */
 export function roundingError(precision: Precision, spot: number, value: number): number {
@@ -127,12 +126,12 @@ export function roundingError(precision: Precision, spot: number, value: number)
 }
 
 /**
- * Estimates the error of a slot that is left after extrapolation, in the currency.
+ * Estimates the error that remains in a slot's value after extrapolation, in the currency.
  *
- * With one resolution alone it is a part of the leading errors that extrapolation took away, which the kind of the
- * product says (`ErrorModel`), and more where the meshes are too coarse to say. With a resolution before that was half
- * as fine or less it is the move from there to here, were the error to fall as h^2.5 only; and no less than some of the
- * first. The noise of an exercise boundary is independent of either.
+ * With a single resolution the estimate is a fraction of the leading errors that extrapolation removed; the product's
+ * `ErrorModel` gives the fraction, and coarse meshes increase it. With an earlier resolution at most half as fine, it
+ * is the change between the two resolutions for an error that falls as h^2.5, bounded below by a fraction of the first
+ * estimate. The noise of an exercise boundary is added independently.
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */

@@ -18,18 +18,21 @@ interface Left {
 /** The behaviour of errors that follows from the kind of a product. */
 export interface ErrorModel {
   /**
-   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes take away; and for an
-   * accuracy of 1e-4 of the spot or less.
+   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes reduce; and for an accuracy
+   * of 1e-4 of the spot or less.
    */
   readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
   readonly space: Left;
   readonly time: Left;
   /**
-   * The leading error at which nothing is known any more: the square of a smaller one, over this, is added to an
+   * The leading error beyond which estimates are meaningless: the square of a smaller error over this is added to an
    * estimate.
    */
   readonly beyond: number;
-  /** The least part of its own first estimate that two resolutions, agreeing by chance, may bring an estimate to. */
+  /**
+   * The smallest fraction of its first estimate to which the chance agreement of two resolutions may reduce an
+   * estimate.
+   */
   readonly min: number;
 }
 
@@ -120,7 +123,7 @@ const SEVERAL_JUMPS: ErrorModel = {
   min: 0.5,
 };
 
-/** The error model of a trade's problems: the worst of the models that apply. */
+/** The error model of a trade: the most cautious of the models that apply to its problems. */
 export function errorModelOf({ problem, subtracted }: ProblemDifference): ErrorModel {
   const { american, exerciseTimes, dividends, expiry, payoff } = problem;
   const { barriers = [], knockIns } = subtracted ?? problem;

@@ -6,10 +6,10 @@ import { type PointValue, pointValue, spotValues } from "../read/solution.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { knockedOutPoint } from "./knocked-out-point.ts";
 
-/** Returns (4·fine − coarse)/3: both meshes have the kinks, and both schemes an expansion in h². */
+/** Returns the Richardson extrapolation (4·fine − coarse)/3 of two second-order solutions. */
 export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** The value of a difference of problems from those of its one or two parts. */
+/** The value of a difference of two problems, from the values of its one or two parts. */
 export function difference(plus: PointValue, minus: PointValue | undefined): PointValue {
   if (minus === undefined) return plus;
   return {
@@ -25,7 +25,7 @@ export function pointOf(pool: InstancePool, number: number, rounding: number): P
   return pointValue(pool.instance(number).grid, pool.values(number), rounding);
 }
 
-/** A pair's value and sensitivities at today's spot from those of its two solutions. */
+/** The extrapolated value and sensitivities at today's spot of a fine and a coarse solution. */
 export function extrapolatedPoint(
   problem: OneFactorProblem,
   drift: number,
@@ -45,7 +45,10 @@ export function extrapolatedPoint(
   };
 }
 
-/** The value at today's spot of the pairs from number `first` on, as many as the difference has parts. */
+/**
+ * The extrapolated value at today's spot of the pairs of solutions from number `first` on, one pair for each part of
+ * the difference.
+ */
 export function extrapolatedValue(pool: InstancePool, first: number, parts: number, rounding: number): number {
   let value = 0;
   for (let part = 0; part < parts; part++) {
@@ -58,13 +61,13 @@ export function extrapolatedValue(pool: InstancePool, first: number, parts: numb
   return value;
 }
 
-/** Solutions at the spots after today's: values, and 1 where exercise is optimal at once. */
+/** The solutions at the spots after today's: values, and 1 where immediate exercise is optimal. */
 export interface SpotColumn {
   readonly values: Float64Array;
   readonly exercised: Uint8Array;
 }
 
-/** Reads solutions at the spots after today's, into columns of its own that the next reading overwrites. */
+/** A reader of solutions at the spots after today's; it returns columns that its next reading overwrites. */
 export class SpotReader {
   readonly #pool: InstancePool;
   readonly #paid: Float64Array;
@@ -85,9 +88,9 @@ export class SpotReader {
   }
 
   /**
-   * The pairs from number `first` on, as many as the difference has parts, with `extra` solutions a part after them.
-   * `values`: extrapolated, where exercise is optimal at once and where a barrier has been hit what they pay;
-   * `between`: on the fine mesh with coarse time steps.
+   * Reads the pairs from number `first` on, one for each part of the difference, with `extra` solutions a part after
+   * them. `values` are extrapolated, or the exercise payoff or rebate where exercise is optimal or a barrier has been
+   * breached; `between` are those on the fine mesh with coarse time steps.
    */
   read(first: number, parts: number, hasBetween: boolean): SpotReading {
     const [fine, coarse, between] = this.#columns;
@@ -148,6 +151,7 @@ export class SpotReader {
   }
 }
 
+/** The values read from a solution at the spots after today's. */
 export interface SpotReading {
   readonly values: Float64Array;
   readonly fine: SpotColumn;

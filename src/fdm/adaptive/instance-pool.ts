@@ -3,8 +3,8 @@ import type { Instance } from "../execute/instance.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 
 /**
- * The instances of a batch in the order in which they are solved. Columns refer to them by number; two that
- * extrapolation makes one value of are neighbours: a fine one, and one with every second node and half the time steps.
+ * The instances of a batch in the order in which they are solved, referred to by number. The two solutions of an
+ * extrapolation are neighbours: the fine one, then the one with every second node and half the time steps.
  */
 export class InstancePool {
   readonly #instances: Instance[] = [];
@@ -15,18 +15,18 @@ export class InstancePool {
     return this.#instances.length;
   }
 
-  /** The number of instances that have their values: the first so many. */
+  /** The number of solved instances, which come first. */
   get solved(): number {
     return this.#values.length;
   }
 
-  /** `drift`: `driftExcess` of the pair's fine mesh, above 1 where drift dominates diffusion on it. */
+  /** Adds an instance; `drift` is `driftExcess` of the pair's fine mesh, above 1 where drift dominates diffusion. */
   add(instance: Instance, drift: number): void {
     this.#instances.push(instance);
     this.#drift.push(drift);
   }
 
-  /** Leaves out those from number `count` on, none of which is solved. */
+  /** Removes the instances from number `count` on, none of which is solved. */
   truncate(count: number): void {
     this.#instances.length = count;
     this.#drift.length = count;
@@ -46,15 +46,12 @@ export class InstancePool {
     return values;
   }
 
-  /**
-   * Solves the next ones, up to number `end`.
-   * @throws the signal's reason; what the device throws; then none has values
-   */
+  /** Solves the next instances, up to number `end`. @throws the signal's reason; device errors; then none is solved */
   async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
     for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
   }
 
-  /** Gives up on the next ones, up to number `end`: nobody reads them. */
+  /** Skips the next instances, up to number `end`, whose results nobody reads. */
   skip(end: number): void {
     this.#values.length = end;
   }

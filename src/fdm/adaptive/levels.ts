@@ -1,9 +1,8 @@
 /** The solutions that a problem takes: the one asked for, and coarser ones for extrapolation and error estimates. */
-import type { CompiledKernel } from "../../device/index.ts";
+import type { CompiledKernel, Pace } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, lower, whatIsWrong } from "../../kernel/index.ts";
 import type { Level } from "../execute/plan.ts";
-import type { Pace } from "../execute/pace.ts";
 import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";
@@ -11,14 +10,16 @@ import type { Accuracy } from "../problem/settings.ts";
 /** The finest level: all nodes and all steps. */
 export const FINE: Level = { mesh: 0, halfSteps: false };
 
+/** A coarser level that is solved besides the finest one. */
 export interface CompanionLevel extends Level {
   readonly order: number;
   readonly corrects: boolean;
 }
 
 /**
- * Returns the companion levels of an accuracy. Each extrapolation takes a solution that is coarser in it alone; an
- * error estimate one that is coarser in both, or, `apart`, one for each, whose differences cannot cancel.
+ * Returns the companion levels that an accuracy needs. Extrapolation takes one solution that is coarser in the
+ * extrapolated variable alone; an error estimate takes one that is coarser in both, or, with `apart`, one for each, so
+ * that errors in space and time cannot cancel.
  */
 export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
@@ -34,7 +35,10 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
   return levels;
 }
 
-/** The solver of a batch of problems of one shape on one mesh and time grid after another; P: a plan, S: a solution. */
+/**
+ * The solver of a batch of problems with the same shape on successive meshes and time grids; P is the type of a plan, S
+ * of a solution.
+ */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
   /** Returns why entry `index` cannot be solved at some of `levels`, if so. */
@@ -43,7 +47,7 @@ export interface LevelSolver<P, S> {
   readonly solve: (plan: P) => Promise<S[]>;
 }
 
-/** The solutions of all entries: `errors` by entry; `solved` by level, in the order of the `good` entries. */
+/** The solutions of a batch: `errors` by entry, and `solved` by level, in the order of the `good` entries. */
 export interface SolvedLevels<S> {
   readonly errors: readonly (SpecError | undefined)[];
   readonly good: readonly number[];
@@ -51,8 +55,8 @@ export interface SolvedLevels<S> {
 }
 
 /**
- * Solves entries on the levels that they need.
- * @throws SpecError that of the first entry, if all fail before they are solved | the signal's reason
+ * Solves each entry of a batch on the levels that it needs. @throws SpecError the first entry's error if every entry
+ * fails before it is solved | the signal's reason
  */
 export async function solveLevels<P, S>(
   solver: LevelSolver<P, S>,
@@ -76,8 +80,8 @@ export async function solveLevels<P, S>(
 }
 
 /**
- * The errors of loops in the user's functions that did not end, by the numbers that solutions have `found`. `source`:
- * what was compiled, in the model's own functions; it is made when it is read.
+ * The errors of loops in users' functions that did not end, looked up by the loop number in `found`. `source` returns
+ * the model's functions and is called on first use.
  */
 export function endlessLoops(
   solver: { readonly kernel: CompiledKernel; readonly source: Kernel },
@@ -104,12 +108,13 @@ export function endlessLoops(
   return errors;
 }
 
+/** The unit roundoff of each precision. */
 export const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
 
 /**
- * The factors of a matrix are rounded once and then used in every stage, so that their errors add up: some two units of
- * y a stage, which Crank–Nicolson doubles. The rest is a random walk in units of the largest value. Measured:
- * test/fdm/equation/devices.
+ * Estimates the relative rounding error of a solution. The factors of a matrix are rounded once and used in every
+ * stage, so their errors accumulate linearly, some two units a stage, doubled by Crank–Nicolson; the other errors are a
+ * random walk in units of the largest value. Measured: test/fdm/equation/devices.
  */
 export function roundingOf(
   { values, program }: { readonly values: Float64Array; readonly program: { readonly words: Int32Array } },

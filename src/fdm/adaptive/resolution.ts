@@ -6,24 +6,26 @@ import { power } from "../../elementary.ts";
 const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097];
 const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
 
-/** The leading errors of a solution, relative to spot, as solutions on two meshes and two time grids tell them. */
+/**
+ * The leading errors of a solution in space and in time, relative to spot, observed on two meshes and two time grids.
+ */
 export interface Observed {
   readonly inSpace: number;
   readonly inTime: number;
-  /** The leading errors of space and time together, were they to have one sign. */
+  /** The sum of the absolute leading errors of space and time. */
   readonly total: number;
-  /** The most that the place of an exercise boundary between nodes moves the value; it falls as h². */
+  /** The largest effect on the value of an exercise boundary's position between nodes; it falls as h². */
   readonly noise: number;
   /**
-   * The factor by which the mesh has to be finer for diffusion to outweigh drift on the coarse mesh, too; at most 1
-   * where it does.
+   * The factor by which the mesh must be refined for diffusion to outweigh drift on the coarse mesh too; at most 1
+   * where it already does.
    */
   readonly drift: number;
 }
 
 /**
- * The resolution at which all trades of a kind begin: on the reference cases and the default accuracy enough for four
- * fifths of them.
+ * The resolution at which all trades of a kind start; at the default accuracy it suffices for four fifths of the
+ * reference cases.
  */
 export function firstResolution(
   accuracy: number,
@@ -36,9 +38,9 @@ export function firstResolution(
 }
 
 /**
- * The next resolution: what the observed errors ask for at the accuracy, half of it in space and half in time, and at
- * least twice as fine in both, so that the two can be compared, or √2 times as fine where that will do (`nearly`). The
- * same one if there is none finer.
+ * The next resolution for an accuracy: fine enough for the observed errors, half of the budget in space and half in
+ * time, and at least twice as fine in both so that the two resolutions can be compared, or √2 times with `nearly`. It
+ * returns the same resolution when none is finer.
  */
 export function nextResolution(
   before: Resolution,

@@ -12,16 +12,16 @@ import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { Rows } from "../operator/rows.ts";
 
-/** A node that no mesh has. */
+/** A node number beyond the end of every mesh. */
 export const NOWHERE = 1e6;
 
 /** Tells whether the spot is compared with a level on a date. */
 type Compares = (level: MonitoredLevel) => boolean;
 
 /**
- * Tells which levels are compared at an event: all that are monitored at an event; where a dividend is paid then they
- * are compared with the spot after it (`putCrossings`), and what is compared with the spot before it has been monitored
- * since the event at `before`.
+ * Returns a function that tells which levels are compared with the spot at an event. All levels monitored at the event
+ * are; where a dividend is paid they are compared with the spot after it (`putCrossings`), and levels compared with the
+ * spot before it must have been monitored since the event at `before`.
  */
 export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
   const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
@@ -31,8 +31,8 @@ export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number
 }
 
 /**
- * Puts the solver's words of an event at `time` with barriers (`solver/barrier.ts`), and of the time before it, back to
- * the event at `before`. In units of the spot.
+ * Writes the solver's coefficients for an event at `time` with barriers (`solver/barrier.ts`) and for the interval back
+ * to the event at `before`. Prices are in units of the spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
@@ -57,7 +57,7 @@ function putEnd(
   rows.put((held ?? 0) * (1 / problem.spots[0]));
 }
 
-/** Puts the coefficients of the knock-outs at a time: five words a barrier. */
+/** Writes the coefficients of the knock-outs at a time: five words for each barrier. */
 export function putKnockOuts(
   rows: Rows,
   problem: OneFactorProblem,
@@ -80,8 +80,8 @@ export function putKnockOuts(
 }
 
 /**
- * Tells whether a level sets its node. Of several at one level one does: that which is monitored continuously, else the
- * last.
+ * Tells whether a level determines the value at its node. Among levels at the same price it is the one monitored
+ * continuously, otherwise the last.
  */
 export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
   let setter: MonitoredLevel | undefined;
@@ -93,7 +93,7 @@ export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] =
 }
 
 /**
- * Returns +1 or −1 for a level that is hit from below or from above, and the node that it has if it is compared with
+ * Returns the direction of a level's breach (+1 from below, −1 from above) and its node if the level is compared with
  * the spot.
  */
 export function monitoredNode(
@@ -108,8 +108,8 @@ export function monitoredNode(
 }
 
 /**
- * The node at a barrier's level; undefined where the mesh does not reach so far out, one beyond its end where all of it
- * is past the barrier. A level below the first node above zero is hit at zero.
+ * The node at a barrier's level; undefined where the mesh does not reach it, and one beyond the mesh's end where the
+ * whole mesh is past the barrier. A level below the first node above zero has its node at zero.
  */
 export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number | undefined {
   const last = mesh.count - 1;
@@ -141,8 +141,8 @@ function onTheNode(
 }
 
 /**
- * The part of the two half cells about a level's node that is on the living side; all of it where the node is none of
- * the mesh's.
+ * The fraction of the two half cells about a level's node that lies on the living side; 1 where the node is not on the
+ * mesh.
  */
 export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
@@ -155,7 +155,7 @@ export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): nu
 }
 
 /**
- * Puts the coefficients of a dividend that takes the spot to barriers which are monitored on its date: seven words a
+ * Writes the coefficients of a dividend that takes the spot to barriers monitored on its date: seven words for each
  * barrier (`crossing` in `solver/barrier.ts`).
  */
 export function putCrossings(
@@ -196,11 +196,10 @@ interface Crossing {
 }
 
 /**
- * Returns the weights of the nodes about a level that a dividend takes the spot to. Where V jumps, or bends, at a price
- * between two nodes, both get its mean weighted by the hat that each of them has over its two cells, what is on the
- * living side going on smoothly beyond. So a jump keeps its mass and its place whatever the nodes, to O(h³), and
- * extrapolation finds the same error in h² as where the price is a node: that one alone then gets the mean over its
- * half cells.
+ * Returns the weights of the nodes about a level to which a dividend takes the spot. Where V jumps or bends between two
+ * nodes, each node gets the mean of V weighted by its hat function, with the living side continued smoothly. A jump so
+ * keeps its mass and position to O(h³), and extrapolation finds the same h² error as for a jump on a node, where that
+ * node alone gets the mean over its half cells.
  */
 export function crossingOf(
   level: MonitoredLevel,
@@ -236,7 +235,7 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
 }
 
 /**
- * The value held on the node while the barrier is monitored; undefined for what is paid at expiry, which grows towards
+ * The value held on the node while the barrier is monitored; undefined for a rebate paid at expiry, which grows towards
  * it.
  */
 export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {

@@ -2,24 +2,24 @@ import { bool, fn, i32, real, record, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
-/** The number of words of coefficients of one barrier at an event, and of the ends of the live nodes after it. */
+/** The number of coefficient words for one barrier at an event, including the ends of the live nodes after it. */
 export const SETTING_WORDS = 5;
 const END_WORDS = 3;
-/** Words of coefficients of one barrier at an event where a dividend takes the spot to it. */
+/** The number of coefficient words for one barrier at an event where a dividend takes the spot to it. */
 export const CROSSING_WORDS = SETTING_WORDS + 2;
 
-/** The number of words of coefficients at an event of a problem with so many barriers; 0 without any. */
+/** The number of coefficient words at an event of a problem with `barriers` barriers; 0 without any. */
 export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
 
-/** A value lower than any bound: a node that cannot be exercised. */
+/** A value below every obstacle, marking a node that cannot be exercised. */
 export const NEVER_EXERCISED = -1e30;
 
 /**
- * Knocks out at an event's date, barrier by barrier: u ← value beyond its node, u ← keep·u + paid on it. A barrier that
- * is not observed then has its node far outside the mesh. Words: node, side (+1: knocked out at higher nodes, −1: at
- * lower), value, keep, paid. `crossing`: just before a dividend that takes the spot to the barrier, from between the
- * node and the next one beyond, which has two more words: u ← keep·u + paid.
+ * Returns the function that knocks out at an event's date, barrier by barrier: u ← value beyond the node, u ← keep·u +
+ * paid on it. A barrier that is not monitored then has its node far outside the mesh. Words: node, side (+1: knocked
+ * out at higher nodes, −1: at lower), value, keep, paid. `crossing` applies just before a dividend that takes the spot
+ * to a barrier between the node and the next one beyond, which has two more words: u ← keep·u + paid.
  */
 export function knockOut(barriers: number, crossing = false) {
   return fn({
@@ -48,12 +48,12 @@ export function knockOut(barriers: number, crossing = false) {
 }
 
 /**
- * The ends of the live nodes: those at and beyond which the trade is knocked out, −1 and `nodes` where no barrier is
- * monitored. `held`: the value there stays as it is; else it is discounted like any other.
+ * The ends of the live nodes: nodes at and beyond them are knocked out; −1 and `nodes` where no barrier is monitored. A
+ * `held` end keeps its value; otherwise the value is discounted.
  */
 export const Ends = record({ low: i32, high: i32, lowHeld: bool, highHeld: bool, lowValue: real, highValue: real });
 
-/** The ends from an event's date back to the one before. */
+/** Returns the function that reads the ends of the live nodes from an event back to the one before. */
 export const readEnds = (barriers: number) =>
   fn({
     name: "readEnds",
@@ -72,7 +72,7 @@ export const readEnds = (barriers: number) =>
     },
   });
 
-/** Tells whether node i is at or beyond an end, and so without neighbours. */
+/** Tells whether node i is at or beyond an end of the live nodes, and so is decoupled from its neighbours. */
 export const cutOff = fn({
   name: "cutOff",
   params: [Ends, i32],
@@ -93,8 +93,8 @@ const holdEnd = fn({
 });
 
 /**
- * Sets, before a step, the right-hand side of the rows without neighbours, (1 + hr)·y = u, for which y is the value
- * held there. After it, with `hRate` = 0: that value itself.
+ * Sets the right-hand side of the decoupled rows before a step, (1 + hr)·y = u, so that y is the value held there; with
+ * `hRate` = 0, after a step, it sets that value itself.
  */
 export const holdEnds = fn({
   name: "holdEnds",
@@ -107,8 +107,8 @@ export const holdEnds = fn({
 });
 
 /**
- * The obstacle between the ends. Beyond them nobody can exercise, nor on an end that is held, whose value knows of
- * exercise already.
+ * The obstacle between the ends of the live nodes. Nobody can exercise beyond them, nor on a held end, whose value
+ * includes exercise already.
  */
 export const liveObstacle = fn({
   name: "liveObstacle",

@@ -40,7 +40,9 @@ const cubicThrough = fn({
   },
 });
 
-/** Returns V at the spot `target`, after a jump, from the four nodes about it; see `cubicThrough`. */
+/**
+ * Returns V at the spot `target` after a jump, by cubic interpolation of the four nodes about it; see `cubicThrough`.
+ */
 export const valueAfterJump = fn({
   name: "valueAfterJump",
   params: [read(real), read(real), i32, i32, real],
@@ -50,7 +52,7 @@ export const valueAfterJump = fn({
   },
 });
 
-/** Makes the jump over a dividend date, V(S) ← V(max(S·keep − cash, 0)), into z. */
+/** Applies a dividend, V(S) ← V(max(S·keep − cash, 0)), and writes the result into z. */
 export const payDividend = fn({
   name: "payDividend",
   params: [read(real), read(real), write(real), i32, real, real],
@@ -69,7 +71,7 @@ export const payDividend = fn({
 });
 
 /**
- * Returns V after a jump to `target`, in the cell from node j on, where V bends at the nodes `low` and `high`; see
+ * Returns V after a jump to `target` in the cell from node j on, where V bends at the nodes `low` and `high`; see
  * `payDividendBetween`.
  */
 export const valueAfterJumpBetween = fn({
@@ -92,9 +94,9 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * Makes the same jump where the trade is knocked out at nodes up to `low` and from `high` on after the date: V bends
- * there, and is read from live nodes only. A straight line goes on beyond them; what becomes of it the date's barriers
- * say, which are set next (`crossing` in `barrier.ts`). Nodes ascend.
+ * Applies a dividend where the trade is knocked out after the date at nodes up to `low` and from `high` on. V bends
+ * there, so it is read from live nodes only and continued by a straight line; the barriers of the date, applied next,
+ * set the values beyond (`crossing` in `barrier.ts`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",

@@ -1,7 +1,7 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
-/** The output value for "no node is exercised"; NaN need not survive on WebGPU. */
+/** The output value that means "no node is exercised"; NaN may be lost on WebGPU. */
 export const NOWHERE = -3e38;
 
 /**
@@ -19,8 +19,8 @@ const vertex = fn({
 });
 
 /**
- * Tells whether a node is exercised, by its value after exercise and the payoff: on a date, whether the value before
- * exercise is no higher.
+ * Tells whether a node is exercised: its value after exercise equals the payoff; on an exercise date, its value before
+ * exercise does not exceed the payoff.
  */
 export const isExercised = fn({
   name: "isExercised",
@@ -45,15 +45,15 @@ const premiumAt = (stored: boolean) =>
   });
 
 /**
- * The end of the exercise region that is nearest to the first node, whose last node is j. With w = V − payoff,
+ * Returns the function that locates the exercise boundary between nodes, behind node j, the last of the exercise region
+ * nearest to the first node. With w = V − payoff,
  *
- *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes j + 1, j
- *                  + 2, j + 3. Node j's own w, which the scheme holds at 0, is off that parabola by O(h²) and would
- *                  cost an order
- *   on a date      w crosses zero, as a line: through nodes j and j + 1, V before exercise
+ *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes
+ *                  j + 1, j + 2, j + 3. Node j's own w, which the scheme holds at 0, is off it by O(h²).
+ *   on a date      w crosses zero linearly: through nodes j and j + 1, V before exercise
  *
- * held between nodes j − 1 and j + 1, or j and j + 1; the last node if all are exercised. `stored`: the first array has
- * w, and the second is not looked at.
+ * The result is held between nodes j − 1 and j + 1, or j and j + 1; it is the last node if all are exercised. `stored`:
+ * the first array holds w, and the second is not read.
  */
 export function boundaryBehind(smooth: boolean, stored: boolean) {
   return fn({
@@ -83,7 +83,10 @@ export function boundaryBehind(smooth: boolean, stored: boolean) {
   });
 }
 
-/** `boundaryBehind` the last node of that region; `NOWHERE` if no node is exercised. */
+/**
+ * Returns the function that finds the exercise boundary from a whole solution (`boundaryBehind`); `NOWHERE` if no node
+ * is exercised.
+ */
 export function exerciseBoundary(smooth: boolean) {
   return fn({
     name: "exerciseBoundary",

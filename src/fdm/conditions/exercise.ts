@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
 /**
- * The amounts by which the two nodes about a bend of V are to be lowered, from the premiums f at them, `below` and
- * `here`, and at the nodes beside them; see `exerciseOnDate`. The premiums about the bend are taken for a parabola in
- * the nodes' index.
+ * The corrections of the two nodes about a bend of V on an exercise date, from the premiums `below` and `here` at them
+ * and at the nodes beside them; see `exerciseOnDate`. The premiums about the bend are interpolated by a parabola in the
+ * node index.
  */
 export const bendBetween = fn({
   name: "bendBetween",
@@ -25,12 +25,12 @@ export const bendBetween = fn({
 
 /**
  * Exercises on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes,
- * V bends between them by J = f′, and by κ = f″ in its second derivative, at a part θ of the way from the exercised
- * node to the other. The nodes alone put the bend on the two in proportion, which has the right mass and mean, but a
- * variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³ too much; κ adds a variance of κh³·θ(1 − θ)(1 −
- * 2θ)/6. The exercised node less C(2 − θ)/3 and the other less C(1 + θ)/3, C = θ(1 − θ)·(½Jh + κh²(1 − 2θ)/12), have
- * the right ones, too: what is left is O(h⁴), and extrapolation in h² finds nothing in its way. `premium` is left with
- * f. Cost: 4 flops and 4 words of private memory a node, and 30 flops a bend.
+ * V bends between them by J = f′, and by κ = f″ in its second derivative, at a fraction θ of the way from the exercised
+ * node to the other. Distributing the bend over the two nodes in proportion has the right mass and mean, but adds a
+ * variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³; κ adds a variance of κh³·θ(1 − θ)(1 − 2θ)/6.
+ * Subtracting C(2 − θ)/3 from the exercised node and C(1 + θ)/3 from the other, C = θ(1 − θ)·(½Jh + κh²(1 − 2θ)/12),
+ * corrects both and leaves O(h⁴), so that extrapolation in h² works. `premium` returns f. Cost: 4 flops and 4 words of
+ * private memory a node, and 30 flops a bend.
  */
 export const exerciseOnDate = fn({
   name: "exerciseOnDate",
@@ -58,7 +58,7 @@ export const exerciseOnDate = fn({
 });
 
 /**
- * Returns V at a node after exercise for what is `paid` in the part of its cell that V(S, T), on `mean`, says is
+ * Returns V at a node after exercise from the value `paid` in the part of its cell that V(S, T), on `mean`, says is
  * exercised; see `exerciseByHalves`.
  */
 export const exercisedByHalf = fn({
@@ -72,9 +72,9 @@ export const exercisedByHalf = fn({
 });
 
 /**
- * Exercises on a date a payoff with columns of its own for V(S, T), its means over cells (`mean`), and for what
- * exercise brings. Where it jumps the node stands for its half cells on both sides, of which exercise on a date, like
- * expiry, changes one.
+ * Exercises on a date a payoff with separate columns for V(S, T), its means over cells (`mean`), and the exercise
+ * value. Where the payoff jumps, a node represents half cells on both sides, and exercise on a date, like expiry,
+ * changes only one of them.
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",

@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { valueAfterJump } from "./dividend.ts";
 
 /**
- * Returns V at `target`, by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where
- * the cubic is held between its neighbours; linear beyond the ends. The cell is searched for by bisection. `sign`: −1
- * where nodes descend, else 1.
+ * Returns V at `target` by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where
+ * the cubic is limited to its neighbours' range; linear beyond the ends. The cell is found by bisection. `sign` is −1
+ * where nodes descend, otherwise 1.
  */
 export const valueAtTarget = fn({
   name: "valueAtTarget",
@@ -22,7 +22,10 @@ export const valueAtTarget = fn({
   },
 });
 
-/** Sets V(S) ← V(target(S)), into `jumped`, see `valueAtTarget`. Targets may run in any order. */
+/**
+ * Applies a jump, V(S) ← V(target(S)), and writes the result into `jumped`; see `valueAtTarget`. Targets need not be
+ * monotone.
+ */
 export const payJump = fn({
   name: "payJump",
   params: [read(real), read(real), read(real), write(real), i32],

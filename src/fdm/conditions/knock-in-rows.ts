@@ -19,8 +19,8 @@ import type { Rows } from "../operator/rows.ts";
 import { DORMANT_END } from "./knock-in.ts";
 
 /**
- * Puts the solver's words of an event at `time` for the value before a knock-in (`solver/knock-in.ts`), and of the time
- * before it, back to the event at `before`. In units of the spot.
+ * Writes the solver's coefficients for an event at `time` for the value before a knock-in (`solver/knock-in.ts`) and
+ * for the interval back to the event at `before`. Prices are in units of the spot.
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
@@ -56,7 +56,7 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   rows.put(rebate * scale);
 }
 
-/** Puts the same words of a dividend, `crossInWords`: where it takes the spot to a level. */
+/** Writes the same coefficients for a dividend (`crossInWords`) that takes the spot to a level. */
 export function putCrossingsIn(
   rows: Rows,
   problem: OneFactorProblem,

@@ -24,19 +24,19 @@ const ENTRY_WORDS = 3;
 const END_WORDS = 3;
 
 /**
- * The number of words of a dividend before which nothing may have been knocked in: what it takes the spot to, of each
- * knock-out and each knock-in; see `settleDormant`.
+ * The number of coefficient words for a dividend before which knock-ins may be pending, for each knock-out and knock-in
+ * level that it may reach; see `settleDormant`.
  */
 export const crossInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
 
-/** The kinds of values of v at an end: a rebate that is discounted, one that is held, or u. */
+/** The kinds of end values of the dormant value v: a discounted rebate, a held rebate, or the knocked-in value u. */
 export const DORMANT_END = { discounted: 0, held: 1, joined: 2 } as const;
 
 /**
- * Settles the dormant value v on an event's date, first by knock-outs, then by knock-ins; at expiry (`first`) it starts
- * from what is paid if nothing was hit. `crossing`: see `knockOut`; each knock-in has one more word, keep of the next
- * node beyond.
+ * Returns the function that sets the dormant value v on an event's date, first by knock-outs, then by knock-ins; at
+ * expiry (`first`) it starts from the amount paid if no level was breached. `crossing`: see `knockOut`; each knock-in
+ * then has one more word, the weight of the next node beyond.
  */
 export function settleDormant(barriers: number, knockIns: number, crossing = false) {
   return fn({
@@ -96,10 +96,10 @@ const readDormantEnds = (barriers: number, knockIns: number) =>
   });
 
 /**
- * Makes one step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, y as z has it
- * for the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). Elimination as in `policy.ts`, on the
- * way: two values, each with ends of its own, do not share a factorisation. Cost: 11 flops, one of them a division, and
- * 10 words of private memory a node.
+ * Makes one step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, where y = z
+ * at the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). It eliminates as `policy.ts` does, because
+ * the two values have different ends and cannot share a factorisation. Cost: 11 flops, one of them a division, and 10
+ * words of private memory a node.
  */
 export const rowsStep = fn({
   name: "rowsStep",
@@ -137,7 +137,10 @@ export const rowsStep = fn({
   },
 });
 
-/** Makes one step of the dormant value, after u's: beyond an end that is joined it is u, beyond any other a rebate. */
+/**
+ * Returns the function that makes one step of the dormant value after u's step: beyond a joined end it equals u, beyond
+ * any other a rebate.
+ */
 export const dormantStep = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantStep",
@@ -166,7 +169,7 @@ export const dormantStep = (barriers: number, knockIns: number) =>
     },
   });
 
-/** Pays a dividend before the knock-in, into v; where it knocks in, `settleDormant` says. */
+/** Returns the function that applies a dividend to the dormant value v; `settleDormant` then applies the knock-ins. */
 export const dormantDividend = (barriers: number, knockIns: number) =>
   fn({
     name: "dormantDividend",

@@ -5,7 +5,7 @@ import { isPinned, sideOnAxis } from "../operator/pinned.ts";
 import { stateOnAxis } from "../operator/state.ts";
 import { NEVER_EXERCISED } from "./barrier.ts";
 
-/** The amount that exercise pays at node i at time t; a pinned node is not exercised. */
+/** Returns the function for the amount that exercise pays at node i at time t; a pinned node cannot be exercised. */
 export function obstacleAt(variant: EquationVariant) {
   return fn({
     name: "obstacleAt",

@@ -1,7 +1,7 @@
 import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { Rows } from "../operator/factor.ts";
 
-/** The number of rounds after which policy iteration gives up. */
+/** The maximum number of rounds of policy iteration. */
 export const MAX_ROUNDS = 30;
 
 /**
@@ -23,6 +23,7 @@ const System = record({
  */
 export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });
 
+/** Returns the lower bound of y at node i. */
 export const boundAt = fn({
   name: "boundAt",
   params: [Bound, i32],
@@ -96,13 +97,13 @@ const improvePolicy = (varying: boolean) =>
   });
 
 /**
- * Solves a stage with early exercise wherever it is: with A = I − hL and r the right-hand side
+ * Returns the function that solves a stage with early exercise anywhere: with A = I − hL and r the right-hand side
  *
  *   Ay ≥ r,   y ≥ bound,   in each row one of the two with equality,
  *
  * by Howard's policy iteration (primal–dual active set; Forsyth & Vetzal 2002 in the limit of an infinite penalty),
- * from the policy of the stage before. It ends with the exact solution, nearly always after two or three rounds. The
- * last y in z; returns 1 if the rounds were not enough. `varying`: see `System`.
+ * starting from the policy of the stage before. It ends with the exact solution, nearly always after two or three
+ * rounds, stores it in z, and returns 1 if the rounds did not suffice. `varying`: see `System`.
  */
 export const iteratePolicy = (varying: boolean) =>
   fn({
@@ -123,7 +124,7 @@ export const iteratePolicy = (varying: boolean) =>
     },
   });
 
-/** Makes one time step of the book's solver by `iteratePolicy`. */
+/** Makes one time step of the solver for books by `iteratePolicy`. */
 export const policyStep = fn({
   name: "policyStep",
   params: {

@@ -1,6 +1,6 @@
 /**
- * Many small arrays cut from few large ones. A trade needs half a dozen of a few hundred numbers each; allocated one by
- * one they cost more than filling them does.
+ * An allocator that cuts many small arrays from a few large ones: a trade needs half a dozen arrays of a few hundred
+ * numbers, whose separate allocation would cost more than filling them.
  */
 export class Arena {
   readonly #chunkLength: number;
@@ -14,7 +14,7 @@ export class Arena {
     this.#chunkLength = chunkLength;
   }
 
-  /** An array with anything in it: the caller fills it. */
+  /** Returns an uninitialised array, which the caller fills. */
   take(length: number): Float64Array {
     if (this.#used + length > this.#room) this.#nextChunk(length);
     const start = this.#used;
@@ -22,7 +22,7 @@ export class Arena {
     return this.#chunks[this.#current].subarray(start, this.#used);
   }
 
-  /** Everything taken so far may be cut again: whoever still holds some of it sees it change. */
+  /** Releases everything taken so far for reuse: arrays still held elsewhere will be overwritten. */
   clear(): void {
     this.#current = -1;
     this.#used = 0;

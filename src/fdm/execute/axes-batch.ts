@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, isGpu } from "../../device/index.ts";
+import { type CompiledKernel, type Device, firstThatFits, isGpu, type Pace } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
 import type { AxesVariant, Runs } from "../operator/axes-variant.ts";
@@ -14,10 +14,9 @@ import {
   shapeOfGrid,
   wordsOf,
 } from "./axes-launch.ts";
-import type { Pace } from "./pace.ts";
 import { type Level, type LevelPlan, planOf, PreparedEntries, type SolvedBy, solveMembers } from "./plan.ts";
 
-/** An instance's solution, with the program it was made by. */
+/** The solution of one instance, with the time program that produced it. */
 export type AxesSolved = SolvedBy<AxesResult>;
 
 async function compiledPasses(
@@ -50,13 +49,13 @@ const RUNS: readonly Runs[] = [
 /** Returns how items share lines of up to so many nodes. */
 function sharing(device: Device, nodes: number): Pick<AxesVariant, "groupSize" | "runs"> {
   if (!isGpu(device)) return { groupSize: PAD, runs: undefined };
-  const { maxGroupSize } = device.limits;
-  const runs = RUNS.find(({ count, length }) => count * length >= nodes && count * LANES <= maxGroupSize);
-  if (runs === undefined) return { groupSize: Math.min(GPU_GROUP, maxGroupSize), runs };
-  return { groupSize: runs.count * LANES, runs };
+  const enough = RUNS.filter(({ count, length }) => count * length >= nodes);
+  const runs = firstThatFits(device, enough, ({ count }) => ({ items: count * LANES }));
+  const groupSize = runs === undefined ? Math.min(GPU_GROUP, device.limits.maxGroupSize) : runs.count * LANES;
+  return { groupSize, runs };
 }
 
-/** Solves all entries of a model on two or three axes, on one grid and time grid after another. */
+/** The solver of all entries of a model on two or three axes, on successive grids and time grids. */
 export class AxesSolver {
   private readonly setting: AxesSetting;
   private readonly entries: PreparedEntries;
@@ -66,7 +65,7 @@ export class AxesSolver {
     this.entries = new PreparedEntries(setting.model);
   }
 
-  /** @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
+  /** Makes a solver. @throws KernelError | SpecError (too many nodes for the device) | PrecisionError */
   static async create(device: Device, model: AxesModel, precision: Precision, pace: Pace): Promise<AxesSolver> {
     const nodes = Math.max(...model.nodes);
     const variant: AxesVariant = { ...model.variant, ...sharing(device, nodes) };
@@ -88,12 +87,14 @@ export class AxesSolver {
     return this.setting.kernel;
   }
 
-  /** The kernel that is compiled, in this very model's functions: the kernel's own may be those of another model. */
+  /**
+   * The compiled kernel in this model's own functions, for messages; the shared kernel may hold those of another model.
+   */
   get source(): Kernel {
     return axesKernel(this.setting.variant);
   }
 
-  /** See `PreparedEntries`. */
+  /** Returns the error that prevents an entry's solution; see `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
     return this.entries.check(index, levels, (counts) => this.checkSize(counts));
   }
@@ -115,7 +116,7 @@ export class AxesSolver {
     return solved;
   }
 
-  /** @throws the signal's reason */
+  /** Makes the plan of a level. @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }

@@ -1,4 +1,11 @@
-import { type CompiledKernel, type Device, type LaunchArguments, LaunchBuffers } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  instancesThatFit,
+  type LaunchArguments,
+  LaunchBuffers,
+  type Pace,
+} from "../../device/index.ts";
 import { firstFault, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
@@ -9,35 +16,36 @@ import { EVENT, FACTOR, type TimeProgram } from "../time/timeline.ts";
 import type { PassKernels } from "./axes/kernel.ts";
 import { arraysOf, AXIS_ARRAYS } from "./axes/place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, LANES, PAD } from "./axes/records.ts";
-import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
-/** The result of an instance. Node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
+/** The result of an instance. Node (i₀, i₁, i₂) is at index (i₂·n₁ + i₁)·n₀ + i₀. */
 export interface AxesResult {
   readonly meshes: readonly AxisMesh[];
   readonly values: Float64Array;
-  /** 1 where exercise at all times pays as much as V today; undefined without. */
+  /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
   readonly exercised: Uint8Array | undefined;
   readonly status: Status;
 }
 
+/** The device, compiled kernel, model and pacing of a launch on several axes. */
 export interface AxesSetting {
   readonly device: Device;
-  /** One workgroup an instance, for the whole time loop. */
+  /** The kernel of the whole time loop, one workgroup an instance. */
   readonly kernel: CompiledKernel;
-  /** A kernel for each phase, compiled when they are wanted first. */
+  /** Returns the kernels of each phase, compiled on first use. */
   readonly passes: () => Promise<CompiledPasses>;
   readonly model: AxesModel;
   readonly variant: AxesVariant;
   readonly pace: Pace;
 }
 
+/** The compiled kernels of each phase of a time step. */
 export type CompiledPasses = Readonly<Record<keyof PassKernels, readonly CompiledKernel[]>>;
 
 /** Bytes of one launch's buffers; bounds memory whatever the batch. A GPU wants some thousand workgroups at once. */
 const LAUNCH_BYTES = { cpu: 2 ** 28, webgpu: 2 ** 28, cuda: 2 ** 31 } as const;
 
-/** Nodes of each axis and of the padded arrays. */
+/** The numbers of nodes of each axis and of the padded arrays. */
 export interface AxesShape {
   readonly n0: number;
   readonly n1: number;
@@ -54,7 +62,7 @@ function padded(count: number): number {
   return (tiles % 4 === 0 ? tiles + 1 : tiles) * PAD;
 }
 
-/** The shape of a grid of so many nodes an axis. */
+/** The padded array shape of a grid with the given numbers of nodes. */
 export function shapeOfGrid([n0, n1, n2 = 1]: readonly number[]): AxesShape {
   const stride = padded(n0);
   const lines = padded(n1 * n2);
@@ -67,10 +75,7 @@ export const wordsOf = (variant: AxesVariant, { size }: AxesShape): number => ar
 /** Stages of one axis that a step of two or three costs; a CPU takes neighbouring lines as lanes, and so is quicker. */
 const stagesOf = ({ backend }: Device): number => (backend === "cpu" ? 1 : 4);
 
-/**
- * The number of instances that one launch takes, with the same program: those that memory and the launch's time have
- * room for.
- */
+/** The number of instances with the same program in one launch, limited by memory and by the launch's duration. */
 export function instancesPerLaunch(
   { kernel, variant, device, pace }: AxesSetting,
   shape: AxesShape,
@@ -78,11 +83,11 @@ export function instancesPerLaunch(
   count: number,
 ): number {
   const bytes = wordsOf(variant, shape) * (kernel.precision === "f32" ? 4 : 8);
-  const room = Math.floor(Math.min(LAUNCH_BYTES[device.backend], device.limits.maxBufferBytes) / bytes);
+  const room = instancesThatFit(device, bytes, LAUNCH_BYTES[device.backend]);
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
-  return Math.max(1, Math.min(count, room, Math.max(together, Math.floor(pace.share / loop))));
+  return Math.min(count, room, Math.max(together, Math.floor(pace.share / loop)));
 }
 
 /** The number of workgroups that fill a device. */
@@ -93,8 +98,8 @@ const workgroupsOf = ({ backend, threads, parallelism }: Device, { groupSize }: 
 const SHARED_NODES = { cpu: 100_000, cuda: 20_000, webgpu: 20_000 } as const;
 
 /**
- * The number of workgroups that share an instance, one for each `groupSize` of its lines, or `LANES` by runs; 1 where
- * there are instances enough to fill the device, or the grid is small.
+ * The number of workgroups that share an instance: one for each `groupSize` of its lines, or `LANES` with runs; 1 where
+ * the instances fill the device or the grid is small.
  */
 export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, instances: number): number {
   const { plane, stride, lines, n0, n1, n2 } = shape;
@@ -109,7 +114,7 @@ export function partsOf({ device, variant }: AxesSetting, shape: AxesShape, inst
 /** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 4;
 
-/** Packs, launches and reads back instances. All buffers are disposed, whatever happens. @throws the signal's reason */
+/** Packs, launches and reads back instances, and disposes all buffers even on failure. @throws the signal's reason */
 export async function launchAxes(
   setting: AxesSetting,
   program: TimeProgram,

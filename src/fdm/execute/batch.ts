@@ -1,5 +1,5 @@
 import { LastUsed } from "../../last-used.ts";
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Arena } from "./arena.ts";
@@ -31,25 +31,27 @@ const CLOSED_INSTANCE_WORDS = 80;
 /** Launches under way at once: the device goes on to the next while the host is at something else. */
 const UNDER_WAY = 4;
 
-/** The largest number of nodes that an instance may have on a device, in whichever of the splits has most room. */
+/** The largest number of nodes that an instance may have on a device, over all ways to split it. */
 export function largestNodes(
   device: Device,
   precision: Precision,
   scheme: SolverVariant["exercise"],
   splits: readonly Split[] = preferredSplits(device),
 ): number {
-  const bytes = PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4);
-  const max = CAPACITIES[CAPACITIES.length - 1];
-  const roomOf = (split: Split): number =>
+  const roomsOf = (split: Split): readonly number[] =>
     split === "item"
-      ? Math.min(max, Math.floor((device.limits.maxPrivateBytes - UNUSED_BYTES) / bytes))
-      : Math.max(0, ...CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined));
-  return Math.max(...splits.map(roomOf));
+      ? itemCapacities(device, precision, scheme)
+      : CAPACITIES.filter((nodes) => teamCapacity(device, precision, nodes, split) !== undefined);
+  return Math.max(0, ...splits.flatMap(roomsOf));
 }
 
+/** The node capacities of kernels for items, ascending. */
+const itemCapacities = (device: Device, precision: Precision, scheme: SolverVariant["exercise"]): readonly number[] =>
+  privateSizes(device, CAPACITIES, PRIVATE_ARRAYS[scheme] * (precision === "f64" ? 8 : 4), UNUSED_BYTES);
+
 /**
- * Solves instances on a device, those of one pattern together. Keeps compiled kernels and buffers for the next call;
- * the device is borrowed.
+ * The solver of instances on a device, which launches instances of one pattern together. It keeps compiled kernels and
+ * buffers for the next call; the device is borrowed.
  */
 export class BatchSolver implements Disposable {
   private readonly device: Device;
@@ -164,7 +166,7 @@ export class BatchSolver implements Disposable {
       throw new SpecError(
         `mesh: ${needed} nodes, at most ${max} on ${this.device.name} in ${this.precision}; ask for less accuracy`,
       );
-    return Math.min(CAPACITIES.find((size) => size >= needed) ?? needed, max);
+    return itemCapacities(this.device, this.precision, arrays).find((size) => size >= needed)!;
   }
 
   /**
@@ -181,9 +183,9 @@ export class BatchSolver implements Disposable {
       // Dates by the hundred make more of them than there are nodes.
       (grid.time.events.length > 0 ? coefficientCount(grid.time, problem) : 0) +
       (surface === undefined ? 0 : blockWords(surface.surface, grid.time.factorisations));
-    const max = Math.floor(LAUNCH_BYTES / (words * bytesOf(this.precision)));
+    const max = instancesThatFit(this.device, words * bytesOf(this.precision), LAUNCH_BYTES);
     const { parallelism } = this.device;
-    return Math.max(1, Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max));
+    return Math.min(surface === undefined ? Math.max(instances, 2 * parallelism) : parallelism, max);
   }
 }
 

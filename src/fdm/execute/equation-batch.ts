@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import type { CompiledKernel, Device, Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { STATUS } from "../operator/status.ts";
@@ -12,7 +12,6 @@ import {
 import { type InstanceResult, instancesPerLaunch, launch, type LaunchSetting } from "./equation-launch.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import type { TimeProgram } from "../time/timeline.ts";
-import type { Pace } from "./pace.ts";
 import {
   type Level,
   type Member,
@@ -23,12 +22,12 @@ import {
   solveMembers,
 } from "./plan.ts";
 
-/** An instance's solution, with the executor and the program that it was made by. */
+/** The solution of an instance, with the executor and the time program that produced it. */
 export interface Solved extends SolvedBy<InstanceResult> {
   readonly executor: EquationExecutor;
 }
 
-/** Solves all entries of a model, on one mesh and time grid after another; compiled once, for the largest mesh. */
+/** The solver of all entries of a model on successive meshes and time grids, compiled once for the largest mesh. */
 export class BatchSolver {
   private readonly setting: LaunchSetting;
   private readonly entries: PreparedEntries;
@@ -39,8 +38,8 @@ export class BatchSolver {
   }
 
   /**
-   * `split`: who solves, for tests; see `executorFor`.
-   * @throws KernelError | SpecError (too many nodes for the device) | PrecisionError
+   * Makes a solver; tests may choose the `split`, see `executorFor`. @throws KernelError | SpecError (too many nodes
+   * for the device) | PrecisionError
    */
   static async create(
     device: Device,
@@ -59,15 +58,14 @@ export class BatchSolver {
     return this.setting.kernel;
   }
 
-  /** See `PreparedEntries`. */
+  /** Returns the error that prevents an entry's solution; see `PreparedEntries`. */
   check(index: number, levels: readonly Level[]): SpecError | undefined {
     return this.entries.check(index, levels, () => undefined);
   }
 
   /**
-   * Solves a plan, in the order of its entries. What a team cannot solve (`teamEquationKernel`) is solved again by
-   * items.
-   * @throws the signal's reason | SpecError (more nodes than items can have)
+   * Solves a plan, in the order of its entries. Instances that a team cannot solve (`teamEquationKernel`) are solved
+   * again by items. @throws the signal's reason | SpecError (more nodes than items can have)
    */
   async solve({ entries, groups }: LevelPlan): Promise<Solved[]> {
     const solved = new Array<Solved>(entries.length);
@@ -90,7 +88,7 @@ export class BatchSolver {
     return { ...this.setting, executor, kernel: compiled };
   }
 
-  /** @throws the signal's reason */
+  /** Makes the plan of a level. @throws the signal's reason */
   async plan(level: Level, entries: readonly number[]): Promise<LevelPlan> {
     return planOf(this.setting.model, this.entries, this.setting.pace, level, entries);
   }

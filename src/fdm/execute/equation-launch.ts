@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, LaunchBuffers } from "../../device/index.ts";
+import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type Pace } from "../../device/index.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise-boundary.ts";
@@ -8,22 +8,18 @@ import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
 import { STEP_END, type TimeProgram } from "../time/timeline.ts";
 import { type EquationExecutor, itemsOf, launchSize } from "./equation-split.ts";
-import type { Pace } from "./pace.ts";
 import type { PlannedInstance } from "./plan.ts";
 
 /** The result of an instance, nodes ascending. */
 export interface InstanceResult {
-  /** The mesh, of one axis. */
+  /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
   readonly values: Float64Array;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
   readonly boundary: Float64Array;
-  /** `STATUS_WORDS`; node numbers ascending, too. */
+  /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
   readonly status: Int32Array;
 }
-
-/** The number of bytes of one launch's buffers; bounds memory whatever the batch. */
-const LAUNCH_BYTES = 256 * 2 ** 20;
 
 /**
  * The number of instances that the CPU computes side by side, or two or four times as many in f32: fewer take as long.
@@ -32,11 +28,11 @@ const CPU_INSTANCES = 8;
 /** The smallest number of rows of a part of a time loop. */
 const MIN_ROWS = 32;
 
-/** The device, kernel and model that a solution is launched with. */
+/** The device, kernel and model with which a solution is launched. */
 export interface LaunchSetting {
   readonly device: Device;
   readonly kernel: CompiledKernel;
-  /** The executor whose kernel that is. */
+  /** The executor of the kernel. */
   readonly executor: EquationExecutor;
   readonly model: OneAxisModel;
   readonly pace: Pace;
@@ -45,8 +41,8 @@ export interface LaunchSetting {
 const rowsOf = ({ words }: TimeProgram): number => words.length / 2;
 
 /**
- * The number of instances of the next launch, of `count` with the same number of nodes and the same program: as many as
- * memory has room for, and of instances that wait for each other no more than take a share of the time.
+ * The number of instances of the next launch, out of `count` with the same number of nodes and the same program: as
+ * many as memory has room for and as fit into the launch's share of time.
  */
 export function instancesPerLaunch(
   { device, kernel, executor, model, pace }: LaunchSetting,
@@ -56,7 +52,7 @@ export function instancesPerLaunch(
 ): number {
   const fitting = (arrays: number): number => {
     const words = arrays * nodes + program.records.length + 64;
-    return Math.max(1, Math.floor(LAUNCH_BYTES / (words * (kernel.precision === "f32" ? 4 : 8))));
+    return instancesThatFit(device, words * (kernel.precision === "f32" ? 4 : 8));
   };
   const together = device.backend === "cpu" ? 2 * CPU_INSTANCES : Math.ceil(device.parallelism / itemsOf(executor));
   const shared = Math.floor(pace.share / (nodes * rowsOf(program)) / together) * together;
@@ -74,8 +70,8 @@ const isSplit = (instances: number, nodes: number, program: TimeProgram, pace: P
   workOf(instances, nodes) * rowsOf(program) > 1.5 * pace.share && rowsOf(program) > MIN_ROWS;
 
 /**
- * Packs, launches and reads back instances. All buffers are disposed, whatever happens.
- * @throws the signal's reason, between launches
+ * Packs, launches and reads back instances, and disposes all buffers even on failure. @throws the signal's reason,
+ * between launches
  */
 export async function launch(
   { device, kernel, executor, model: { descending, variant, literals }, pace }: LaunchSetting,

@@ -1,4 +1,4 @@
-import type { Device, LaunchSize } from "../../device/index.ts";
+import { type Device, type LaunchSize, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { type Kernel, type Precision, sharing } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
@@ -8,20 +8,20 @@ import { teamEquationKernel } from "./team/equation/kernel.ts";
 import { equationBytes } from "./team/equation/plan.ts";
 import { groupSize, type Team } from "./team/team.ts";
 
-/** The way in which equations are shared out: one work item an instance, a subgroup, or a workgroup. */
+/** The way in which an equation's nodes are divided: one work item an instance, a subgroup, or a workgroup. */
 export type EquationSplit = Exclude<Split, "half-subgroup">;
 
-/** The executor of an equation: a split, with the nodes that its kernel has room for. */
+/** The executor of an equation: a split of its nodes, and the number of nodes that its kernel has room for. */
 export interface EquationExecutor {
   readonly split: EquationSplit;
-  /** The variant, with its capacity, of which the kernel is made. */
+  /** The variant, with its capacity, from which the kernel is made. */
   readonly variant: EquationVariant;
 }
 
 type Uncapped = Omit<EquationVariant, "capacity">;
 
 /**
- * The executor of an equation on a device, for meshes of up to `nodes`: the first of
+ * The executor of an equation on a device, for meshes of up to `nodes` nodes: the first of
  *
  *   subgroup    on GPUs whose subgroups have 32 lanes, up to 544 nodes
  *   workgroup   on GPUs, up to 576 nodes; not in f32x2, which takes minutes to compile
@@ -55,7 +55,7 @@ export function executorFor(
 /** Node capacities that kernels of items are compiled for: few, since each is a compilation. */
 const ITEM_CAPACITIES = [65, 129, 257, 513, 1025, 2049];
 
-/** Returns the executor by items. @throws SpecError */
+/** Returns the executor with one work item an instance. @throws SpecError */
 export function itemExecutor(
   device: Device,
   variant: Uncapped,
@@ -63,26 +63,25 @@ export function itemExecutor(
   precision: Precision,
 ): EquationExecutor {
   const bytes = privateArrays({ ...variant, capacity: nodes }) * (precision === "f64" ? 8 : 4);
-  const largest = ITEM_CAPACITIES[ITEM_CAPACITIES.length - 1];
-  const max = Math.min(largest, Math.floor((device.limits.maxPrivateBytes - 64) / bytes));
-  if (nodes > max)
+  const capacities = privateSizes(device, ITEM_CAPACITIES, bytes, 64);
+  const capacity = capacities.find((size) => size >= nodes);
+  if (capacity === undefined)
     throw new SpecError(
-      `axes.${name}.nodes: ${nodes}, at most ${max} on ${device.name} in ${precision} with these conditions`,
+      `axes.${name}.nodes: ${nodes}, at most ${capacities.at(-1)} on ${device.name} in ${precision} with these conditions`,
     );
-  const capacity = Math.min(ITEM_CAPACITIES.find((size) => size >= nodes) ?? nodes, max);
   return { split: "item", variant: { ...variant, capacity } };
 }
 
-/** The kernel of an executor, in the variant's own functions. */
+/** Returns the kernel of an executor. */
 export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
   split === "item" ? equationKernel(variant) : teamEquationKernel(variant, teams[split]);
 
-/** The size of a launch for so many instances. */
+/** The launch size for a number of instances. */
 export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>
   split === "item" ? { items: instances } : { groups: instances };
 
 /** The number of work items of an instance. */
 export const itemsOf = ({ split }: EquationExecutor): number => (split === "item" ? 1 : groupSize(teams[split]));
 
-/** Returns one kernel for all executors that lower to the same code. */
+/** Returns the kernel of an executor, shared by all executors whose kernels lower to the same code. */
 export const sharedKernelOf = sharing(kernelOf);

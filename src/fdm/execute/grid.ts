@@ -24,7 +24,8 @@ export interface Resolution {
 }
 
 /**
- * The fine grid of a problem and the coarse one that its error is estimated by: every second node, half the time steps.
+ * The fine grid of a problem, and the coarse one for its error estimate, with every second node and half the time
+ * steps.
  */
 export function grids(
   problem: OneFactorProblem,
@@ -36,7 +37,7 @@ export function grids(
   return gridsOn(problem, fine, resolution, arena, firstExercised, forward);
 }
 
-/** The fine one alone, for a value without an error estimate. */
+/** The fine grid of a problem alone, for a value without an error estimate. */
 export function fineGrid(problem: OneFactorProblem, { nodes, steps }: Resolution, arena = new Arena(4096)): Grid {
   const forward = forwardFor(problem);
   const { fine, firstExercised } = fineMesh(problem, nodes, arena, forward);
@@ -75,7 +76,7 @@ function fineMesh(
   return { fine: tabled ? { count, nodes: nodesOf(fine, arena) } : fine, firstExercised: spec.firstExercised };
 }
 
-/** Makes the grids of a problem on a mesh that was made for another problem. */
+/** The grids of a problem on a mesh that was made for another problem. */
 export function gridsOn(
   problem: OneFactorProblem,
   mesh: Mesh,
@@ -118,8 +119,8 @@ function grid(
 }
 
 /**
- * The fine grid of `resolution` with the time steps of the coarse one: between the two of `grids`, it tells the error
- * in time from that in space.
+ * The fine mesh of `resolution` with the time steps of the coarse grid; its solution separates the error in time from
+ * that in space.
  */
 export function coarserInTime(fine: Grid, resolution: Resolution): Grid {
   return { ...fine, time: timesOf(fine.forward?.flat ?? fine.problem, resolution.steps / 2).coarse };

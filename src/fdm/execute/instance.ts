@@ -7,14 +7,14 @@ import { windowOf } from "../read/window.ts";
 import { Arena } from "./arena.ts";
 import type { Grid } from "../mesh/grid.ts";
 
-/** One work item: a grid, and the coefficients of its time steps. */
+/** A grid and the coefficients of its time steps: the work of one work item. */
 export interface Instance {
   readonly grid: Grid;
   /** The problem that is solved: the grid's own, or a shift of it. */
   readonly problem: OneFactorProblem;
   /**
-   * The rows as the solver reads them, where they depend on time and a launch compares them; else it makes them as it
-   * is packed.
+   * The coefficient rows in the solver's layout, where they depend on time and launches compare them; otherwise packing
+   * computes them.
    */
   readonly coefficients: Float64Array | undefined;
   /** The variance σ²S² by node, for the shape "table". */
@@ -26,14 +26,12 @@ export interface Instance {
   readonly reading: Reading;
 }
 
-/**
- * The part of a solution that is read: the window of today's spot, the values at the other spots (`points`), or both.
- */
+/** The part of a solution to read: the window of today's spot, the values at the other spots (`points`), or both. */
 export type Reading = "window" | "points" | "both";
 
 /**
- * The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward's coordinate
- * a shift has a grid of its own.
+ * The instance that solves `problem`, which may be a shift of the grid's own, on the grid; in the forward coordinate a
+ * shift has a grid of its own.
  */
 export function instance(
   base: Grid,

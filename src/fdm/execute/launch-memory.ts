@@ -32,7 +32,7 @@ export interface Packed {
 }
 
 /**
- * Buffers and host arrays that launches take turns with: making and clearing them again costs as much as the
+ * A pool of buffers and host arrays that successive launches reuse: allocating and clearing them costs as much as the
  * arithmetic.
  */
 export class LaunchMemory implements Disposable {

@@ -86,7 +86,10 @@ class Column implements InstanceValues {
 const INSTANCES_AT_ONCE = 16;
 const ROWS_AT_ONCE = 32;
 
-/** One launch: packs when made, records in `start`, reads back and returns its buffers in `finish`. */
+/**
+ * One launch of instances: the constructor packs it, `start` records it, `finish` reads the results and returns the
+ * buffers.
+ */
 export class Launch {
   private readonly memory: LaunchMemory;
   private readonly kernel: CompiledKernel;

@@ -1,7 +1,7 @@
 import type { PlannedInstance } from "./plan.ts";
 
 /**
- * The numbers that functions of a problem read: parameters, literals and dates, value k of instance l at [k·instances +
+ * The numbers that a problem's functions read: parameters, literals and dates, value k of instance l at [k·instances +
  * l].
  */
 export function packedParameters(

@@ -1,18 +1,18 @@
+import type { Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
-import type { Pace } from "./pace.ts";
 
-/** The resolution of a batch: all nodes (0) or every second (1), all steps or half of them. */
+/** The resolution of a solution in a batch: all nodes (0) or every second (1), all steps or half of them. */
 export interface Level {
   readonly mesh: 0 | 1;
   readonly halfSteps: boolean;
 }
 
-/** One entry of the batch on one grid. */
+/** One entry of a batch on one grid. */
 export interface PlannedInstance {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
@@ -21,24 +21,24 @@ export interface PlannedInstance {
 }
 
 /**
- * A plan for entries, which are indices into the batch, on one grid and time grid: those that share a time program are
- * launched together.
+ * A plan to solve entries, given by their indices in the batch, on one grid and time grid; entries with the same time
+ * program are launched together.
  */
 export interface LevelPlan {
   readonly entries: readonly number[];
   readonly groups: readonly { readonly program: TimeProgram; readonly members: readonly Member[] }[];
 }
 
-/** An instance of a plan, and its place in the order of the plan's entries. */
+/** An instance of a plan with its position among the plan's entries. */
 export interface Member {
   readonly at: number;
   readonly instance: PlannedInstance;
 }
 
-/** An instance's solution, with the program that it was made by. */
+/** The solution of an instance together with the time program that produced it. */
 export type SolvedBy<R> = R & { readonly program: TimeProgram; readonly timeline: Timeline };
 
-/** The plan of entries at a level. @throws the signal's reason */
+/** The plan of a batch's entries at a level. @throws the signal's reason */
 export async function planOf(
   { program, accuracy, steps }: FullGridModel,
   prepared: PreparedEntries,
@@ -66,7 +66,10 @@ export async function planOf(
   return { entries, groups: [...groups.values()] };
 }
 
-/** Solves members of one program, `sizeOf` those that are left at a time, each into its place of `solved`. */
+/**
+ * Solves the members of one time program, `sizeOf` of the remaining ones at a time, and stores each result at its index
+ * in `solved`.
+ */
 export async function solveMembers<R extends object>(
   program: TimeProgram,
   members: readonly Member[],

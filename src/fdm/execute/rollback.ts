@@ -19,7 +19,9 @@ export interface Place extends ResultRecord {
   readonly endRun: number;
 }
 
-/** The content of a row of the time program: a number of equal steps, or none, with what goes before and after them. */
+/**
+ * A row of the time program: a number of equal steps, possibly none, with the events and factorisations around them.
+ */
 export interface Run extends ResultRecord {
   /** True where the matrix is made and factored before the steps. */
   readonly refactor: boolean;
@@ -27,7 +29,7 @@ export interface Run extends ResultRecord {
   readonly event: boolean;
 }
 
-/** The arguments of every part of a rollback. `cursor`: the numbers that change from run to run. */
+/** The arguments of every part of a rollback; `cursor` holds the numbers that change from run to run. */
 export interface At<L, P, M, C> {
   readonly launch: L;
   readonly place: P;
@@ -37,7 +39,7 @@ export interface At<L, P, M, C> {
 
 type Part<T, R extends Results> = FunctionOf<(of: T) => KernelBody<R>>;
 
-/** The parts of a rollback; L is what the kernel is launched with, M the arrays that the time loop works on. */
+/** The parts of a rollback; L is the type of the kernel's launch parameters, M that of the arrays of the time loop. */
 export interface RollbackParts<
   L,
   P extends Place,
@@ -61,7 +63,7 @@ export interface RollbackParts<
 type Settings<Q extends Params> = Omit<KernelDefinition<Q, Record<never, never>>, "env" | "body">;
 
 /**
- * The backward time loop from expiry to today, of every problem and every executor:
+ * Returns the kernel of the backward time loop from expiry to today, shared by every problem and every executor:
  *
  *   (I − hL)·y = r(u),   u ← u + e·(y − u)   for each stage,   u ← g(u)   at each event.
  *

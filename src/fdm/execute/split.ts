@@ -1,15 +1,17 @@
-import { type Device, isGpu } from "../../device/index.ts";
+import { type Device, firstThatFits, isGpu } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import type { Instance } from "./instance.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { groupSize, HALF_SUBGROUP, SUBGROUP, type Team, WORKGROUP } from "./team/team.ts";
 import { teamWords } from "./team/memory.ts";
 
-/** The way in which a launch is shared out: one work item an option, half a subgroup, a subgroup, or a workgroup. */
+/** The division of a launch: one option for each work item, half subgroup, subgroup, or workgroup. */
 export type Split = "item" | "half-subgroup" | "subgroup" | "workgroup";
 
+/** The splits in which several work items solve one option. */
 export type TeamSplit = Exclude<Split, "item">;
 
+/** The team of work items of each split. */
 export const teams: Readonly<Record<TeamSplit, Team>> = {
   "half-subgroup": HALF_SUBGROUP,
   subgroup: SUBGROUP,
@@ -17,8 +19,8 @@ export const teams: Readonly<Record<TeamSplit, Team>> = {
 };
 
 /**
- * Node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and 17
- * of half of one.
+ * The node capacities of the teams: 2, 3, 5 and 9 nodes an item of a workgroup; 3, 6, 9 and 17 of a subgroup; 6, 11 and
+ * 17 of half of one.
  */
 export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
   "half-subgroup": [96, 176, 272],
@@ -27,8 +29,8 @@ export const CAPACITIES: Readonly<Record<TeamSplit, readonly number[]>> = {
 };
 
 /**
- * The capacity that an instance's kernel gets in a split among teams; undefined where the device cannot, or has no room
- * for it.
+ * The smallest sufficient node capacity of an instance's kernel in a team split; undefined where the device cannot run
+ * it or lacks memory.
  */
 export function teamCapacity(
   device: Device,
@@ -40,17 +42,18 @@ export function teamCapacity(
   return fittingCapacity(device, nodes, split, (team, size) => teamWords(team, size, precision) * bytes);
 }
 
-/** The capacity of any kernel for teams, which takes so many bytes of workgroup memory for a capacity. */
+/** The smallest sufficient capacity of a team kernel, given the bytes of workgroup memory that each capacity takes. */
 export function fittingCapacity(
-  { limits }: Device,
+  device: Device,
   nodes: number,
   split: TeamSplit,
   bytesOf: (team: Team, size: number) => number,
 ): number | undefined {
   const team = teams[split];
   const items = groupSize(team);
-  if (limits.maxGroupSize < items || (team.shuffles && limits.subgroupSize !== items)) return undefined;
-  return CAPACITIES[split].find((size) => size >= nodes && bytesOf(team, size) <= limits.maxWorkgroupBytes);
+  const enough = CAPACITIES[split].filter((size) => size >= nodes);
+  const subgroup = team.shuffles ? items : undefined;
+  return firstThatFits(device, enough, (size) => ({ items, subgroup, workgroupBytes: bytesOf(team, size) }));
 }
 
 /**
@@ -65,7 +68,7 @@ const THREADS = 2048;
 const PAIRED_INSTANCES = 8;
 
 /**
- * The splits of a device from best to worst for as many instances.
+ * The splits of a device from best to worst for a number of instances.
  *
  * A CPU is full with a few hundred options, one a SIMD lane: one item an option, always. So is a software adapter, to
  * which a barrier is 64 changes of thread: SwiftShader takes 5 to 100 times as long for the workgroup split.
@@ -80,16 +83,16 @@ export function preferredSplits(device: Device, instances = 0): readonly Split[]
 }
 
 /**
- * Tells whether a problem is for one item an option: teams have one value an instance, none that waits for a knock-in.
+ * Tells whether a problem needs one item an option: teams keep one value an instance, so none for a pending knock-in.
  */
 export function needsItems({ knockIns }: OneFactorProblem): boolean {
   return knockIns !== undefined;
 }
 
 /**
- * Tells whether two instances may share a subgroup. What needs more registers a node is left to whole subgroups, which
- * have half as many nodes an item: policy iteration, barriers, emulated double, dividends where the matrix changes in
- * every step; and so are volatilities made in each step, whose cost is not that of the scans.
+ * Tells whether two instances may share a subgroup. Problems that need more registers a node are given whole subgroups,
+ * which have half as many nodes an item: policy iteration, barriers, emulated double, and dividends where the matrix
+ * changes in every step. So are volatilities evaluated in each step, whose cost is not in the scans.
  */
 export function mayShare({ grid, formula, surface }: Instance, precision: Precision): boolean {
   const { scheme, problem, time } = grid;

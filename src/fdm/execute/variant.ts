@@ -2,17 +2,18 @@ import { bool, i32, read, real, record, write } from "../../kernel/index.ts";
 import type { VolatilityShape } from "../operator/read-volatility.ts";
 
 /**
- * The treatment of early exercise; "dates": at some ends of steps only; "time-dependent": as Brennan and Schwartz do,
- * for an obstacle that moves. See `solverKernel`.
+ * The treatment of early exercise; "dates": at the ends of some steps only; "time-dependent": Brennan and Schwartz's
+ * method for a time-dependent obstacle. See `solverKernel`.
  */
 export type ExerciseScheme = "none" | "brennan-schwartz" | "policy" | "dates" | "time-dependent";
 
 /**
- * The source of σ²: flat in S, a column of the table, a formula in S and t evaluated in the kernel, or cubics in S,
- * other ones each step, that the instances of one expiry share (`surface.ts`).
+ * The source of σ²: constant in S, a column of the table, a formula in S and t evaluated in the kernel, or a surface of
+ * cubics in S for each step that the instances of one expiry share (`surface.ts`).
  */
 export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 
+/** The features of a one-factor problem for which a solver kernel is compiled. */
 export interface SolverVariant {
   readonly exercise: ExerciseScheme;
   readonly shape: DiffusionShape;
@@ -40,11 +41,11 @@ export interface SolverVariant {
   readonly volatility?: VolatilityShape;
 }
 
-/** Returns the key of a variant: two variants are the same if these are. */
+/** Returns a key of a variant; equal keys mean equal variants. */
 export const variantKey = (variant: SolverVariant): string =>
   variant.volatility === undefined ? variantName(variant) : `${variantName(variant)} ${variant.volatility.key}`;
 
-/** The name of a variant; the same for all formulas. */
+/** The name of a variant, the same for all formulas. */
 export function variantName(variant: SolverVariant): string {
   const {
     exercise,
@@ -62,15 +63,15 @@ export function variantName(variant: SolverVariant): string {
   return `${exercise}-${shape}${events}${closed ? "-closed" : ""}${points ? "-points" : ""}${homogeneous ? "-homogeneous" : ""}-${capacity}`;
 }
 
-/** The number of factorisations that a time-homogeneous solver has room for. */
+/** The number of factorisations that a time-homogeneous solver keeps. */
 export const KEPT_FACTORS = 2;
 
 /**
- * The number of variants whose kernels are remembered. A book has a dozen, 600 random trades of every kind some 200;
- * numbers of barriers and knock-ins make their number unbounded in a stream.
+ * The maximum number of variants whose kernels are cached. A book has a dozen, 600 random trades of every kind some
+ * 200; numbers of barriers and knock-ins make their number unbounded in a stream.
  */
 export const MAX_VARIANTS = 512;
-/** The parameters of every executor of the book's problems; the layouts are `solverKernel`'s. */
+/** The parameters of every executor of the problems of books, laid out as `solverKernel` describes. */
 export const solverParams = {
   instances: i32,
   pitch: i32,
@@ -87,5 +88,5 @@ export const solverParams = {
   out: write(real),
 } as const;
 
-/** The parameters of every executor of the book's problems as one argument. */
+/** The parameters of every executor of the problems of books as one record. */
 export const Launch = record(solverParams);

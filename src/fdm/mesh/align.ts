@@ -1,8 +1,9 @@
 import { SpecError } from "../../errors.ts";
 
-/** The place at which a point is to fall: on a node, or midway between two. */
+/** The desired position of a point: on a node, or midway between two nodes. */
 export type Alignment = "node" | "midway";
 
+/** A point to align with a mesh. */
 export interface Target {
   /** The place of the point without alignment, in intervals from the first node. */
   readonly place: number;
@@ -12,10 +13,10 @@ export interface Target {
 }
 
 /**
- * The increasing, piecewise linear map of node numbers to places in the mesh that takes the aligned number of each
- * target, the nearest whole or half one, to the target's place. A piece's spacing changes by a part of 1/(its
- * intervals), so that neighbouring intervals still differ by O(h²) and three-point differences keep their second order.
- * `stride`: whole numbers are multiples of it, so that a mesh of every stride-th node is aligned too.
+ * The increasing, piecewise linear map of node numbers that moves the nearest node, or midpoint, of each target to the
+ * target's position. A piece's spacing changes by a fraction 1/(its intervals), so that neighbouring intervals still
+ * differ by O(h²) and three-point differences keep their second order. With `stride` aligned node numbers are multiples
+ * of it, so that a mesh of every stride-th node is aligned too.
  * @throws SpecError two targets too close for the mesh
  */
 export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {

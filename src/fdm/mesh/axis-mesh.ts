@@ -2,8 +2,10 @@ import { bracketedNewton } from "./mesh.ts";
 import { type Alignment, alignment, type Target } from "./align.ts";
 import { density, type DensityKind } from "./density.ts";
 
+/** The coordinate of an axis: its value, or the value's logarithm. */
 export type CoordinateName = "linear" | "log";
 
+/** A point near which an axis' mesh is dense or aligned. */
 export interface MeshPoint {
   /** A value of the axis, between its ends. */
   readonly at: number;
@@ -12,7 +14,7 @@ export interface MeshPoint {
   readonly path: string;
 }
 
-/** An axis with all its quantities evaluated. */
+/** The description of an axis with all quantities evaluated. */
 export interface MeshDescription {
   readonly coordinate: CoordinateName;
   readonly from: number;
@@ -24,12 +26,13 @@ export interface MeshDescription {
   readonly points: readonly MeshPoint[];
 }
 
-/** A mesh, ascending: the axis' values, and the coordinate's, in which derivatives are discretised. */
+/** A mesh in ascending order: the axis' values, and those of the coordinate in which derivatives are discretised. */
 export interface AxisMesh {
   readonly values: Float64Array;
   readonly coordinates: Float64Array;
 }
 
+/** Converts a value of an axis to its coordinate. */
 export const toCoordinate = (name: CoordinateName, value: number): number => (name === "log" ? Math.log(value) : value);
 const fromCoordinate = (name: CoordinateName, x: number): number => (name === "log" ? Math.exp(x) : x);
 

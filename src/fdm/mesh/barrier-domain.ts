@@ -29,9 +29,9 @@ const NEXT_TO_ZERO = 1e-6;
 const MIN_LAYER = 0.02;
 
 /**
- * Places the nodes of a problem with barriers: on every barrier and, if they are not in each other's way, on the kinks
- * of the payoff, and dense about both. The mesh ends at a barrier that is monitored continuously for the whole life,
- * unless the problem on the other side is solved on it, too, or a dividend may take the spot across it.
+ * Places the nodes of a problem with barriers: on every barrier and, where there is room, on the kinks of the payoff,
+ * and dense about both. The mesh ends at a barrier that is monitored continuously for the whole life, unless the
+ * problem beyond it is solved on the mesh too or a dividend may take the spot across it.
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const deviation = deviationOf(problem);

@@ -18,10 +18,9 @@ interface Checked {
 const known = new WeakMap<Extract<Diffusion, { kind: "formula" }>["sigma"], Checked>();
 
 /**
- * Checks σ(S, t) at every node above zero in the middle of every step, as a kernel evaluates it; any other σ is checked
- * where the host evaluates it. Cost: some 10 ns for each node and step, nothing where a wider mesh of the same formula
- * has been checked.
- * @throws VolatilityError
+ * Checks σ(S, t) at every node above zero in the middle of every step, as a kernel evaluates it; other volatilities are
+ * checked where the host evaluates them. Cost: some 10 ns for each node and step, nothing where a wider mesh of the
+ * same formula has been checked. @throws VolatilityError
  */
 export function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: TimeGrid): void {
   if (diffusion.kind !== "formula") return;

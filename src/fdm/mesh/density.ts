@@ -17,8 +17,10 @@ export interface Density {
   readonly inverse?: (xi: number) => number;
 }
 
+/** The rule of node density: uniform, or concentrated by sinh or tanh about given points. */
 export type DensityKind = "uniform" | "sinh" | "tanh";
 
+/** Returns the node density of a kind about given points. */
 export function density(
   kind: DensityKind,
   points: readonly number[],

@@ -33,9 +33,9 @@ export interface Bend {
 }
 
 /**
- * Tells whether a dividend takes the kinks of the solution so far away that one dense part of the mesh does not serve
- * both: V(S) just before it is V of just after it at max(S·(1 − β) − α, 0), with all of its kinks at (K + α)/(1 − β),
- * and one more at α/(1 − β), below which the spot falls to zero.
+ * Tells whether a dividend moves the kinks of the solution so far that one dense part of the mesh does not serve both:
+ * just before it V(S) equals V after it at max(S·(1 − β) − α, 0), with its kinks at (K + α)/(1 − β), and another at
+ * α/(1 − β), below which the spot falls to zero.
  */
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
@@ -51,10 +51,7 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
   return total > LARGE_TOTAL || largest > Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
 }
 
-/**
- * The mesh of a problem with large dividends: dense about every bend that the spot may come to, each as far as it
- * needs.
- */
+/** The mesh of a problem with large dividends, dense about every bend of the solution that the spot may reach. */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
   const deviation = deviationOf(problem);
@@ -93,9 +90,9 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
 }
 
 /**
- * The places where the solution bends, followed back from expiry over every dividend: `kinks` and the prices below
- * which a dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, at which it
- * always does. Only those that a spot may come to before they are spread; `sharp` are those that want a node.
+ * The prices at which the solution bends, followed back from expiry over every dividend: `kinks` and the prices below
+ * which a dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, which never
+ * spread. Only bends that the spot may reach before they are spread are included; `sharp` ones need a node.
  */
 export function bendsOf(
   problem: OneFactorProblem,
@@ -208,8 +205,8 @@ const carrier =
     growth * Math.max(spot - paid, 0);
 
 /**
- * The places where the solution is read, however far from every bend: the spots, and the prices to which dividends take
- * them, as far as the solution is no straight line from there to zero.
+ * The prices at which the solution is read, even far from every bend: the spots, and the prices to which dividends take
+ * them, as far as the solution is not linear from there to zero.
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
@@ -221,7 +218,7 @@ export function readings(problem: OneFactorProblem): readonly Bend[] {
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
 
-/** The bends that others do not serve, narrowest first. */
+/** The bends that are not covered by the dense part of another bend, narrowest first. */
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {

@@ -33,15 +33,16 @@ const DENSITY = 0.6;
  */
 const INFLOW_REACH = 6;
 
-/** The part of the spot below which there is no need to go, wherever dividends take it. */
+/** The fraction of the spot below which a mesh need not extend, whatever dividends are paid. */
 export const MIN_PART = 0.02;
 
+/** The specification of the mesh of a one-factor problem. */
 export interface Domain extends MeshSpec {
   /** True where the first node is certain to be exercised: the mesh was cut off there. */
   readonly firstExercised: boolean;
 }
 
-/** Places the nodes of a problem; `exercised`: see `certainExercise`. */
+/** The mesh specification of a problem; `exercised`: see `certainExercise`. */
 export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
   const deviation = deviationOf(problem);
   const drift = totalDrift(problem);
@@ -82,9 +83,9 @@ export function domain(problem: OneFactorProblem, count: number, exercised: numb
 const FALL = 3;
 
 /**
- * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as it does where σ(S)·S does not
- * vanish like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S; otherwise ln S is the
- * coordinate, whose nodes are as many below the kink as above it whatever the volatility. A surface is flat below its
+ * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as where σ(S)·S does not vanish
+ * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S; otherwise ln S is the
+ * coordinate, with as many nodes below the kink as above it whatever the volatility. A surface is constant below its
  * lowest spot.
  */
 export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
@@ -99,7 +100,7 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
   diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
 
-/** The cash that dividends pay together. */
+/** The total cash that dividends pay. */
 export function cashOf({ dividends }: OneFactorProblem): number {
   let sum = 0;
   for (const { cash } of dividends) sum += cash;
@@ -166,8 +167,8 @@ function ends(
 }
 
 /**
- * The lowest of a ladder's spots, or of kinks, one by one: spread into arguments they would be copied. Infinite if
- * there are none.
+ * The lowest of a list of prices; infinite if there are none. Spreading a long ladder into arguments of `Math.min`
+ * would copy it.
  */
 export function lowestOf(prices: readonly number[]): number {
   let lowest = Number.POSITIVE_INFINITY;
@@ -188,9 +189,9 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that have to be nodes: levels of barriers, jumps of σ(S) if there is room, and where early exercise ends
- * at a kink of the payoff (a cap, a jump) or at one that a dividend takes to a
- * barrier (`crossed`): between nodes its best value would be cut off, which costs an order. Increasing.
+ * The prices that must be nodes, increasing: levels of barriers, jumps of σ(S) if there is room, and kinks of the
+ * payoff where early exercise ends (a cap, a jump), also those that a dividend takes to a barrier (`crossed`). Between
+ * nodes the best value there would be cut off, which costs an order.
  */
 export function pinnedPrices(
   { american, exerciseTimes, payoff }: OneFactorProblem,
@@ -221,7 +222,7 @@ function inflowMargin(problem: OneFactorProblem, deviation: number, sign: 1 | -1
   return inflow > deviation * weak ? Math.exp(INFLOW_REACH * deviation) : 1;
 }
 
-/** The part of the spot that proportional dividends leave. */
+/** The fraction of the spot that remains after all proportional dividends. */
 export function keptOf({ dividends }: OneFactorProblem): number {
   return dividends.reduce((kept, { proportional }) => kept * (1 - proportional), 1);
 }
@@ -233,9 +234,9 @@ export function keptOf({ dividends }: OneFactorProblem): number {
 const MAX_GROWTH = 10;
 
 /**
- * The lowest of the spots, or the highest, where it is at expiry in the mean that a payoff brings which goes like S^p
- * out there: weighed by it, ln S moves by (p − ½)·σ²T; and a standard deviation beyond, since the end of the mesh,
- * which knows straight lines only, is wrong for as long as the trade lives.
+ * The lowest (or highest) mean of the spot at expiry, weighted by a payoff that grows like S^p there: under this weight
+ * ln S drifts by (p − ½)·σ²T. A standard deviation is added, since the linear condition at the end of the mesh is wrong
+ * during the whole life.
  */
 export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
@@ -256,9 +257,9 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price `REACH` standard deviations of the life above `start`, or below it, for σ(S), along dx/dn = σ√T in x = ln
- * S, which is Lamperti's transform undone (for CEV with β < 1 far below the lognormal's e^{nσ√T}). `lognormal` says how
- * far, and which way, with constant σ.
+ * The price `REACH` standard deviations of the life above or below `start` for σ(S), along dx/dn = σ√T in x = ln S, the
+ * inverse of Lamperti's transform (for CEV with β < 1 far below the lognormal e^{nσ√T}). `lognormal` gives the distance
+ * and direction for constant σ.
  */
 export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
   if (problem.diffusion.kind === "deterministic") return start * lognormal;
@@ -283,9 +284,9 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * The ratio of drift to diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S², at its
- * strongest: where that is above 1 the scheme adds diffusion of its own, here or a little further out, and is of first
- * order. Infinite where σ(S, t) is rough (`isRough`).
+ * The largest ratio of drift to diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S².
+ * Above 1 the scheme adds artificial diffusion and is of first order. It is infinite where σ(S, t) is rough
+ * (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
   const { rates, dividendYield, expiry, spots, payoff } = forward?.flat ?? problem;
@@ -304,8 +305,8 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
 }
 
 /**
- * Tells whether the solution has no expansion in h² to extrapolate by, whatever the mesh: σ(S, t) is next to nothing at
- * some price that the spot may well come to, for a part of the life, or jumps between nodes.
+ * Tells whether the solution has no expansion in h² for extrapolation on any mesh: σ(S, t) nearly vanishes at a price
+ * that the spot may reach, for a part of the life, or jumps between nodes.
  */
 export function isRough(problem: OneFactorProblem): boolean {
   const { diffusion, spots, payoff, expiry } = problem;

@@ -7,7 +7,7 @@ import type { Stencil } from "../read/interpolation.ts";
 import type { Table } from "./payoff-table.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** The window in which today's spot is read: the same for all instances of a grid. */
+/** The window of nodes from which the value at today's spot is interpolated, the same for all instances of a grid. */
 export interface TodaysWindow {
   /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
   readonly cell: number | undefined;

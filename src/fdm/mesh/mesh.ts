@@ -3,7 +3,7 @@ import { Arena } from "../execute/arena.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 
 /**
- * One-dimensional meshes in the spot S, dense where the payoff bends.
+ * The specification of a one-dimensional mesh in the spot S, dense where the payoff bends.
  *
  * With x = ln S (or x = S where S = 0 matters), the nodes are the images of equidistant ξ under the inverse of
  *
@@ -36,7 +36,7 @@ export interface MeshSpec {
 }
 
 /**
- * The mesh of one kink in closed form, so that a device can make its own nodes:
+ * A mesh about one kink in closed form, which a device can compute itself:
  *
  *   Sᵢ = kink·exp(width·sinh((i − at)·step)), and Sᵢ = 0 at i = zeroAt.
  */
@@ -52,13 +52,13 @@ export interface KinkedMesh {
   readonly zeroAt: number;
 }
 
-/** A mesh as numbers for each node, or as the few that they follow from. */
+/** A mesh as an array of nodes, or in a closed form of few numbers. */
 export type Mesh = KinkedMesh | NodeMesh;
 
 /** The number of nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
 
-/** The mesh of a specification, strictly monotone. Cost: about 25 ns a node, unless it has a closed form. */
+/** The strictly monotone mesh of a specification. Cost: about 25 ns a node, unless it has a closed form. */
 export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   const isSingle = spec.kinks.length === 1 && (spec.pins ?? []).length === 0;
   if (spec.coordinate === "log" && isSingle) return kinkedMesh(spec);
@@ -73,7 +73,7 @@ export function nodeAt(mesh: Mesh, i: number): number {
   return mesh.kink * Math.exp(mesh.width * Math.sinh((i - mesh.at) * mesh.step));
 }
 
-/** Returns all nodes, sinh by powers of e^step: one exponential a node instead of three. */
+/** Returns all nodes of a mesh, with sinh computed from powers of e^step: one exponential a node instead of three. */
 export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
   if ("nodes" in mesh) return mesh.nodes;
   const { count, kink, width, step, at, zeroAt } = mesh;
@@ -92,7 +92,7 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 /** Places nearer to a node than this are compared with the node itself, as it is rounded. */
 const NEAR_NODE = 1e-6;
 
-/** The index of a price between the nodes of a mesh in closed form; undefined at zero. */
+/** The fractional node index of a price in a mesh in closed form; undefined at zero. */
 export function placeOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
   return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
@@ -101,7 +101,7 @@ export function placeOf(mesh: Mesh, price: number): number | undefined {
 /** Tells whether a price is so near a node that rounding decides on its side. */
 const isNearNode = (place: number): boolean => Math.abs(place - Math.round(place)) < NEAR_NODE;
 
-/** Tells whether a price is beyond the ends. */
+/** Tells whether a price is beyond the ends of the mesh. */
 export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)): boolean {
   const last = mesh.count - 1;
   if (place !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
@@ -111,7 +111,10 @@ export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)
   return (price - nodeAt(mesh, 0)) * (price - nodeAt(mesh, last)) > 0;
 }
 
-/** The last i for which node i is on the side of node 0 of a price, or at it; held between 0 and count − 2. */
+/**
+ * The cell that holds a price: the last i for which node i is not beyond the price, seen from node 0, held between 0
+ * and count − 2.
+ */
 export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
   return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);
 }
@@ -231,7 +234,7 @@ export function bracketedNewton(
   return x;
 }
 
-/** Returns every second node, ends included: the coarser mesh of an error estimate. */
+/** Returns the mesh of every second node, ends included, for an error estimate. */
 export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
   if (!("nodes" in mesh)) {
@@ -243,7 +246,7 @@ export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   return { count, nodes };
 }
 
-/** The first node at or above a price, of a mesh that ascends. */
+/** The first node at or above a price in an ascending mesh. */
 export function firstFrom(mesh: Mesh, price: number): number {
   const cell = cellOf(mesh, price);
   return nodeAt(mesh, cell) >= price ? cell : cell + 1;

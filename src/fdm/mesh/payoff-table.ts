@@ -5,7 +5,7 @@ import { isMonitored, liveSideOf } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
 
-/** The values of a grid node by node. */
+/** The payoff and the obstacle of a grid at each node. */
 export interface Table {
   readonly nodes: Float64Array;
   /** The terminal values V(S, T), averaged over cells that hold a kink. */
@@ -14,12 +14,12 @@ export interface Table {
   readonly obstacle: Float64Array | undefined;
 }
 
-/** Tells whether V(S, T) and the obstacle are two columns. */
+/** Tells whether V(S, T) and the obstacle are separate columns. */
 export function hasObstacle(table: Table | undefined): boolean {
   return table?.obstacle !== undefined && table.obstacle !== table.initial;
 }
 
-/** Makes the values of a grid. @throws SpecError a payoff that is not a number */
+/** Evaluates the payoff and the obstacle on a grid. @throws SpecError a payoff that is not a number */
 export function makeTable(mesh: Mesh, problem: OneFactorProblem, arena: Arena): Table {
   const { payoff, american, exerciseTimes = [] } = problem;
   const nodes = nodesOf(mesh, arena);

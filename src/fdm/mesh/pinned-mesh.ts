@@ -2,8 +2,8 @@ import { SpecError } from "../../errors.ts";
 import { Arena } from "../execute/arena.ts";
 
 /**
- * A mesh with nodes at given prices, dense about given centres, each with a width of its own: the images of equidistant
- * i under i → ξ → x,
+ * A mesh with nodes at given prices, dense about given centres, each with its own width: the images of equidistant i
+ * under i → ξ → x,
  *
  *   ξ(x) = Σₖ asinh((x − xₖ)/bₖ),      ξ(i) the monotone cubic through the pins (Fritsch & Butland 1984),
  *
@@ -302,7 +302,7 @@ function harmonicSlopes(x: readonly number[], y: readonly number[]): number[] {
   return slopes;
 }
 
-/** A mesh as a number for each node. */
+/** A mesh as an array of nodes. */
 export interface NodeMesh {
   readonly count: number;
   readonly nodes: Float64Array;

@@ -3,7 +3,10 @@ import type { AxisCode } from "./axes-variant.ts";
 import { EquationState } from "./state.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 
-/** The place of a node on an axis: its number, the steps of the coordinate beside it, and those of the axis' values. */
+/**
+ * The position of a node on an axis: its number, the neighbouring steps of the coordinate, and those of the axis'
+ * values.
+ */
 export const AxisPlace = record({
   isFirst: bool,
   isLast: bool,
@@ -15,8 +18,8 @@ export const AxisPlace = record({
 });
 
 /**
- * The row of hLⱼ along one axis, off the diagonal: h·a to the node before and h·c to the one after, by the differences
- * of `innerRow` and `endRow`, and what a Neumann end adds to F.
+ * Returns the function for the off-diagonal entries of a row of hLⱼ along one axis, h·a to the node before and h·c to
+ * the node after, by the differences of `innerRow` and `endRow`, and for the contribution of a Neumann end to F.
  */
 export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
   return fn({

@@ -1,7 +1,7 @@
 import type { Correction } from "../time/schemes/scheme.ts";
 import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
-/** One axis, as a kernel is compiled for it. */
+/** The properties of one axis for which a kernel is compiled. */
 export interface AxisCode {
   readonly name: string;
   readonly log: boolean;
@@ -13,7 +13,7 @@ export interface AxisCode {
   readonly isUniform: boolean;
 }
 
-/** Everything that a kernel of two or three axes is compiled for. */
+/** The properties of a problem on two or three axes for which a kernel is compiled. */
 export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
   /** The number of rows of parameters before the dates. */
@@ -41,17 +41,17 @@ export interface AxesVariant extends DatedCode {
   readonly runs: Runs | undefined;
 }
 
-/** The cut of every line into so many runs of at most so many nodes, a multiple of `RUN_STEP`. */
+/** The division of every line into `count` runs of at most `length` nodes, a multiple of `RUN_STEP`. */
 export interface Runs {
   readonly count: number;
   readonly length: number;
 }
 
-/** Tells whether some nodes have a value of their own. */
+/** Tells whether some nodes are pinned: their value is prescribed. */
 export const hasPins = ({ axes, region }: AxesVariant): boolean =>
   region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
 
-/** Arrays of a value a node that an instance has, by number; −1 where a variant does without. */
+/** The numbers of the node arrays of an instance; −1 for an array that a variant does not use. */
 export interface Slots {
   readonly u: number;
   readonly z: number;
@@ -79,11 +79,12 @@ export interface Slots {
   readonly coefficients: number;
 }
 
-/** Words of a row that is the same for all nodes of a line along the first axis. */
+/** The words of a row that is the same for all nodes of a line along the first axis. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 const known = new WeakMap<AxesVariant, Slots>();
 
+/** Returns the numbers of the node arrays of a variant. */
 export function slotsOf(variant: AxesVariant): Slots {
   let slots = known.get(variant);
   if (slots === undefined) known.set(variant, (slots = numberSlots(variant)));

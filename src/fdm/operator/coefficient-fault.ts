@@ -2,9 +2,9 @@ import { fn, real, write } from "../../kernel/index.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Makes the `FAULT` of coefficients, in the order of `coefficientKeys`: not finite; a second derivative along an axis
- * that is negative; a matrix of second derivatives that is not positive semi-definite, 4·aᵢᵢ·aⱼⱼ < aᵢⱼ², for which the
- * equation is not well posed either.
+ * Returns the function that classifies invalid coefficients by `FAULT`, in the order of `coefficientKeys`: not finite;
+ * a negative second derivative along an axis; or a matrix of second derivatives that is not positive semi-definite,
+ * 4·aᵢᵢ·aⱼⱼ < aᵢⱼ², for which the equation is ill posed.
  */
 export const coefficientFault = (axes: number, pairs: readonly (readonly [number, number])[]) =>
   fn({

@@ -25,20 +25,20 @@ export function coefficientCount(
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
-/** The grid and problem that an instance's coefficients follow from; an `Instance` is one. */
+/** The grid and the problem from which an instance's coefficients follow. */
 export interface Solved {
   readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
   readonly problem: OneFactorProblem;
 }
 
-/** The problem from which the equation on the nodes has its coefficients. */
+/** The problem that gives the equation's coefficients on the nodes: the driftless one in the forward coordinate. */
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
- * Puts the rows of coefficients of time-homogeneous instances with the same flags, an instance a column and `pitch`
- * words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, what a dividend leaves of the
- * spot, and what barriers knock out. `kept`: the flags of the solver (`flagsOfKept`), which takes h alone after the
- * first factorisation, and of some nothing.
+ * Writes the rows of coefficients of time-homogeneous instances with the same flags, one instance a column and `pitch`
+ * words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, the remaining fraction of the
+ * spot at a dividend, and the knock-outs of barriers. `kept` are the solver's flags (`flagsOfKept`): after the first
+ * factorisation it reads h alone, or nothing.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,
@@ -90,8 +90,8 @@ export function putCoefficients(
 }
 
 /**
- * The coefficients of one instance whose coefficients depend on time, with exact means of the rates and of σ² over each
- * step. The pieces of curves are found from those of the step before, which is later.
+ * The coefficients of one time-dependent instance, with exact means of the rates and of σ² over each step. Curves are
+ * searched from the pieces of the previous step, which is later.
  */
 export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const { grid } = solved;
@@ -128,13 +128,13 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   return packed;
 }
 
-/** The number of words at an event of a problem with barriers, and at expiry; 0 without any. */
+/** The number of coefficient words at an event of a problem with barriers, and at expiry; 0 without barriers. */
 export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
 }
 
-/** The number of words at a dividend: what it leaves, and where it takes the spot to a level. */
+/** The number of coefficient words at a dividend: the remaining spot, and the levels that it crosses. */
 export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);

@@ -1,6 +1,6 @@
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 
-/** One instance's column of a buffer that a launch's instances share: its value i stands at [i·pitch + instance]. */
+/** One instance's column of a buffer that a launch's instances share: its value i is at [i·pitch + instance]. */
 export const Column = record({ values: read(real), pitch: i32, instance: i32 });
 
 /** Returns value i of a column. */

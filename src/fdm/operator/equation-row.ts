@@ -8,15 +8,14 @@ import { stateOnAxis } from "./state.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Returns row i of I − hL at time t, of a stage that ends at `tEnd`: (−below, 1 + decay + below + above, −above) with
- * decay = −h·c(t, Sᵢ), a pinned node's (0, 1, 0). The only function that evaluates the equation, so that a kernel has
- * its code once.
+ * Returns the function for row i of I − hL at time t, for a stage that ends at `tEnd`: (−below, 1 + decay + below +
+ * above, −above) with decay = −h·c(t, Sᵢ), or (0, 1, 0) for a pinned node. Only this function evaluates the equation,
+ * so that a kernel contains its code once.
  *
- * `table`: S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
+ * `table` has S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
  *
- * Besides, `source`, h·(d + a Neumann end's slope); `a` as the equation has it, 0 for a pinned node; whether the row
- * was `cut` (`endRow`, `innerRow`); the `FAULT` of the node, 0 for none, and whether the slope of its end is not
- * finite.
+ * The other results are `source`, h·(d + a Neumann end's slope); `a` of the equation, 0 for a pinned node; whether the
+ * row was `cut` (`endRow`, `innerRow`); the node's `FAULT`, 0 for none; and whether the slope of its end is not finite.
  */
 export function equationRow(variant: EquationVariant) {
   const { log, fitted, first, last, coefficients, hasSource, region } = variant;
@@ -106,7 +105,7 @@ export function equationRow(variant: EquationVariant) {
   });
 }
 
-/** The amount by which rounding takes a diffusion that is 0 below 0, relative to the largest on the mesh. */
+/** The tolerance for a diffusion that rounding makes negative, relative to the largest on the mesh. */
 export const diffusionUnit = fn({
   name: "diffusionUnit",
   params: [],

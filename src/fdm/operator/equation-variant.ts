@@ -1,7 +1,10 @@
 import type { ExerciseMethod } from "../problem/equation.ts";
 import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
-/** Everything that a kernel of one axis is compiled for. "First" and "last" are ends of the nodes as they run. */
+/**
+ * The properties of a problem on one axis for which a kernel is compiled. "First" and "last" are ends in the order of
+ * the nodes.
+ */
 export interface EquationVariant extends DatedCode {
   readonly name: string;
   /** The largest number of nodes. */
@@ -25,10 +28,12 @@ export interface EquationVariant extends DatedCode {
   readonly region: RegionCode | undefined;
 }
 
-/** The ends of the only axis and the knock-outs, as `isPinned` takes them. */
+/** Returns the ends of the only axis and the knock-outs in the form that `isPinned` takes. */
 export const pinsOf = ({ first, last, region }: EquationVariant) => ({ axes: [{ first, last }], region });
 
-/** The number of private arrays of an instance's nodes that are kept where a time loop goes on in another launch. */
+/**
+ * The number of private node arrays of an instance that must be saved where a time loop continues in another launch.
+ */
 export function keptArrays({
   twoStages,
   hasSource,
@@ -39,7 +44,7 @@ export function keptArrays({
   return 4 + used.filter((one) => one).length;
 }
 
-/** The number of private arrays of `capacity` reals that a variant takes. */
+/** The number of private arrays of `capacity` reals that a variant uses. */
 export function privateArrays({ twoStages, hasSource, exercise, recordsEvents, jump }: EquationVariant): number {
   const method = exercise === "penalty" ? 3 : exercise === "operator-splitting" ? 1 : 0;
   const others = [twoStages, hasSource, exercise !== "none" || recordsEvents, jump !== undefined];

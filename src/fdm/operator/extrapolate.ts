@@ -3,8 +3,8 @@ import type { EquationVariant } from "./equation-variant.ts";
 import { Stage } from "./right-hand-side.ts";
 
 /**
- * Computes u after a stage from u before and from the stage's y, at one place of the arrays: u + extrapolation·(y − u),
- * no less than what exercise pays. Operator splitting updates its multiplier λ.
+ * Returns the function for u after a stage at one array position, from the old u and the stage's y: u +
+ * extrapolation·(y − u), bounded below by the exercise payoff. Operator splitting also updates its multiplier λ.
  */
 export function extrapolateAt({ exercise }: EquationVariant) {
   return fn({

@@ -4,16 +4,17 @@ import { cutOff, Ends } from "../conditions/barrier.ts";
 /** The most inflow that a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;
 
-/** Rows (−a, 1 + hr + a + c, −c) of I − hL as they are, not factored. */
+/** The rows (−a, 1 + hr + a + c, −c) of I − hL before factoring. */
 export const Rows = record({ a: read(real), c: read(real), nodes: i32, hRate: real });
 
-/** Factors of I − hL from `start` on: 1/pivot, a/pivot and c/pivot. */
+/** The factors of I − hL from node `start` on: 1/pivot, a/pivot and c/pivot. */
 export const Factors = record({ inverse: write(real), lower: write(real), upper: write(real), start: i32 });
 
 /**
- * Factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long; hr is that of the new h. Row
- * sums are carried along (see `solverKernel`). With barriers the rows at and beyond the `ends` lose their neighbours.
- * Cost: 9 flops, one of them a division, and 5 words of private memory a node.
+ * Returns the function that factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long; hr
+ * is that of the new h. Row sums are carried along (see `solverKernel`). With barriers the rows at and beyond the
+ * `ends` are decoupled from their neighbours. Cost: 9 flops, one of them a division, and 5 words of private memory a
+ * node.
  */
 export function factorRows(hasBarriers: boolean) {
   return fn({

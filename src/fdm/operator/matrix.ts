@@ -1,8 +1,6 @@
 import { bool, fn, real } from "../../kernel/index.ts";
 
-/**
- * The weight that the mesh gives to a row of `matrixRow`: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the last 1/h₋.
- */
+/** The mesh's weight of a row of `matrixRow`: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the last 1/h₋. */
 export const rowWeight = fn({
   name: "rowWeight",
   params: [real, real, bool, bool],
@@ -16,10 +14,10 @@ export const rowWeight = fn({
  *
  *   a = (hσ²S² − hμ·h₊)/(h₋(h₋ + h₊)),   c = (hσ²S² + hμ·h₋)/(h₊(h₋ + h₊)),   μ = (r − q)S,
  *
- * exact for quadratics on any mesh, whichever way it runs (h₋ and h₊ are signed). Where drift would make one of them
- * negative the diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; where
- * drift brings values in from outside, only as far as diffusion keeps that stable. A `firstExercised` first node takes
- * nothing from its neighbour.
+ * exact for quadratics on any mesh, ascending or descending (h₋ and h₊ are signed). Where drift would make one of them
+ * negative the diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; inflow
+ * from outside is limited to what diffusion keeps stable. A `firstExercised` first node is decoupled from its
+ * neighbour.
  */
 export const matrixRow = fn({
   name: "matrixRow",

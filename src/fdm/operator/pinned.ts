@@ -13,7 +13,10 @@ interface Pins {
  */
 const atNode = { state: EquationState, side: read(i32), mask: i32 };
 
-/** Tells whether a node has a value of its own at time t, by a Dirichlet boundary or a knock-out in force. */
+/**
+ * Returns the function that tells whether a node's value is prescribed at time t, by a Dirichlet boundary or a
+ * knock-out in force.
+ */
 export function isPinned({ axes, region }: Pins) {
   const ends = axes.map(({ first, last }, k) => ({
     k,
@@ -34,8 +37,8 @@ export function isPinned({ axes, region }: Pins) {
 }
 
 /**
- * The value of a pinned node; where ends meet, that of the first axis. A function of its own: the user's code for it is
- * then in a kernel once, which halves compilation.
+ * Returns the function for the value of a pinned node; where ends meet, that of the first axis. It is separate so that
+ * a kernel contains the user's code once, which halves compilation.
  */
 export function pinnedValue({ axes, region }: Pins) {
   const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);
@@ -56,7 +59,7 @@ export function pinnedValue({ axes, region }: Pins) {
   });
 }
 
-/** The side of node i of the only axis, whose last node is `last`, as `isPinned` takes it. */
+/** The side of node i of the only axis, whose last node is `last`, in the form that `isPinned` takes. */
 export const sideOnAxis = fn({
   name: "sideOnAxis",
   params: [i32, i32],

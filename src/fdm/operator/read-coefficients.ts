@@ -1,16 +1,18 @@
 import { fn, i32, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
 
-/** The number of words of a factorisation's coefficients: of a formula in S and t, its time and shift too. */
+/** The number of words of a factorisation's coefficients; a formula in S and t also needs its time and shift. */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
 /**
- * The coefficients of a factorisation: h, h·σ² (h if σ comes from elsewhere), h·(r − q), h·r; of a formula in S and t
- * the time and the shift of σ.
+ * The coefficients of a factorisation: h, h·σ² (h alone if σ has another source), h·(r − q), h·r, and, for a formula in
+ * S and t, the time and the shift of σ.
  */
 export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 
-/** A factorisation's coefficients of an instance, from `row` on; see `solverKernel`. */
+/**
+ * Returns the function that reads the coefficients of an instance's factorisation from `row` on; see `solverKernel`.
+ */
 export function readCoefficients(formula: boolean) {
   return fn({
     name: "readCoefficients",
@@ -35,11 +37,12 @@ export function readCoefficients(formula: boolean) {
   });
 }
 
-/** The count of numbers of an instance that a mesh and a vanilla payoff in closed form follow from. */
+/** The number of words that define an instance's mesh and vanilla payoff in closed form. */
 export const CLOSED_WORDS = 6;
 
 /**
- * An instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see `solverKernel`.
+ * Reads an instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see
+ * `solverKernel`.
  */
 export const readClosed = fn({
   name: "readClosed",

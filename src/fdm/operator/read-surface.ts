@@ -35,9 +35,9 @@ export function readSurface(shape: string) {
 }
 
 /**
- * Returns σ at a price, moved and not below zero: the cubic of the slice at `slice` between the spots from `first` on,
- * flat outside of them. `piece`, the number of spots up to the price, is where the search starts, and where it ended:
- * neighbouring nodes are in one piece, or in neighbouring ones. Cost: 2 comparisons, 8 words, a division and 18 flops a
+ * Returns σ at a price, shifted and not below zero, by the cubic of the slice at `slice` between the spots from `first`
+ * on, constant outside them. `piece`, the number of spots up to the price, is where the search starts and ends:
+ * neighbouring nodes are in the same or neighbouring pieces. Cost: 2 comparisons, 8 words, a division and 18 flops a
  * node.
  */
 export const surfaceSigma = fn({

@@ -12,7 +12,7 @@ import {
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { Column } from "./column.ts";
 
-/** The function σ(S, t) in kernels. Formulas that differ only in their literals have the same one. */
+/** The function σ(S, t) in a kernel, shared by formulas that differ only in their literals. */
 export interface VolatilityShape {
   /**
    * (table, first, S, t) → σ, S in units of the spot. From row `first` on the table has a row of the spots and one of
@@ -23,7 +23,7 @@ export interface VolatilityShape {
   readonly key: string;
 }
 
-/** A formula's shape, and its literals, one for each row behind that of the spots. */
+/** A formula's shape and its literals, which occupy one row each after the row of the spots. */
 export interface KernelVolatility {
   readonly shape: VolatilityShape;
   readonly literals: readonly number[];
@@ -35,12 +35,12 @@ interface WithFormula {
   readonly problem: Pick<OneFactorProblem, "spots">;
 }
 
-/** The number of rows of an instance's formula in the table; none without one. */
+/** The number of table rows of an instance's formula; none without one. */
 export function volatilityWords({ formula }: Pick<WithFormula, "formula">): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 
-/** Puts these rows of instances whose formulas have one shape, if they have any. */
+/** Writes the table rows of instances whose formulas have the same shape, if they have any. */
 export function putVolatilities(
   into: Float64Array | Float32Array,
   pitch: number,
@@ -58,7 +58,7 @@ const MAX_SHAPES = 256;
 const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
 const known = new WeakMap<FunctionSpec, KernelVolatility>();
 
-/** Returns σ(S, t) with its literals apart. */
+/** Returns σ(S, t) in kernel form, with its literals extracted. */
 export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
   let volatility = known.get(sigma);
   if (volatility === undefined) {

@@ -5,17 +5,17 @@ import { isPinned, pinnedValue, sideOnAxis } from "./pinned.ts";
 import { stateOnAxis } from "./state.ts";
 
 /**
- * A stage of a time step: (I − hL)·y = fromU·u + fromV·v + source, then u ← u + extrapolation·(y − u). `t`: the time of
- * the operator, `tEnd` that of the new u.
+ * A stage of a time step: (I − hL)·y = fromU·u + fromV·v + source, then u ← u + extrapolation·(y − u). The operator is
+ * taken at time `t`; the new u belongs to `tEnd`.
  */
 export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
 
 /**
- * A stage's right-hand side at one place of the arrays,
+ * Returns the function for a stage's right-hand side at one array position,
  *
  *   fromU·u + fromV·v + source + h·λ,
  *
- * λ the multiplier of operator splitting.
+ * where λ is the multiplier of operator splitting.
  */
 export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
   return fn({
@@ -33,8 +33,8 @@ export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
 }
 
 /**
- * Returns row i of a stage's right-hand side: `stageSum`; of a pinned node the y that the stage's extrapolation takes
- * to its value at the stage's end.
+ * Returns the function for row i of a stage's right-hand side: `stageSum`, or, for a pinned node, the y that
+ * extrapolates to its value at the stage's end.
  */
 export function rightHandSide(variant: EquationVariant) {
   const { first, last, region } = variant;

@@ -9,8 +9,8 @@ interface Ends {
 }
 
 /**
- * Returns a and b of the equation in the coordinate x. For x = ln S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² =
- * (1/S²)(∂²/∂x² − ∂/∂x),
+ * Returns the function that transforms a and b of the equation to the coordinate x. For x = ln S, by the chain rule
+ * ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
  */
@@ -31,14 +31,15 @@ export const inCoordinate = (log: boolean) =>
   });
 
 /**
- * The first or last row of I − hL off the diagonal, −(that), from the difference `dx` of the coordinates of this end's
- * two nodes and `dS` of their values: upper − this for the first, this − lower for the last, whichever way nodes run.
+ * Returns the function for the off-diagonal entry of the first or last row of I − hL, with the sign changed, from the
+ * difference `dx` of the coordinates of this end's two nodes and `dS` of their values: upper − lower node at the first
+ * row, this − lower at the last, in the order of the nodes.
  *
  *   linear          hb·(difference of V)/dS: exact for V linear in S; no second derivative
  *   zero-curvature  hb_x·(difference)/dx
  *   neumann         2ha_x/dx²·(difference), the ghost node eliminated by the slope; the slope's part is `slopeSource`
  *
- * Where drift brings values in from outside, only as far as diffusion keeps that stable; `cut` says where it does not.
+ * Inflow from outside is limited to what diffusion keeps stable; `cut` says where it was limited.
  */
 export const endRow = ({ first, last }: Ends) =>
   fn({
@@ -68,8 +69,9 @@ export const endRow = ({ first, last }: Ends) =>
   });
 
 /**
- * A row between the ends, by the three-point differences of `matrixRow`, exact for quadratics in x; `cut` says where
- * drift outweighs diffusion. `fitted` raises diffusion there; otherwise it stays as it is ("central").
+ * Returns the function for a row between the ends, by the three-point differences of `matrixRow`, exact for quadratics
+ * in x; `cut` says where drift dominates diffusion. `fitted` raises diffusion there; otherwise it is unchanged
+ * ("central").
  */
 export const innerRow = (fitted: boolean) =>
   fn({
@@ -91,7 +93,10 @@ export const innerRow = (fitted: boolean) =>
     },
   });
 
-/** The term that a Neumann end adds to F there: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x = ln S. */
+/**
+ * Returns the function for the term that a Neumann end adds to F: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x =
+ * ln S.
+ */
 export const slopeSource = (log: boolean) =>
   fn({
     name: "slopeSource",

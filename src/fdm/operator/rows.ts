@@ -1,6 +1,5 @@
 /**
- * An instance's rows of coefficients, put one after another, each `stride` behind the one before: in an array of their
- * own, or right in a launch's table.
+ * A writer of an instance's coefficient rows, `stride` apart: into a separate array, or directly into a launch's table.
  */
 export class Rows {
   private readonly values: Float64Array | Float32Array;

@@ -13,7 +13,7 @@ import {
 import type { Boundary } from "../problem/equation.ts";
 import { Column } from "./column.ts";
 
-/** The state of an instance: the time, a value of each axis, its parameters. */
+/** The state of an instance: the time, the value of each axis, and its parameters. */
 export const EquationState = record({ t: real, x: read(real), parameters: Column });
 type State = ValueOf<typeof EquationState>;
 
@@ -28,28 +28,28 @@ export const stateOnAxis = fn({
   },
 });
 
-/** A number that follows from the state of an instance. */
+/** A kernel function that computes a number from the state of an instance. */
 export type StateNumber = FunctionOf<(state: State) => number>;
 
 /** A function that writes the coefficients of an equation into `out`, in the order of `coefficientKeys`. */
 export type Coefficients = FunctionOf<(of: { state: State; out: Numbers<"real"> }) => undefined | void>;
 
-/** The state where some knock-outs are in force, a bit of `mask` each. */
+/** The state with the knock-outs in force, one bit of `mask` each. */
 export const MaskedState = record({ state: EquationState, mask: i32 });
 type Masked<R extends number | boolean> = FunctionOf<(of: ValueOf<typeof MaskedState>) => R>;
 
-/** Condition k on a date. */
+/** The state of condition k on its date, with the solution u. */
 export const DatedState = record({ state: EquationState, k: i32, u: real });
 type Dated<R extends FunctionResult> = FunctionOf<(of: ValueOf<typeof DatedState>) => R>;
 
-/** The boundary condition at an end of an axis. */
+/** The boundary condition at an end of an axis, as kernel code. */
 export interface BoundaryCode {
   readonly kind: Boundary<string>["kind"];
   /** The value or slope; undefined for the other kinds. */
   readonly number: StateNumber | undefined;
 }
 
-/** Knock-outs at all times. */
+/** The knock-outs at all times, as kernel code. */
 export interface RegionCode {
   readonly inside: Masked<boolean>;
   /** The value of the last region that the state is in. */
@@ -58,7 +58,7 @@ export interface RegionCode {
   readonly hasEdges: Masked<boolean>;
 }
 
-/** Conditions on dates, by number. */
+/** The conditions on dates by number, as kernel code. */
 export interface DatedCode {
   /** u after exercise or a knock-out, and whether all that it took was finite. */
   readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;

@@ -12,12 +12,13 @@ export const STATUS = {
   /** Number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
   endless: 8,
 } as const;
+/** The number of words of an instance's `status`. */
 export const STATUS_WORDS = 9;
 
 /**
- * Bits of `trouble`. Not finite: coefficients a, b, c, d, terminal values, the solution, the slope of an end, the
- * value of a pinned node, the payoff at all
- * times, what a condition on a date takes; not a number: the edge of a region at all times. Negative: a.
+ * The fault bits of a status. Values that are not finite: coefficients a, b, c, d, terminal values, the solution, the
+ * slope of an end, the value of a pinned node, the exercise payoff at all times, inputs of a condition on a date.
+ * Values that are NaN: the edge of a region at all times. A negative value: a.
  */
 export const FAULT = {
   a: 1,
@@ -36,7 +37,10 @@ export const FAULT = {
   indefinite: 8192,
 } as const;
 
-/** The first fault in time that the items of an instance found: `each` words an item, these three the first. */
+/**
+ * The first fault in time that the items of an instance found: `each` words an item, the first three of which are
+ * these.
+ */
 export function firstFault(words: Int32Array, each: number): { fault: number; node: number; row: number } {
   let first = { fault: 0, node: 0, row: 0 };
   for (let at = 0; at < words.length; at += each) {
@@ -50,7 +54,7 @@ export function firstFault(words: Int32Array, each: number): { fault: number; no
   return first;
 }
 
-/** The first fault in the order of the program, its node, and its row; 0: none. */
+/** The first fault in the order of the program, with its node and row; 0 is none. */
 export interface Status {
   readonly fault: number;
   readonly node: number;

@@ -3,15 +3,15 @@ import { SLICE_WORDS } from "./read-surface.ts";
 import { REFACTOR } from "../time/flags.ts";
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
-/** The words of a surface's block for a time grid of so many factorisations (`readSurface`). */
+/** The number of words of a surface's block for a time grid with a number of factorisations (`readSurface`). */
 export function blockWords({ spots }: LocalSurface, factorisations: number): number {
   return spots.length * (1 + factorisations * SLICE_WORDS);
 }
 
 /**
- * Writes a block as the solver reads it (`readSurface`): the spots, then the surface averaged over each step that is
- * factored, prices in units of `spot`. It depends on the time grid and the surface alone, so that trades of one expiry
- * share it. Cost: 4 flops and 16 bytes written a spot, and those of `rowMean`.
+ * Writes a block in the layout that the solver reads (`readSurface`): the spots, then the surface averaged over each
+ * factored step, with prices in units of `spot`. It depends on the time grid and the surface alone, so that trades of
+ * one expiry share it. Cost: 4 flops and 16 bytes written a spot, and those of `rowMean`.
  */
 export function putBlock(
   into: Float64Array | Float32Array,

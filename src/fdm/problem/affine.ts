@@ -10,7 +10,7 @@ export interface PaidDividend {
   readonly proportional?: number;
 }
 
-/** The input of `affineDividends`: constant rates, and dividends that together are worth less than the spot. */
+/** The input of `affineDividends`: constant rates, and dividends worth less than the spot together. */
 export interface AffineSpec {
   /** Today's, > 0. */
   readonly spot: number;
@@ -70,7 +70,7 @@ export interface AffineCoordinate {
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];
 }
 
-/** A condition of `solve` that `AffineCoordinate.dates` gives. */
+/** A condition of `solve` made by `AffineCoordinate.dates`. */
 export interface DatesCondition {
   readonly kind: "knock-out";
   readonly below: string;

@@ -9,9 +9,8 @@ import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 const MIN_NODES = 7;
 
 /**
- * The mesh's description for each entry of a batch. `halved`: half the intervals have to make a mesh, too; `nodes`:
- * those of an axis that does not say how many.
- * @throws SpecError with the field's place
+ * The mesh description of an axis for each entry of a batch. `halved`: half the intervals must make a mesh too; `nodes`
+ * is the default number. @throws SpecError with the field's path
  */
 export function axisOf(
   name: string,

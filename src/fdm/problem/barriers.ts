@@ -22,6 +22,7 @@ export function isMonitoredBetween(
   return times === undefined && from <= start + tolerance && to >= end - tolerance;
 }
 
+/** Tells whether a spot is on or past a barrier. */
 export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
@@ -32,27 +33,27 @@ export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rate
   return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));
 }
 
-/** The barrier that a spot of today is on or past, the outermost of several; undefined where the trade lives on. */
+/** The outermost barrier that today's spot is on or past; undefined where the trade is alive. */
 export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: number): KnockOut | undefined {
   if (barriers === undefined) return undefined;
   return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
 }
 
-/** Tells whether the trade has been knocked in by a spot of today, or never had to be. */
+/** Tells whether the trade has been knocked in by today's spot, or has no knock-in. */
 export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
   return (
     knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isMonitored(level, 0, expiry))
   );
 }
 
-/** Returns all levels that are monitored; at one level what knocks out comes first, for it goes before a knock-in. */
+/** Returns all monitored levels; at one price knock-outs come before knock-ins, because they take effect first. */
 export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
 
 /**
- * Sorts barriers from the innermost to the outermost on either side, so that what is set last at a node is what was hit
- * first.
+ * Sorts barriers from the innermost to the outermost on either side, so that the last one set at a node is the first
+ * one breached.
  */
 export function inwardFirst<Level extends MonitoredLevel>(barriers: readonly Level[]): readonly Level[] {
   const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
@@ -64,14 +65,17 @@ interface Ends<Level> {
   readonly up: Level | undefined;
 }
 
-/** The innermost barriers that are monitored at all times between two dates: the ends of where the trade is alive. */
+/**
+ * The innermost barriers monitored at all times between two dates: the ends of the interval in which the trade is
+ * alive.
+ */
 export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
   return innermost(barriers, start, end, expiry);
 }
 
 /**
- * The innermost barriers between two dates for a trade that has not been knocked in: the ends of where it neither is
- * nor ends.
+ * The innermost barriers between two dates for a trade that has not been knocked in: the ends of the interval in which
+ * it stays dormant.
  */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
   return innermost(monitoredLevels(problem), start, end, problem.expiry);
@@ -98,7 +102,7 @@ export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }:
   return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
 }
 
-/** A price just before a barrier, where the trade is alive. */
+/** A price just inside a barrier, where the trade is alive. */
 export function liveSideOf({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }

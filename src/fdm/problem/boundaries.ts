@@ -5,6 +5,7 @@ import { type Given, givenNumber, type State } from "./functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
 
+/** The kind of a boundary condition with its number as a function. */
 export interface GivenBoundary {
   readonly kind: Boundary<string>["kind"];
   readonly number: Given | undefined;
@@ -46,6 +47,7 @@ function givenBoundary(path: string, boundary: Boundary<string, never>, state: S
   }
 }
 
+/** Compiles a boundary condition for a kernel. */
 export function boundaryCode({ kind, number }: GivenBoundary): BoundaryCode {
   return { kind, number: number === undefined ? undefined : stateNumber(number) };
 }

@@ -3,13 +3,13 @@ import { deviationOf } from "./one-factor.ts";
 import type { OneFactorProblem } from "./one-factor.ts";
 
 /**
- * A price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
+ * The price beyond which exercise is optimal at all times, a little past the exercise boundary of the perpetual option
  *
  *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
  *
  * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life;
  * undefined if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff,
- * so the mesh need not go on: half of its nodes would be spent on it.
+ * so the mesh ends there, which saves half of its nodes.
  */
 export function certainExercise(problem: OneFactorProblem): number | undefined {
   const { american, payoff, diffusion, dividends, expiry } = problem;

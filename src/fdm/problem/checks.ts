@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 
-/** Names the type of a value, "nothing", "null", "an array", "a string": what was given instead of something else. */
+/** Names the type of a value for an error message: "nothing", "null", "an array", "a string". */
 export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -8,18 +8,18 @@ export function shownType(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Checks that a value is an object. @throws SpecError for what is no object with names */
+/** Checks that a value is an object. @throws SpecError for anything else */
 export function isObject(path: string, value: unknown, expected: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new SpecError(`${path}: got ${shownType(value)}, expected ${expected}`);
 }
 
-/** Checks that a value is a list. @throws SpecError for what is no list */
+/** Checks that a value is a list. @throws SpecError for anything else */
 export function isList(path: string, value: unknown, expected: string): void {
   if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
 }
 
-/** Checks that a value is one of those allowed. @throws SpecError */
+/** Checks that a value is one of the allowed ones. @throws SpecError */
 export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
   if (!allowed.includes(value))
     throw new SpecError(
@@ -28,8 +28,7 @@ export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
 }
 
 /**
- * Checks that all names are known. Others would otherwise be ignored in silence: problems come as JSON, too, where no
- * compiler sees them.
+ * Checks that all names are known: unknown names of problems read from JSON would otherwise be ignored silently.
  * @throws SpecError
  */
 export function knownKeys(path: string, object: object, known: readonly string[]): void {

@@ -6,7 +6,7 @@ import { type ParameterValues, quantityOf } from "./quantity.ts";
 
 type DateOf = (entry: ParameterValues) => number;
 
-/** A condition with its functions and dates understood. `dates` undefined: at all times. */
+/** A condition with its functions compiled and its dates evaluated. `dates` undefined: at all times. */
 export type GivenCondition = { readonly path: string } & (
   | {
       readonly kind: "exercise";
@@ -33,7 +33,10 @@ export type GivenCondition = { readonly path: string } & (
 const MAX_CONDITIONS = 60;
 const MAX_REGIONS = 8;
 
-/** Returns the conditions that a problem gives. @throws SpecError | KernelError with the place, `conditions[1].to` */
+/**
+ * Returns the compiled conditions of a problem. @throws SpecError | KernelError with the path, such as
+ * `conditions[1].to`
+ */
 export function givenConditions(
   conditions: readonly Condition<string, never>[],
   state: State,

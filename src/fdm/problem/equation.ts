@@ -23,8 +23,8 @@ export type KernelCode<N extends string, R, F = unknown> = (
 export type StateFunction<N extends string, F = unknown> = KernelCode<N, number, F> | string | number;
 
 /**
- * Names of the coefficients: on one axis S they are SS, S, V and source; on two axes S and v also vv, v and the mixed
- * one, Sv or vS. Those left out are zero.
+ * The names of the coefficients: on one axis S they are SS, S, V and source; a second axis v adds vv, v and the mixed
+ * one, Sv or vS. Omitted ones are zero.
  */
 export type CoefficientName<A extends string, B extends string = A> = A extends string
   ? (B extends string ? `${A}${B}` : never) | A | "V" | "source"
@@ -38,8 +38,8 @@ type NoCoefficient<K extends string, A extends string, Each = A> = Each extends 
   : never;
 
 /**
- * Coefficients by name. TypeScript alone does not object to an excess property of what a function returns. `C`, the
- * names that it does return, is there to be checked.
+ * The coefficients by name. The type parameter `C`, the names that a function returns, is needed to reject unknown
+ * names, because TypeScript allows excess properties in a returned object.
  */
 export type Coefficients<A extends string, C extends string> = {
   readonly [K in C]?: K extends CoefficientName<A> ? number : NoCoefficient<K, A>;
@@ -172,7 +172,7 @@ export type SchemeChoice =
       readonly rannacherSteps?: number;
     };
 
-/** Schemes that solve for all nodes of one axis at once. */
+/** The schemes that solve for all nodes of one axis at once. */
 export type OneAxisScheme =
   | { readonly kind: "implicit-euler" }
   | { readonly kind: "crank-nicolson"; readonly rannacherSteps?: number }
@@ -249,10 +249,10 @@ export interface EquationProblem<
   readonly precision?: Precision;
 }
 
-/** A problem of any names, as the solver handles it inside. */
+/** A problem with any names, as the solver handles it internally. */
 export type AnyProblem = EquationProblem<string, string, string, UserFunctions>;
 
-/** The parts of a problem that its equation is made of, whatever solves it. */
+/** The parts of a problem that define its equation, shared by all solvers. */
 export type EquationParts = Pick<
   AnyProblem,
   "parameters" | "functions" | "equation" | "terminal" | "expiry" | "boundaries" | "conditions" | "convection"

@@ -4,14 +4,14 @@ import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, t
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
 /**
- * Coefficients that depend on time alone, taken out of the equation: with G(t) = e^{∫₀ᵗ(r − q)}, x = S/G(t), and steps
- * of equal variance ∫σ²,
+ * The forward coordinate, which removes coefficients that depend on time alone from the equation: with G(t) = e^{∫₀ᵗ(r
+ * − q)}, x = S/G(t), and steps of equal variance ∫σ²,
  *
  *   V(S, t) = e^{−qT}·e^{∫₀ᵗ r}·w(x, ∫₀ᵗσ²),   w_θ + ½x²·w_xx = 0,   w(x, Θ) = max(φ·(x − K/G(T)), 0),
  *
- * so that a matrix is made and factored as seldom as with constant coefficients, and no drift is left that would have
- * to be fitted. x is S today, so nodes, windows and Greeks are those of prices. What early exercise pays is w ≥
- * φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two numbers a step.
+ * so that factorisations are as rare as with constant coefficients, and no drift needs fitting. Today x = S, so nodes,
+ * windows and Greeks are those of prices. Early exercise requires w ≥ φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two
+ * numbers a step.
  */
 export interface Forward {
   /**
@@ -35,8 +35,8 @@ const MAX_DRIFT = 2;
 const MAX_VARIATION = 9;
 
 /**
- * Tells whether the forward coordinate serves a problem: a vanilla payoff, coefficients that depend on time alone and
- * do, nothing on dates. For early exercise they may not vary by too much.
+ * Tells whether the forward coordinate applies to a problem: a vanilla payoff, coefficients that depend on time alone,
+ * and no events on dates. For early exercise they may vary only moderately.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -54,7 +54,7 @@ export function isForward(problem: OneFactorProblem): boolean {
   return high - low <= MAX_DRIFT * Math.sqrt(variance) && variation(diffusion.sigma, problem.expiry) <= MAX_VARIATION;
 }
 
-/** The coordinate of a problem, or of a shift of one, for which `isForward`. */
+/** The forward coordinate of a problem, or of a shift of one, for which `isForward` holds. */
 export function forwardOf(problem: OneFactorProblem): Forward {
   const { payoff, expiry, dividendYield, american, restarts } = problem;
   const kink = payoff.kinks[0] * Math.exp(-totalDrift(problem));
@@ -87,7 +87,7 @@ function sigmaOf(diffusion: Diffusion): PiecewiseConstant {
   return diffusion.sigma;
 }
 
-/** Returns x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
+/** Returns the x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
 export function certainForward(problem: OneFactorProblem): number | undefined {
   const price = certainExercise(problem);
   if (price === undefined) return undefined;
@@ -158,8 +158,8 @@ class Integral {
 }
 
 /**
- * The factors of early exercise for each time step, in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at its end t; the
- * last step's twice, so that a solver may read one ahead. Trades of one market and one expiry have the same.
+ * The factors of early exercise for each time step in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at its end t. The
+ * last step's are repeated, so that a solver may read one ahead. Trades of one market and expiry share them.
  */
 export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
@@ -184,7 +184,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   return factors;
 }
 
-/** The number of those factors. */
+/** The number of words of the factors of early exercise. */
 export const timeDependentWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {

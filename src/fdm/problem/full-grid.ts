@@ -21,7 +21,7 @@ export interface FullGridModel extends Model {
   readonly accuracy: Accuracy;
 }
 
-/** The model of a problem on one axis, and the variant but for the capacity. */
+/** The model of a problem on one axis, with its kernel variant but for the capacity. */
 export interface OneAxisModel extends FullGridModel {
   /** True where nodes run from high to low: the exercise region is to be at the first ones. */
   readonly descending: boolean;
@@ -75,7 +75,7 @@ function fullGridModelOf(problem: AnyProblem): FullGridModel {
   };
 }
 
-/** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the path */
 export function oneAxisModelOf(problem: AnyProblem): OneAxisModel {
   const model = fullGridModelOf(problem);
   const { exercise, isAmerican, program, code } = model;
@@ -124,7 +124,7 @@ function sideOf(
   );
 }
 
-/** Makes the model of a problem on two or three axes. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on two or three axes. @throws SpecError | KernelError, with the path */
 export function axesModelOf(problem: AnyProblem): AxesModel {
   const model = fullGridModelOf(problem);
   const { names, equation, terminal, ends, isAmerican, program, code } = model;

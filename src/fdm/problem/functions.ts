@@ -22,7 +22,7 @@ import {
 import { shownType } from "./checks.ts";
 import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
-/** The arguments of functions of a problem: the state, and behind the user's parameters their own literals. */
+/** The arguments of a problem's functions: the state, the user's parameters, and the functions' own literals. */
 export interface State {
   /** The names of t, the axes, the parameters: the order in which functions take the state. */
   readonly names: readonly string[];
@@ -37,8 +37,7 @@ export interface State {
 }
 
 /**
- * Returns the state of a problem's functions.
- * @throws SpecError functions that cannot be called, or a name that is there twice
+ * Returns the state of a problem's functions. @throws SpecError functions that cannot be called, or a duplicate name
  */
 export function stateOf(axes: readonly string[], parameters: readonly string[], given: unknown): State {
   const names = ["t", ...axes, ...parameters];
@@ -52,7 +51,7 @@ export function stateOf(axes: readonly string[], parameters: readonly string[], 
 /** A function of numbers of the state, then of literals. */
 type StateFunction = RealFunction<FunctionResult>;
 
-/** A function of the state as the user gave it, with the place it stands at; it gives a T. */
+/** A user's function of the state that returns a T, with its path in the problem. */
 export interface Given<T = number> {
   readonly path: string;
   /** The kernel function of t, the axis, the parameters and the function's literals, in this order. */
@@ -82,8 +81,8 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
 }
 
 /**
- * Returns a function, formula or number as a kernel function of a number.
- * @throws KernelError, at once, for what is not in the kernel language | SpecError for what is no function
+ * Compiles a function, formula or number into a kernel function of a number. @throws KernelError, at once, for code
+ * that is not in the kernel language | SpecError for anything else
  */
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
@@ -142,7 +141,8 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
 }
 
 /**
- * The equation's coefficients: which there are, and a function that returns them as the object the user names them in.
+ * The coefficients of an equation: which are given, and a function that returns them as an object with the user's
+ * names.
  */
 export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
   /** The text for each key that reads it from `k`, what the user's function returned; "0.0" where there is none. */
@@ -164,8 +164,8 @@ interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "
 }
 
 /**
- * @param named what each coefficient is called; of several names, "Sv" or "vS", separated by a bar, any one
- * @throws KernelError | SpecError (an unknown coefficient)
+ * Compiles the coefficients of an equation. @param named the accepted names of each coefficient, separated by a bar:
+ * "Sv|vS" @throws KernelError | SpecError (an unknown coefficient)
  */
 export function givenEquation<K extends string>(
   equation: unknown,

@@ -8,9 +8,9 @@ const MIN_JUMP = 0.02;
 const MIN_SHARE = 0.5;
 
 /**
- * Finds where a function jumps, as far as it shows between neighbouring `points`, which increase: returns the last
- * number before each jump. What is not a number is no jump. `values`: f at the points, where it is known. Cost: an
- * evaluation a point, and fifty a change by more than a fiftieth of the largest value.
+ * Finds the jumps of a function between neighbouring `points`, which increase, and returns the last number before each
+ * jump. NaN is not a jump. `values` are f at the points, where known. Cost: an evaluation a point, and fifty for each
+ * change by more than a fiftieth of the largest value.
  */
 export function jumpsBetween(
   f: (x: number) => number,

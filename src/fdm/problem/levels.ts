@@ -1,8 +1,8 @@
 /** Prices at which something happens to a trade once the spot has reached them. */
 
 /**
- * A price that is hit once the spot is on or past it: monitored at all times from `from` to `to`, both included, or at
- * `times` only. Times in years from today.
+ * A price that is breached once the spot is on or past it: monitored at all times from `from` to `to`, both included,
+ * or at `times` only. Times are in years from today.
  */
 export interface MonitoredLevel {
   readonly side: "up" | "down";
@@ -13,7 +13,7 @@ export interface MonitoredLevel {
   readonly times: readonly number[] | undefined;
 }
 
-/** A barrier that ends a trade. */
+/** A barrier that ends a trade when breached. */
 export interface KnockOut extends MonitoredLevel {
   /** The amount paid when it is hit, at once or at expiry. */
   readonly rebate: number;
@@ -23,13 +23,13 @@ export interface KnockOut extends MonitoredLevel {
 }
 
 /**
- * The knock-ins that a holder waits for: until one of `levels` has been hit there is nothing to exercise; if none ever
- * is, `rebate` is paid at expiry.
+ * The knock-ins of a trade: until one of `levels` is breached it cannot be exercised; if none ever is, `rebate` is paid
+ * at expiry.
  */
 export interface KnockIns {
   readonly levels: readonly MonitoredLevel[];
   readonly rebate: number;
 }
 
-/** The part of the life below which two dates are one. */
+/** The tolerance for equal dates, as a fraction of the life. */
 export const SAME_DATE = 1e-9;

@@ -11,12 +11,12 @@ import { LastUsed } from "../../last-used.ts";
 import { keyOf } from "../../remembered.ts";
 
 /**
- * The number of rounds that the loops of a user's function may make in one call before they count as endless: a tenth
- * of a second at most.
+ * The maximum number of loop rounds in one call of a user's function before the loop counts as endless: a tenth of a
+ * second at most.
  */
 export const LOOP_BUDGET = 1_000_000;
 
-/** A function lowered by itself. */
+/** A user's function lowered by itself to kernel code. */
 export interface LoweredAlone extends Lifted<FunctionResult> {
   /** Tells whether it reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
@@ -24,7 +24,7 @@ export interface LoweredAlone extends Lifted<FunctionResult> {
   readonly resultDepends: (result: number, k: number) => boolean;
 }
 
-/** Lowers a user's function by itself. @throws KernelError as `liftLiterals` does */
+/** Lowers a user's function by itself to kernel code. @throws KernelError as `liftLiterals` does */
 export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
   const { ir } = lifted;
@@ -51,7 +51,7 @@ function eachOnce<T>(find: (k: number) => T): (k: number) => T {
   };
 }
 
-/** Makes a value when it is wanted first, and keeps it. */
+/** Returns a function that computes a value on its first call and caches it. */
 export function lazily<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
@@ -63,11 +63,10 @@ const MAX_TEXT = 2 ** 16;
 const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
 
 /**
- * Returns what `make` finds out about what a user gave at `path`, kept by its text. It is the same for the same text
- * and state, since functions of the kernel language know nothing else of the code around them. A pure function's
- * memory; failures are not kept.
+ * Returns the cached result of `make` for what a user gave at `path`, keyed by its text and state. Functions of the
+ * kernel language depend on nothing else, so the result is a pure function of the key; failures are not cached.
  *
- * @param state what the function is given and may call, as a text
+ * @param state the arguments and callable functions, as text
  */
 export function remembered<T>(what: string, path: string, given: unknown, state: string, make: () => T): T {
   const text = textOf(given);
@@ -87,7 +86,7 @@ function textOf(given: unknown): string | undefined {
 /** Adapters of a function by their text. */
 const adapters = new WeakMap<FunctionSpec, Map<string, FunctionSpec>>();
 
-/** A kernel function that calls another one, made once, so that kernels of the same functions are soon known. */
+/** A kernel function that calls another one, cached so that kernels of the same functions are recognised. */
 export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: string, make: () => F): F {
   let known = adapters.get(call);
   if (known === undefined) adapters.set(call, (known = new Map()));

@@ -35,7 +35,7 @@ export interface EquationCode extends DatedCode {
   readonly payoff: StateNumber | undefined;
 }
 
-/** An axis: its coordinate, and the conditions at its ends. */
+/** An axis with its coordinate and the conditions at its ends. */
 export interface AxisEnds {
   readonly name: string;
   readonly log: boolean;
@@ -43,7 +43,7 @@ export interface AxisEnds {
   readonly last: BoundaryCode;
 }
 
-/** An equation on one to ten axes that has been checked and understood: what all of its solutions share. */
+/** An equation on one to ten axes, checked and compiled: the part that all of its solutions share. */
 export interface Model {
   readonly names: readonly string[];
   readonly batch: Batch;
@@ -70,7 +70,7 @@ interface Takes {
   readonly convection: (axes: number) => "fitted" | "central";
 }
 
-/** Reads and checks an equation on any number of axes. @throws SpecError | KernelError, with the place */
+/** Checks and compiles an equation on any number of axes. @throws SpecError | KernelError, with the path */
 export function modelOf(problem: EquationParts, takes: Takes): Model {
   const names = axesOf(problem, takes.keys, takes.axes);
   const axes = names.length;
@@ -129,6 +129,6 @@ export const edgesOf = (conditions: readonly GivenCondition[]): (Given | undefin
       : [],
   );
 
-/** Tells whether some of these functions read the time. */
+/** Tells whether any of these functions depends on time. */
 export const inTime = (functions: readonly (Given | undefined)[]): boolean =>
   functions.some((given) => given?.dependsOnTime === true);

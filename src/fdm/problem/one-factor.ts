@@ -42,7 +42,7 @@ export type Diffusion =
   /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
-/** One product on one underlying: what the one-factor solver solves. Times in years from today. */
+/** One product on one underlying, as the one-factor solver takes it. Times are in years from today. */
 export interface OneFactorProblem {
   /** Prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
@@ -77,6 +77,7 @@ export interface Shift {
   readonly rate: number;
 }
 
+/** Returns a problem with its volatility and rates shifted. */
 export function shiftedProblem(problem: OneFactorProblem, shift: Shift): OneFactorProblem {
   const { volatility, rate } = shift;
   if (volatility === 0 && rate === 0) return problem;
@@ -92,7 +93,7 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** Returns σ at a price and a time. @throws VolatilityError where a formula gives none */
+/** Returns σ at a price and a time. @throws VolatilityError where a formula is invalid */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local")
     return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
@@ -108,8 +109,8 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
 }
 
 /**
- * Returns σ by price for a part of the life: the mean of a surface, which is worth making once; of a formula the
- * largest at its ends and in the middle.
+ * Returns σ by price for a part of the life: the mean of a surface, computed once; for a formula the largest of its
+ * values at the ends and in the middle.
  */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
@@ -127,9 +128,9 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * Returns ∫ σ² dt over the life; for σ that depends on S, of σ at the kinks, at today's spot and along its forward, the
- * largest of them (a surface's σ is its mean). It is 0 only where σ is 0 all along the forwards of all spots: nothing
- * then moves at random.
+ * Returns ∫ σ² dt over the life. For σ that depends on S it is the largest over the kinks, today's spot and its forward
+ * (for a surface, of its mean). It is 0 only where σ is 0 along the forwards of all spots, so that the spot is
+ * deterministic.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
@@ -161,7 +162,7 @@ export function totalVariance(problem: OneFactorProblem): number {
 /** The number of times along each forward at which σ is looked at where it was 0 wherever it was looked at first. */
 const PATH_POINTS = 256;
 
-/** The spot at a time if nothing moves at random: F(t) = S·exp(∫(r − q)), less its dividends. */
+/** The forward price at a time: F(t) = S·exp(∫(r − q)), less dividends. */
 export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
   let price = spot;
   let from = 0;
@@ -173,7 +174,7 @@ export function forwardPrice(problem: OneFactorProblem, spot: number, time: numb
   return price * Math.exp(driftOver(problem, from, time));
 }
 
-/** The standard deviation of ln S from one time to another, by the price whose volatility it has. */
+/** The standard deviation of ln S between two times, by the price at which the volatility is taken. */
 export function deviationOver(problem: OneFactorProblem, from: number, to: number): (price: number) => number {
   const { diffusion } = problem;
   if (!(to > from)) return () => 0;
@@ -196,8 +197,8 @@ export function totalDrift(problem: OneFactorProblem): number {
 }
 
 /**
- * Tells whether rates, yield and volatility are the same at all times, so that a factorisation lasts as long as the
- * time step.
+ * Tells whether rates, yield and volatility are constant in time, so that a factorisation lasts as long as the time
+ * step is unchanged.
  */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = isConstantUntil(rates, expiry);

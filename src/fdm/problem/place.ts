@@ -3,9 +3,9 @@ import type * as NodeFs from "node:fs";
 import { KernelError, type SourcePlace } from "../../errors.ts";
 
 /**
- * Returns an error with the place in the user's file: exactly, where the file of the call of `solve` can be read and
- * has the function's text as it runs, once; otherwise the line and column in the function, and where `solve` was
- * called, as far as the stack tells (bundled code stands where its bundler put it).
+ * Returns an error with its place in the user's file: exact where the file that calls `solve` can be read and contains
+ * the function's running text once; otherwise the line and column in the function, and the call of `solve`, as far as
+ * the stack shows (bundled code is located in its bundle).
  */
 export function placed(error: unknown, called: Error): unknown {
   if (!(error instanceof KernelError) || error.place?.what === undefined) return error;

@@ -13,7 +13,7 @@ export interface Batch {
   readonly entries: readonly ParameterValues[];
 }
 
-/** Returns the batch that parameters make. @throws SpecError arrays of different lengths, no arrays */
+/** Returns the batch defined by parameters. @throws SpecError arrays of different lengths, no arrays */
 export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
   const names = Object.keys(parameters);
   let size: number | undefined;
@@ -37,7 +37,7 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
   return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
 }
 
-/** Checks the parameters of an entry. @throws SpecError a parameter that is no number, for entry `l` */
+/** Checks the parameters of entry `l`. @throws SpecError a parameter that is not a number */
 export function checkParameters({ names, entries }: Batch, l: number): void {
   const bad = entries[l].findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;
@@ -48,7 +48,7 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   );
 }
 
-/** The error that one entry throws: its own failure, not the batch's. Anything but a SpecError is thrown on. */
+/** The SpecError that one entry throws, which fails the entry and not the batch. Other errors are rethrown. */
 export function entryError(f: () => unknown): SpecError | undefined {
   try {
     f();
@@ -91,7 +91,7 @@ function evaluatorOf(path: string, quantity: Quantity, names: readonly string[])
   }
 }
 
-/** Writes parameters for a message: "sigma = 0.2, r = 0.05". */
+/** Formats parameters for a message: "sigma = 0.2, r = 0.05". */
 export function shown(names: readonly string[], entry: ParameterValues): string {
   return names.length === 0 ? "no parameters" : names.map((name, k) => `${name} = ${entry[k]}`).join(", ");
 }

@@ -3,7 +3,7 @@ import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
 import type { AnyProblem, EquationParts } from "./equation.ts";
 
-/** The other solutions that there are besides the one asked for, and their purposes. */
+/** The companion solutions of a problem and their purposes: extrapolation and error estimates. */
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
@@ -37,7 +37,7 @@ export const PROBLEM_KEYS = [
 export const MAX_AXES = 3;
 const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** The names of the axes of a problem whose own names are known. @throws SpecError */
+/** The names of a problem's axes, after a check of its fields. @throws SpecError */
 export function axesOf(problem: EquationParts, keys: readonly string[], max: number): readonly string[] {
   isObject("problem", problem, "an object with axes, equation, terminal and expiry");
   knownKeys("", problem, keys);
@@ -53,10 +53,7 @@ export function axesOf(problem: EquationParts, keys: readonly string[], max: num
   return names;
 }
 
-/**
- * Checks names, which are variables of formulas and of functions, so that they must be identifiers and differ.
- * @throws SpecError
- */
+/** Checks that names are distinct identifiers, as variables of formulas and functions must be. @throws SpecError */
 export function checkNames(axes: readonly string[], parameters: readonly string[]): void {
   const taken = new Map([["t", "the time"]]);
   for (const [name, path] of [
@@ -74,17 +71,17 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
     throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
 }
 
-/** Returns which solutions the accuracy of a problem takes. @throws SpecError */
+/** Returns the companion solutions that the accuracy of a problem needs. @throws SpecError */
 export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
-/** Tells whether there is a solution on half the intervals. */
+/** Tells whether a problem needs a solution on half the intervals. */
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
-/** Returns the time steps of a problem. @throws SpecError */
+/** Returns the number of time steps of a problem. @throws SpecError */
 export function stepsOf(
   { steps = 100 }: AnyProblem,
   { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
@@ -108,8 +105,8 @@ export function convectionOf({ convection }: EquationParts, byDefault: "fitted" 
 
 /**
  * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where
- * exercise splits off of each step, more than three phases leave too few steps for the rest (design/factors.md).
- * @throws SpecError
+ * exercise is split off each step, more than three phases leave too few steps for the rest (design/factors.md). @throws
+ * SpecError
  */
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
   const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;

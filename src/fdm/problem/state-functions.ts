@@ -1,6 +1,4 @@
-/**
- * The functions that a user writes of a problem, as kernel functions of the state; see `functions.ts`.
- */
+/** The functions that a user writes of a problem, as kernel functions of the state; see `functions.ts`. */
 import { fn, functionFromSource, i32, real, write } from "../../kernel/index.ts";
 import {
   type Coefficients,
@@ -15,13 +13,13 @@ import type { GivenCondition } from "./conditions.ts";
 import type { Given, GivenEquation } from "./functions.ts";
 import { adapterOf } from "./lowered.ts";
 
-/** The equation of a problem, its coefficients by the names of `coefficientLabels`. */
+/** The equation of a problem, with its coefficients by the names of `coefficientLabels`. */
 export type GivenCoefficients = GivenEquation<string>;
 
 /** The arguments of a state as adapters take it apart. */
 const STATE = "{ t, x, parameters: { values: parameters, pitch, instance } }";
 
-/** A kernel function of the state → number. */
+/** Converts a user's function to a kernel function of the state that returns a number. */
 export function stateNumber({ call, args, path }: Given): StateNumber {
   const source = `(${STATE}, gpu, { f }) => f(${args})`;
   return adapterOf(call, source, () =>
@@ -30,8 +28,8 @@ export function stateNumber({ call, args, path }: Given): StateNumber {
 }
 
 /**
- * The names of the coefficients in the order in which kernels have them: of ∂²/∂xₖ² and of ∂/∂xₖ of each axis, of V,
- * the source, and of the mixed derivatives that there are.
+ * The names of the coefficients in kernel order: of ∂²/∂xₖ² and of ∂/∂xₖ of each axis, of V, the source, and of the
+ * mixed derivatives that exist.
  */
 export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): readonly string[] => [
   ...Array.from({ length: axes }, (_, k) => `a${k}`),
@@ -41,10 +39,10 @@ export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): reado
   ...pairs.map(([j, k]) => `m${j}_${k}`),
 ];
 
-/** Two axes, the first one first. */
+/** A pair of axis numbers in increasing order. */
 export type AxisPair = readonly [number, number];
 
-/** The pairs of axes of which an equation has the mixed derivative. */
+/** The pairs of axes with a mixed derivative in the equation. */
 export const pairsOf = ({ reads }: GivenCoefficients, axes: number): readonly AxisPair[] =>
   Array.from({ length: axes }, (_, j) => j).flatMap((j) =>
     Array.from({ length: axes - 1 - j }, (_, i): AxisPair => [j, j + 1 + i]).filter(
@@ -52,7 +50,7 @@ export const pairsOf = ({ reads }: GivenCoefficients, axes: number): readonly Ax
     ),
   );
 
-/** A kernel function of the state that writes all coefficients. */
+/** Returns the kernel function of the state that writes all coefficients. */
 export function stateCoefficients(
   { call, args, reads }: GivenCoefficients,
   axes: number,
@@ -70,7 +68,7 @@ export function stateCoefficients(
   );
 }
 
-/** The name that a user gives each coefficient on some axes; a mixed derivative either way, separated by a bar. */
+/** The user's name of each coefficient on given axes; both names of a mixed derivative, separated by a bar. */
 export function coefficientLabels(axes: readonly string[]): Readonly<Record<string, string>> {
   const labels: Record<string, string> = {};
   axes.forEach((name, i) => {
@@ -118,7 +116,7 @@ const beyondEdges = ({ axis, below, above, where }: KnockOutGiven) =>
     },
   });
 
-/** The knock-outs at all times. Undefined where there are none. */
+/** The knock-outs at all times; undefined where there are none. */
 export function regionOf(conditions: readonly GivenCondition[]): RegionCode | undefined {
   const regions = conditions
     .flatMap((condition) => (condition.kind === "knock-out" && condition.dates === undefined ? [condition] : []))
@@ -161,7 +159,9 @@ export function regionOf(conditions: readonly GivenCondition[]): RegionCode | un
   };
 }
 
-/** The function of exercise and knock-outs on dates, by the number of the condition; u where that is neither. */
+/**
+ * The function of exercise and knock-outs on dates, by the number of the condition; it returns u for other conditions.
+ */
 export function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["pointwise"] {
   const dated = conditions.map((condition, number) => ({ condition, number }));
   const knockOuts = dated.flatMap(({ condition, number }) =>
@@ -202,10 +202,7 @@ export function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["p
   });
 }
 
-/**
- * The function that gives where jumps take the state along their axes, and the one that gives which axis; undefined
- * where there are none.
- */
+/** The functions that give the target of each jump and its axis; undefined where there are no jumps. */
 export function jumpsOf(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
   const jumps = conditions.flatMap((condition, number) =>
     condition.kind === "jump" ? [{ number, axis: condition.axis, to: stateNumber(condition.to) }] : [],

@@ -26,7 +26,7 @@ export class VolatilityError extends SpecError {
 }
 
 /**
- * Checks σ as a formula gives it, before a scenario's shift: the shift may take it below zero, and it is zero there.
+ * Checks σ from a formula before a scenario's shift, which may make it negative: shifted values are clipped at zero.
  * @throws VolatilityError
  */
 export function checkedVolatility(sigma: number, spot: number, time: number): number {

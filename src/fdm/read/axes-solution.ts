@@ -16,7 +16,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
   readonly errorEstimate: number | undefined;
 }
 
-/** The solution of an equation that you write. */
+/** The solution of a user's equation at a point of several axes. */
 export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
   readonly theta: number;
@@ -24,6 +24,7 @@ export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   readonly sensitivities: Readonly<Record<string, number>>;
 }
 
+/** The contents of an entry on two or three axes. */
 export interface AxesContents extends EntryContents<AxesEntrySolution> {
   readonly exercised: Uint8Array | undefined;
 }
@@ -117,7 +118,7 @@ export class AxesEntrySolution<A extends string = string> {
   }
 }
 
-/** The result of `solve` of a problem on two or three axes. */
+/** The result of `solve` for a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];

@@ -14,7 +14,7 @@ export interface AxesDerivatives<A extends string = string> {
   readonly second: Readonly<Record<`${A}${A}`, number>>;
 }
 
-/** The values V on a grid of ascending nodes: node (i₀, i₁, i₂) stands at (i₂·n₁ + i₁)·n₀ + i₀. */
+/** The values V on a grid of ascending nodes: node (i₀, i₁, i₂) is at index (i₂·n₁ + i₁)·n₀ + i₀. */
 export interface GridValues {
   readonly nodes: readonly Float64Array[];
   readonly values: Float64Array;
@@ -29,7 +29,7 @@ interface Companion extends GridValues {
   readonly corrects: boolean;
 }
 
-/** One entry of a batch, solved or not; E: the same with parameters moved. */
+/** One entry of a batch, solved or failed; E is the type of the same entry with bumped parameters. */
 export interface EntryContents<E = never> {
   /** The names of the axes. */
   readonly names: readonly string[];
@@ -50,7 +50,7 @@ export interface EntryContents<E = never> {
  */
 const SAFETY = 1.25;
 
-/** The value, derivatives and what belongs to them at a point, by products of Fornberg's weights. */
+/** The value, derivatives, corrections and error estimate at a point, computed by products of Fornberg's weights. */
 export interface PointReading<A extends string> extends AxesDerivatives<A> {
   readonly theta: number;
   /** The amount that each companion has added, or would add. */
@@ -58,6 +58,7 @@ export interface PointReading<A extends string> extends AxesDerivatives<A> {
   readonly errorEstimate: number | undefined;
 }
 
+/** Reads the value, derivatives and error estimate at a point. */
 export function readPoint<A extends string>(
   { names, fine, companions, theta, rounding }: Omit<EntryContents, "moved">,
   x: readonly number[],
@@ -113,7 +114,7 @@ function named<A extends string>(
   };
 }
 
-/** Returns the derivatives at a point, by how often each axis is differentiated by. */
+/** Returns the derivatives at a point, given by the order of differentiation along each axis. */
 export function derivativesAt(
   { nodes, values }: GridValues,
   x: readonly number[],

@@ -28,6 +28,7 @@ export interface ExerciseBoundary {
   readonly levels: Float64Array;
 }
 
+/** The contents of an entry on one axis. */
 export interface AxisContents extends EntryContents<EntrySolution> {
   readonly exerciseBoundary: ExerciseBoundary | undefined;
 }
@@ -115,7 +116,7 @@ export class EntrySolution {
   }
 }
 
-/** The result of `solve`. */
+/** The result of `solve` for a problem on one axis. */
 export interface Solution {
   /** One for each entry of the batch, in order. */
   readonly entries: readonly EntrySolution[];

@@ -34,8 +34,7 @@ export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: nu
 const stencilLength = (order: number, k: number): number => order + k;
 
 /**
- * The index of the first of `length` neighbouring nodes that have x in their middle, as far as the ends of ascending
- * `nodes` allow.
+ * The index of the first of `length` neighbouring nodes centred about x, as far as the ends of ascending `nodes` allow.
  */
 export function stencilStart(nodes: ArrayLike<number>, x: number, length: number): number {
   let low = 0;
@@ -51,7 +50,7 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
   return Math.min(Math.max(start, 0), nodes.length - length);
 }
 
-/** The nodes that give derivative `k` at `x` with an error of O(h^order), from `start` on, and their weights. */
+/** The first node and the weights of a stencil for derivative `k` at `x` with an error of O(h^order). */
 export function stencilOf(
   nodes: Float64Array,
   x: number,

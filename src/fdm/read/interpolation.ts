@@ -1,12 +1,13 @@
 import { cellOf, type Mesh } from "../mesh/mesh.ts";
 
 /**
- * The number of nodes for reading a solution between its nodes: the polynomial of degree 5 through the six nodes around
- * the spot, its value and first two derivatives, as weights on the six values. Truncation O(h⁶), O(h⁵), O(h⁴) where the
- * solution is smooth. Where the value alone is wanted the device reads it the same way (`solver/point.ts`).
+ * The number of nodes from which a solution is interpolated: the polynomial of degree 5 through the six nodes around
+ * the spot gives the value and two derivatives as weighted sums. Truncation O(h⁶), O(h⁵), O(h⁴) where the solution is
+ * smooth. Values alone are read on the device in the same way (`solver/point.ts`).
  */
 export const WINDOW = 6;
 
+/** The interpolation weights of a window of six nodes. */
 export interface Stencil {
   /** Six weights each. */
   readonly value: readonly number[];
@@ -41,8 +42,8 @@ export function stencil(nodes: ArrayLike<number>, first: number, spot: number): 
 }
 
 /**
- * Returns the first of the six nodes with the spot in the middle gap, as far as the ends allow: of the mesh, or of its
- * live nodes.
+ * Returns the first of the six nodes with the spot in the middle gap, as far as the ends of the mesh, or of its live
+ * nodes, allow.
  */
 export function windowStart(
   mesh: Mesh,

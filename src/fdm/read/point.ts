@@ -2,15 +2,12 @@ import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { readClosed } from "../operator/read-coefficients.ts";
 
-/**
- * The output value that stands for exercise at once: the value is the payoff there, which the host has without an
- * error.
- */
+/** The output value that means immediate exercise: the value is the payoff, which the host evaluates exactly. */
 export const EXERCISED = 1e30;
 
 /**
- * The number of words of coefficients a point: its spot and, where the mesh is a table, the first and the last node
- * that it may be read from.
+ * The number of coefficient words for a point: its spot and, where the mesh is a table, the first and last node of the
+ * readable range.
  */
 export const pointWords = (closed: boolean): number => (closed ? 1 : 3);
 
@@ -37,9 +34,9 @@ const cellIn = fn({
 });
 
 /**
- * The polynomial of degree 5 through the six nodes from `first` on, at a price: Lagrange's weights, which the host's
- * `stencil` has too, with distances in units of the middle gap, so that products of five of them stay far from the ends
- * of f32. Error O(h⁶) where the solution is smooth. Cost: 7 divisions, some 70 flops.
+ * Evaluates the polynomial of degree 5 through the six nodes from `first` on at a price, by Lagrange's weights as in
+ * the host's `stencil`, with distances in units of the middle gap so that products of five stay within f32. Error O(h⁶)
+ * where the solution is smooth. Cost: 7 divisions, some 70 flops.
  */
 export const valueBetween = fn({
   name: "valueBetween",
@@ -88,7 +85,7 @@ export const valueBetween = fn({
   },
 });
 
-/** The data from which a solution is read at a point: the nodes, the values there, and what exercise pays. */
+/** The data from which a solution is read at a point: the nodes, their values, and the exercise payoff. */
 export const Reading = record({
   table: Column,
   coefficients: Column,
@@ -129,9 +126,9 @@ const isExercised = (closed: boolean, timeDependent: boolean) =>
   });
 
 /**
- * The value at a point, from its words at `row` of the coefficients, or `EXERCISED`: where two nodes about it say so,
- * or where the mesh was cut off before it, at a price that is certain to be exercised. Nodes are counted on from
- * `nodes` where the value before a knock-in is meant, which nobody can exercise.
+ * Returns the function for the value at a point from its coefficient words at `row`, or `EXERCISED` where two nodes
+ * about it are exercised or where the mesh was cut off before a price that is certain to be exercised. Nodes are
+ * numbered from `nodes` on for the value before a knock-in, which nobody can exercise.
  */
 export function pointValue({
   closed,

@@ -7,6 +7,7 @@ import type { Model } from "../problem/model.ts";
 import { type ParameterValues, shown } from "../problem/quantity.ts";
 import { CONDITION_SHIFT, ROW_REALS, type TimeProgram, type Timeline } from "../time/timeline.ts";
 
+/** The warnings and the error of an entry. */
 export interface Report {
   readonly warnings: readonly string[];
   readonly error: SpecError | undefined;
@@ -24,8 +25,7 @@ interface SolvedInstance {
 }
 
 /**
- * The status of an instance, in words.
- * @param endless the errors of loops that did not end, by number, of the solution's kernel
+ * Reports the status of an instance in words. @param endless the errors of the kernel's endless loops, by loop number
  */
 export function reportOf(
   model: ReportedModel,
@@ -44,7 +44,10 @@ export function reportOf(
 /** The solution of an equation on one axis, whose status is words. */
 type SolvedOnAxis = Omit<SolvedInstance, "status"> & { readonly status: Int32Array };
 
-/** `reportOf` an equation on one axis, with warnings of the drift and of policy iteration. */
+/**
+ * Reports the status of an instance on one axis, with warnings about drift dominance and policy iteration; see
+ * `reportOf`.
+ */
 export function axisReportOf(
   model: OneAxisModel,
   entry: ParameterValues,

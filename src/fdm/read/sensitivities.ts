@@ -4,7 +4,7 @@ import { isList, shownType } from "../problem/checks.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 import { batchOf, type ParameterValues } from "../problem/quantity.ts";
 
-/** An entry solved again with a parameter moved to either side. */
+/** An entry solved again with a parameter bumped up and down. */
 export interface Moved<Entry> {
   readonly name: string;
   readonly step: number;
@@ -23,7 +23,7 @@ interface Failing {
  */
 const STEP: Readonly<Record<Precision, number>> = { f64: 1e-3, f32x2: 1e-3, f32: 1e-2 };
 
-/** A problem with more entries: behind the user's own, those of each sensitivity. */
+/** A problem with extra entries, after the user's own, for each sensitivity. */
 export interface MovedProblem {
   readonly problem: AnyProblem;
   /** The user's own entries, each with those that are moved. */
@@ -33,8 +33,8 @@ export interface MovedProblem {
 }
 
 /**
- * Returns a problem with its entries moved for sensitivities.
- * @throws SpecError sensitivities to what is no parameter
+ * Returns a problem with bumped entries for its sensitivities. @throws SpecError sensitivities to what is not a
+ * parameter
  */
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
@@ -72,7 +72,7 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
   };
 }
 
-/** The warnings of moved entries that could not be solved. */
+/** The warnings about bumped entries that could not be solved. */
 export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] =>
   moved.flatMap(({ name, up, down }) =>
     [up, down].flatMap(({ error }) =>
@@ -81,8 +81,8 @@ export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] 
   );
 
 /**
- * Computes derivatives by parameters, by central differences; one-sided where the other side has no value at this
- * point, and NaN where neither has.
+ * Computes derivatives by parameters as central differences; one-sided where one bump has no value at this point, and
+ * NaN where neither has.
  */
 export function derivativesBy<Entry extends Failing>(
   moved: readonly Moved<Entry>[],

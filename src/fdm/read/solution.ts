@@ -15,7 +15,7 @@ export interface PointValue {
   readonly exercised: boolean;
 }
 
-/** Reads an instance's solution at today's spot; `rounding` is the relative rounding of the values. */
+/** Reads an instance's solution at today's spot; `rounding` is the relative rounding error of the values. */
 export function pointValue(grid: Grid, { window }: InstanceValues, rounding: number): PointValue {
   const { problem } = grid;
   const [spot] = problem.spots;
@@ -40,8 +40,9 @@ export function pointValue(grid: Grid, { window }: InstanceValues, rounding: num
 }
 
 /**
- * Reads the values at the spots after today's, which the device has read; infinite where exercise is optimal at once,
- * for they are what it pays then. `paid`: what exercise now pays at each, −∞ where nobody may.
+ * Returns the values at the spots after today's from the device's results. Where immediate exercise is optimal they are
+ * infinite in the input and the payoff in the output. `paid` is the exercise payoff at each spot, −∞ where exercise is
+ * not allowed.
  */
 export function spotValues({ problem }: Grid, values: InstanceValues, paid: Float64Array, column: Float64Array): void {
   values.spots(column);
@@ -81,8 +82,8 @@ function onObstacle(grid: Grid, window: InstanceValues["window"], first: number,
 }
 
 /**
- * The largest excess over the payoff of the values at the window's nodes, where the exercise boundary is among them;
- * else 0, as where the payoff jumps: a boundary at the jump is on a node, and beyond it the payoff says nothing.
+ * The largest excess over the payoff of the values at the window's nodes, if the exercise boundary is among them;
+ * otherwise 0, as where the payoff jumps: a boundary at the jump is on a node, and the payoff beyond it is no bound.
  */
 export function premiumAtBoundary(grid: Grid, { window }: InstanceValues, rounding: number): number {
   const { first } = windowOf(grid);

@@ -7,18 +7,21 @@ interface Timed {
   readonly exercise: { readonly payoff: Given; readonly dates?: unknown } | undefined;
 }
 
-/** Returns ∂V/∂t today at a point, from the derivatives by the names of their coefficients, V and source among them. */
+/**
+ * A function for ∂V/∂t today at a point, from the derivatives by the names of their coefficients, including V and
+ * source.
+ */
 export type Theta = (point: readonly number[], derivatives: Readonly<Record<string, number>>) => number;
 
 /** A step of the payoff, in years. */
 const STEP = 1e-6;
 
 /**
- * The derivative by time from the equation itself,
+ * Returns the function for the derivative by time from the equation itself,
  *
  *   ∂V/∂t = −(Σ aᵢⱼ ∂²V/∂xᵢ∂xⱼ + Σ bᵢ ∂V/∂xᵢ + c·V + d),
  *
- * or, where the right of exercise at all times pays the value, that of its payoff. `unit`: of rounding.
+ * or from the payoff where immediate exercise is optimal. `unit` is the unit roundoff.
  */
 export function thetaOf({ equation, exercise }: Timed, entry: ParameterValues, unit: number): Theta {
   const payoff = exercise?.dates === undefined ? exercise?.payoff : undefined;

@@ -5,7 +5,7 @@ import { aliveBetween, dormantBetween, hasLevels, isKnockedIn, knockedOutBy } fr
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { WINDOW, windowStart } from "./interpolation.ts";
 
-/** The window of today's spot. */
+/** The window of nodes from which the value at today's spot is read. */
 export function windowOf(grid: Grid): TodaysWindow {
   return (grid.today ??= findWindow(grid));
 }
@@ -36,8 +36,8 @@ function todaysCell({ problem, mesh, finer }: Grid): number | undefined {
 }
 
 /**
- * The first and the last node that a spot may be read from: live ones only, for the solution bends at a barrier that is
- * monitored today, and none beyond a kink at which it bends.
+ * Returns the function for the first and the last node from which a spot may be interpolated: only live nodes where a
+ * barrier is monitored today, and none beyond a kink at which the solution bends.
  */
 export function readableFrom({ problem, mesh, time: { dates } }: Grid): (spot: number) => readonly [number, number] {
   const all = [0, mesh.count - 1] as const;

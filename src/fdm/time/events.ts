@@ -5,8 +5,8 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 
 /**
- * The event on one date inside the life. Forward in time, a dividend comes first, then barriers are monitored, then the
- * holder may exercise: at the spot after the dividend, and only what has not been knocked out.
+ * An event on one date inside the life. Forward in time a dividend is paid first, then barriers are monitored at the
+ * spot after it, then the holder may exercise what has not been knocked out.
  */
 export interface TimeEvent {
   readonly time: number;
@@ -19,7 +19,7 @@ export interface TimeEvent {
 
 const NONE: readonly TimeEvent[] = [];
 
-/** The events inside (0, expiry), in order; with barriers each of them sets what they knock out, or in. */
+/** The events inside (0, expiry) in order; with barriers each event also sets knock-outs and knock-ins. */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
   const barriers = monitoredLevels(problem);

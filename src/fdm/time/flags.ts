@@ -1,30 +1,34 @@
-/** The bits of a time step's flag. */
+/** The flag of a time step before which the matrix is factored again. */
 export const REFACTOR = 1;
+/** The flag of a Crank–Nicolson step. */
 export const CRANK_NICOLSON = 2;
+/** The flag of a step that ends at a dividend. */
 export const DIVIDEND = 4;
+/** The flag of a step that ends at an exercise date. */
 export const EXERCISE = 8;
+/** The flag of a step that ends at a date with barriers. */
 export const BARRIERS = 16;
-/** The flag of Alexander's scheme, in grids with exercise on dates only. */
+/** The flag of a step of Alexander's scheme, in grids with exercise on dates only. */
 export const ALEXANDER = 32;
-/** The flag, in a time-homogeneous solver, of the second of two factorisations that are kept. */
+/** The flag, in a time-homogeneous solver, of the second of the two kept factorisations. */
 export const SECOND = 64;
 
-/** All of these bits, for the environment of a kernel. */
+/** All flags of time steps, for the environment of a kernel. */
 export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
 
-/** The step h of Alexander's stages, as a part of their step. */
+/** The step h of Alexander's stages as a fraction of their time step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /** The flags of what happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
+/** The flags of all events. */
 export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
-/** The bit at which the number of a run's steps begins in its word. */
+/** The first bit of the number of a run's steps in its word. */
 export const STEPS_SHIFT = 8;
 
 /**
- * Returns one word for each run of equal steps where factors are kept, else for each step: its flag, and from bit
- * `STEPS_SHIFT` on how many they are. Factors last for a run, and events end it, so that a solver has nothing to look
- * at between its steps.
+ * Returns one word for each run of equal steps where factors are kept, otherwise one for each step: its flags, and the
+ * number of steps from bit `STEPS_SHIFT` on. Factors last for a run, and events end it.
  */
 export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
   const runs: number[] = [];
@@ -39,5 +43,5 @@ export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int
   return new Int32Array(runs);
 }
 
-/** The number of steps that a run's word stands for. */
+/** The number of steps in a run's word. */
 export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;

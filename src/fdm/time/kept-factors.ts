@@ -3,14 +3,12 @@ import { REFACTOR, SECOND } from "./flags.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
- * The flags of a time-homogeneous solver's steps (`SolverVariant`), which has room for two factorisations: REFACTOR
- * where one is made, in the place of that which was not used last, and SECOND where steps use the second. Dates that
- * are a month apart, or alternating numbers of days, make segments of two lengths, and in each of them the matrices of
- * one of the last two.
+ * The flags of a time-homogeneous solver's steps (`SolverVariant`), which keeps two factorisations: REFACTOR where one
+ * is made, replacing the least recently used, and SECOND where steps use the second. Dates a month apart have segments
+ * of a few lengths, whose matrices recur.
  *
- * One that is left out has, in all instances, h of the one that is kept, to the bit (`TimeGrid.factored`). Not where a
- * barrier is monitored between dates, since what it cuts off differs from segment to segment, and the values that it
- * holds want h·r of the steps in hand.
+ * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`), and never where a
+ * barrier is monitored between dates, since its live nodes and held values change from segment to segment.
  */
 export function flagsOfKept(instances: readonly Solved[]): Int32Array {
   const times = new Set<TimeGrid>();

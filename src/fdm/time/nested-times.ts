@@ -4,7 +4,7 @@ import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
-/** The two time grids of one problem: the fine one has two steps for each of the coarse one's. */
+/** The two time grids of a problem: the fine one has two steps for each step of the coarse one. */
 export interface NestedTimes {
   readonly fine: TimeGrid;
   readonly coarse: TimeGrid;
@@ -28,7 +28,7 @@ const grids = new Map<number, Known[]>();
 const MAX_EXPIRIES = 512;
 const MAX_OF_AN_EXPIRY = 32;
 
-/** The grids of a problem, the coarse one of as many steps. Problems of the same dates have the very same grids. */
+/** The time grids of a problem, the coarse one with `steps` steps. Problems with the same dates share them. */
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
   const levels = monitoredLevels(problem);

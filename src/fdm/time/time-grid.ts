@@ -22,9 +22,10 @@ export interface TimeStep {
   readonly scheme: StepScheme;
 }
 
-/** The scheme of a step; of Alexander's two stages, both from `to` to `from`, the first is one of implicit Euler's. */
+/** The scheme of a step; Alexander's two stages both go from `to` to `from`, the first as a step of implicit Euler. */
 export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
 
+/** The specification of a time grid. */
 export interface TimeGridSpec {
   readonly expiry: number;
   /** The events inside (0, expiry), increasing: the grid has nodes there. */
@@ -74,6 +75,7 @@ interface Pattern {
   readonly barrierDates: number;
 }
 
+/** A time grid with its steps, dates and factorisations. */
 export interface TimeGrid extends Pattern {
   /** The dates: today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
@@ -86,7 +88,10 @@ export interface TimeGrid extends Pattern {
 const patterns = new Map<string | number, Pattern>();
 const MAX_PATTERNS = 512;
 
-/** `homogeneous`: coefficients do not depend on time, so that a factorisation lasts as long as Δt does. */
+/**
+ * Makes a time grid; `homogeneous` means that coefficients do not depend on time, so that a factorisation lasts as long
+ * as Δt is unchanged.
+ */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const dates = [0];
   for (const { time } of spec.events) dates.push(time);
@@ -140,7 +145,7 @@ function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readon
   return factored;
 }
 
-/** Returns the calendar times of a step's ends, years from today. */
+/** Returns the calendar times of a step's ends in years from today. */
 export function stepTimes(
   { dates }: Pick<TimeGrid, "dates">,
   { segment, from, to }: TimeStep,

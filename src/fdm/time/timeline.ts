@@ -5,27 +5,29 @@ import { shown, type ParameterValues } from "../problem/quantity.ts";
 import { implicitEuler } from "./schemes/implicit-euler.ts";
 import type { TimeScheme } from "./schemes/scheme.ts";
 
-/** Bits of a row's flags; the condition of an event stands in bits 8 … 15, the knock-outs in force in bits 16 … 23. */
+/** The flag of a row before which the matrix is factored. */
 export const FACTOR = 1;
+/** The flag of a row that keeps the factors of the row before. */
 export const KEEP = 2;
+/** The flag of a row that ends a time step. */
 export const STEP_END = 4;
+/** The flag of a row that is an event. */
 export const EVENT = 8;
+/** The flag of a row before which the obstacle is evaluated. */
 export const OBSTACLE = 16;
-/** The step has the scheme's `Correction`; steps of implicit Euler have none. */
+/** The flag of a step with the scheme's `Correction`; steps of implicit Euler have none. */
 export const CORRECTED = 32;
-/** All of these bits, for the environment of a kernel. */
+/** All flags of rows, for the environment of a kernel. */
 export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
-/**
- * The bits at which the condition of an event, and the knock-outs in force, begin in a row's flags; each has eight
- * bits.
- */
+/** The first of eight bits of an event's condition in a row's flags. */
 export const CONDITION_SHIFT = 8;
+/** The first of eight bits of the knock-outs in force in a row's flags. */
 export const MASK_SHIFT = 16;
 
-/** The number of reals of a row: places of stage, end and h in its segment, weights, extrapolation. */
+/** The number of reals in a row: positions of stage and end in its segment, h, weights, and extrapolation. */
 export const ROW_REALS = 6;
 
-/** The dates of one entry: today, those of its conditions, expiry; what happens at each. */
+/** The dates of one entry (today, those of its conditions, expiry) and the events on each. */
 export interface Timeline {
   readonly dates: readonly number[];
   /** Indices of the conditions at each date, in the order they are applied. */
@@ -34,7 +36,7 @@ export interface Timeline {
   readonly regions: readonly number[];
 }
 
-/** The steps of the solver, in order: stages of time steps and events, the same for all entries of one key. */
+/** The solver's steps in order: stages of time steps and events, the same for all entries with one key. */
 export interface TimeProgram {
   readonly key: string;
   /** Two words a row: flags, the segment (of an event: the date's index). */
@@ -88,6 +90,7 @@ export function timelineOf(
   return { dates, events, regions };
 }
 
+/** The specification of a time program. */
 export interface ProgramSpec {
   readonly scheme: TimeScheme;
   /** The steps of the grid before its refinement. */
@@ -109,7 +112,7 @@ export interface ProgramSpec {
   readonly exercise: number;
 }
 
-/** Makes the program of a timeline. Rannacher's steps and the grading begin again at every date. */
+/** Makes the time program of a timeline. Rannacher steps and the grading restart at every date. */
 export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
   const { scheme, steps, refinement, grading, rannacherSteps, unit, damped } = spec;
   const expiry = dates[dates.length - 1];

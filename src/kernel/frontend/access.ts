@@ -9,6 +9,7 @@ import { INTEGER, typeVariable } from "./types.ts";
 
 const MATH_CONSTANTS = ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2"] as const;
 
+/** Lowers an identifier to the value that it names. */
 export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: Scope): Value {
   const found = scope.find(name);
   if (found?.kind === "early") throw ctx.fail(node, `${name} is used before it is declared`, "declare it first");
@@ -20,7 +21,7 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
   throw notDeclared(ctx, node, name);
 }
 
-/** @param isCalled whether it stands for a function */
+/** Returns the error for an undeclared name; `isCalled` means that it is called as a function. */
 export function notDeclared(ctx: Context, node: Node, name: string, isCalled = false): KernelError {
   if (takesState(ctx.frame)) {
     const remedy = isCalled
@@ -41,6 +42,7 @@ export function notDeclared(ctx: Context, node: Node, name: string, isCalled = f
   );
 }
 
+/** Lowers a literal. */
 export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
   if (typeof value === "number") {
     const { literals } = ctx.frame;
@@ -55,6 +57,7 @@ export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
   );
 }
 
+/** Lowers a member access: an element, a field, or a member of a namespace. */
 export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, out: DraftStatement[]): Value {
   const object = lowerValue(ctx, node.object as Expression, scope, out);
   if (!node.computed) return memberOf(ctx, node, object, (node.property as { name: string }).name);
@@ -83,16 +86,17 @@ function entryOf(ctx: Context, node: Node, items: readonly Value[], index: Draft
   return item;
 }
 
+/** Returns a load of an array's element, after a check of the index. */
 export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return loadAt(ctx, node, array, indexIn(ctx, node, array, index));
 }
 
-/** The element at an index that `indexIn` has given. */
+/** Returns a load of the element at an index from `indexIn`. */
 export function loadAt(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return ctx.draft(node, typeVariable(array.element), { kind: "load", array: array.ref, index });
 }
 
-/** An index as the array that is declared has it: counted from where the part begins, if this is one. Checked. */
+/** Returns a checked index relative to the declared array: for a part of an array the part's start is added. */
 export function indexIn(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   checkIndex(ctx, node, array, index);
   const { from } = array;
@@ -114,6 +118,7 @@ function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): 
     );
 }
 
+/** Returns a member of a value by name. */
 export function memberOf(ctx: Context, node: Node, object: Value, name: string): Value {
   switch (object.kind) {
     case "namespace":

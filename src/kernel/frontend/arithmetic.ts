@@ -16,6 +16,7 @@ function convertConstant(value: number, unsigned: boolean): number {
   return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), least), most) + 0;
 }
 
+/** Returns a draft of an operation whose meaning depends on types inferred later. */
 export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
   const unsigned = op === "toU32" || op === "divideToU32";
   const values = args.flatMap((arg) => (arg.kind === "const" && typeof arg.value === "number" ? [arg.value] : []));
@@ -29,6 +30,7 @@ export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draf
   return ctx.draft(node, type, { kind: "late", op, args, negated });
 }
 
+/** Returns a draft of an arithmetic operation, folding constants. */
 export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b: Draft): Draft {
   ctx.unify(node, a, b);
   if (a.kind === "const" && b.kind === "const") {
@@ -41,7 +43,7 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
   return isNothing ? a : ctx.draft(node, a.type, { kind: "binary", op, a, b });
 }
 
-/** The origin of a constant that was folded of others: its own place, if one of them comes from a literal. */
+/** Returns the origin of a constant folded from others: its own place, if one of them comes from a literal. */
 export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
   for (const draft of folded)
     if (draft.kind === "const" && draft.origin !== undefined)
@@ -59,6 +61,7 @@ function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a
   return ctx.draft(node, type, { kind: "const", value: type.possible & I32 ? exact | 0 : exact >>> 0 });
 }
 
+/** Returns a draft of a division, folding constants. */
 export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) / (b.value as number), originOf(node, a, b));
@@ -73,6 +76,7 @@ export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   return ctx.draft(node, a.type, { kind: "binary", op: "div", a, b });
 }
 
+/** Returns a draft of a comparison, folding constants. */
 export function compareOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const") return ctx.constant(node, foldCompare(op, a.value, b.value));
   const mask = op === "eq" || op === "ne" ? NUMERIC | BOOL : NUMERIC;

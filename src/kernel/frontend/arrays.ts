@@ -8,6 +8,7 @@ import { lowerOperands, lowerValue } from "./expressions.ts";
 import { expectArguments } from "./intrinsics.ts";
 import { NUMERIC, typeVariable } from "./types.ts";
 
+/** The members of `gpu` that declare arrays, with their address spaces and element types. */
 export const ARRAYS: Readonly<
   Record<string, { readonly space: "private" | "workgroup"; readonly element: "real" | "i32" | "u32" }>
 > = {
@@ -19,6 +20,7 @@ export const ARRAYS: Readonly<
   sharedU32: { space: "workgroup", element: "u32" },
 };
 
+/** The atomic operations by the names of `gpu`'s members. */
 export const ATOMICS: Readonly<Record<string, AtomicOp>> = {
   atomicAdd: "add",
   atomicMin: "min",
@@ -32,6 +34,7 @@ export const ATOMICS: Readonly<Record<string, AtomicOp>> = {
   atomicStore: "store",
 };
 
+/** Declares a private or workgroup array. */
 export function declareArray(
   ctx: Context,
   node: Node,
@@ -50,7 +53,7 @@ export function declareArray(
   };
 }
 
-/** `gpu.part`: elements of a shared array, from one that may be known only at run time on, as an array of their own. */
+/** Lowers `gpu.part`: the elements of a shared array from a run-time index on, as an array. */
 export function lowerPart(
   ctx: Context,
   node: Node,
@@ -84,6 +87,7 @@ function lengthOf(ctx: Context, node: Node, size: Draft): number {
   return length;
 }
 
+/** Lowers an atomic operation. */
 export function lowerAtomic(
   ctx: Context,
   node: Node,

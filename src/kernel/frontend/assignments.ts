@@ -15,7 +15,7 @@ type Target =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "element"; readonly array: ArrayValue; readonly index: Draft };
 
-/** Performs the assignment; the value is what was assigned, evaluated before the store if it is `used`. */
+/** Lowers an assignment; its value is the assigned one, evaluated before the store if it is `used`. */
 export function lowerAssignment(
   ctx: Context,
   node: AssignmentExpression,
@@ -100,7 +100,7 @@ function assignLogical(
   return readTarget(ctx, node, target);
 }
 
-/** `i++` and `++i`; the value is the old or the new one, if it is `used`. */
+/** Lowers `i++` and `++i`; the value is the old or the new one, if it is `used`. */
 export function lowerUpdate(
   ctx: Context,
   node: UpdateExpression,

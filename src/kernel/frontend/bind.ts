@@ -8,6 +8,7 @@ import { memberOf } from "./access.ts";
 import { scalarOf } from "./expressions.ts";
 import { declaredRecord } from "./records.ts";
 
+/** Returns the compile-time value of an environment. */
 export function environmentValue(env: Environment): Value {
   const fields = new Map<string, Value>();
   for (const [name, value] of Object.entries(env)) fields.set(name, environmentEntry(value));

@@ -25,6 +25,7 @@ const INDEXES: Readonly<Record<string, IndexOp>> = {
   subgroupSize: "subgroupSize",
 };
 
+/** Lowers a function call. */
 export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out: DraftStatement[]): Value {
   if (node.callee.type === "Super") throw ctx.fail(node, "super is not part of the kernel language");
   const branches = callForEachArray(ctx, node, scope);

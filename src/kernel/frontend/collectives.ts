@@ -22,10 +22,12 @@ const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly o
   subgroupMax: { op: "max", operand: false },
 };
 
+/** Tells whether a member of `gpu` is a collective operation. */
 export function isCollective(name: string): boolean {
   return Object.hasOwn(COLLECTIVES, name) || name === "awaitFetches";
 }
 
+/** Lowers `yield` and `yield*`. */
 export function lowerYield(ctx: Context, node: YieldExpression, scope: Scope, out: DraftStatement[]): Value {
   const argument = node.argument;
   if (argument && node.delegate) {

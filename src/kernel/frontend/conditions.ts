@@ -13,7 +13,7 @@ type Branch = ((out: DraftStatement[]) => void) | null;
 /** The largest depth of nested branches: WGSL compilers stop at 127 nested braces. */
 export const MAX_BRANCH_DEPTH = 100;
 
-/** Emits an `if`; a constant condition leaves only the branch taken, and the other is not even looked at. */
+/** Lowers an `if`; with a constant condition only the branch taken is lowered. */
 export function emitIf(
   ctx: Context,
   node: Node,
@@ -50,9 +50,8 @@ function pushIf(
 }
 
 /**
- * A bool. Each part that decides is asked for its truth by itself: minifiers leave out `!== 0` wherever nothing else
- * counts,
- * so that `flag && n & 1` may join a bool and an integer.
+ * Lowers a condition to a bool. Each operand of a logical operator is converted separately, because minifiers omit `!==
+ * 0`, so that `flag && n & 1` may combine a bool and an integer.
  */
 export function lowerCondition(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => conditionOf(ctx, node as Expression, scope, out));
@@ -76,8 +75,8 @@ function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftSta
 }
 
 /**
- * A bool as it is; an integer that is not 0, as minifiers write comparisons of bits. What is decided to be real is
- * refused.
+ * Returns the truth value of a draft: a bool unchanged, or whether an integer is not 0, as minifiers write comparisons
+ * of bits. A real is an error.
  */
 export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.kind === "const") return ctx.constant(node, Boolean(draft.value));
@@ -85,6 +84,7 @@ export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   return ctx.require(node, draft, BOOL, "compare: write x !== 0");
 }
 
+/** Returns the negation of a draft. */
 export function notOf(ctx: Context, node: Node, a: Draft): Draft {
   // `!0` and `!1` are how minifiers write true and false.
   if (a.kind === "const") return ctx.constant(node, !a.value);
@@ -92,10 +92,7 @@ export function notOf(ctx: Context, node: Node, a: Draft): Draft {
   return ctx.draft(node, boolType(), { kind: "unary", op: "not", a: truthOf(ctx, node, a) });
 }
 
-/**
- * Lowers `&&` and `||`: to a bool; of two integers one of them, as minifiers write `a ? a : b`. Where only the truth
- * counts it is a bool in either case.
- */
+/** Lowers `&&` and `||` to a bool, or, for two integers, to one of them, as minifiers write `a ? a : b`. */
 export function lowerLogical(
   ctx: Context,
   node: LogicalExpression,
@@ -143,13 +140,17 @@ function oneOfTwo(
   return chosen(ctx, node, condition, choice, out);
 }
 
-/** `a ?? b` is `a`, except where `env` has no `a`. What else could be undefined in plain JavaScript is refused. */
+/**
+ * Lowers `a ?? b`, which is `a` unless `env` has no `a`. Operands that could be undefined in plain JavaScript otherwise
+ * are errors.
+ */
 export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Value {
   checkNeverNull(ctx, node.left, scope);
   const left = lowerValue(ctx, node.left, scope, out);
   return left.kind === "undefined" ? lowerValue(ctx, node.right, scope, out) : left;
 }
 
+/** Checks that the left operand of `??` cannot be null at run time. */
 export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
   const inner = node as Expression;
   if (inner.type === "ParenthesizedExpression") return checkNeverNull(ctx, inner.expression, scope);
@@ -164,10 +165,13 @@ export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
     throw ctx.fail(node, "?? after a name declared without a value", "give it a value where it is declared");
 }
 
-/** Lowers a branch of a conditional expression; by default to whatever the expression stands for. */
+/** A function that lowers a branch of a conditional expression. */
 export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
 
-/** `c ? a : b` of numbers and bools, of functions' results with the same names, or of what has no value. */
+/**
+ * Lowers `c ? a : b` of numbers and bools, of functions' results with the same names, or of expressions without a
+ * value.
+ */
 export function lowerConditional(
   ctx: Context,
   node: ConditionalExpression,

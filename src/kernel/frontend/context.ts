@@ -18,7 +18,7 @@ import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } fro
 import { assignedNames, assignedParameters } from "./syntax.ts";
 import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
-/** The value that a name, or an expression, stands for. */
+/** The value of a name or an expression during lowering. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
@@ -36,34 +36,37 @@ export type Value =
   | { readonly kind: "undefined" }
   | { readonly kind: "nothing" };
 
+/** A record during lowering: its fields and the variable that owns them. */
 export interface RecordValue {
   readonly kind: "record";
   readonly fields: ReadonlyMap<string, Value>;
-  /** The variable that it belongs to; none for what an object in braces or a call has just made. See `records.ts`. */
+  /** The variable that owns the record; none for a new object or a call's result. See `records.ts`. */
   readonly variable?: RecordVariable;
 }
 
-/** The name that a record was declared by. */
+/** The variable that a record was declared with. */
 export interface RecordVariable {
   readonly name: string;
   readonly frame: Frame;
-  /** True where the name is assigned to as a whole after its declaration. */
+  /** True where the variable is reassigned as a whole after its declaration. */
   readonly rebound: boolean;
-  /** True where its fields are assigned to. */
+  /** True where fields of the record are assigned. */
   readonly fieldsAssigned: boolean;
 }
 
+/** An array during lowering. */
 export interface ArrayValue {
   readonly ref: ArrayRef;
   readonly name: string;
   readonly element: "real" | "i32" | "u32";
-  /** null for buffers: known only at run time. */
+  /** The constant length, or null for buffers, whose length is known only at run time. */
   readonly length: number | null;
   readonly writable: boolean;
-  /** The place at which a part of an array (`gpu.part`) begins. */
+  /** The index at which a part of an array (`gpu.part`) begins. */
   readonly from?: Draft;
 }
 
+/** A scope of names during lowering. */
 export class Scope {
   private readonly names = new Map<string, Value>();
   readonly parent: Scope | null;
@@ -76,7 +79,7 @@ export class Scope {
     this.names.set(name, value);
   }
 
-  /** Returns what a name declared in this very scope stands for. */
+  /** Returns the value of a name declared in this very scope. */
   own(name: string): Value | undefined {
     return this.names.get(name);
   }
@@ -85,57 +88,58 @@ export class Scope {
     return this.names.get(name) ?? this.parent?.find(name);
   }
 
-  /** Changes what a name stands for where it is declared. */
+  /** Replaces the value of a name in the scope that declares it. */
   replace(name: string, value: Value): void {
     if (this.names.has(name)) this.names.set(name, value);
     else this.parent?.replace(name, value);
   }
 }
 
-/** One function while its body is lowered; the kernel itself is the outermost. */
+/** The state of lowering one function's body; the kernel itself is the outermost frame. */
 export interface Frame {
   readonly unit: SourceUnit;
-  /** The kernel or function itself: two functions may share their text and differ in env. */
+  /** The kernel or function itself, since two functions may share their text and differ in env. */
   readonly declared: object;
   /** The scope of `var` declarations. */
   readonly scope: Scope;
-  /** Names assigned anywhere in the function: a `const`-like alias is only made of the others. See `fieldsOf`. */
+  /** The names assigned anywhere in the function; only the others may become aliases like a `const`. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
-  /** The names of its parameters that are assigned anywhere, as what blocks declare anew is none of them. */
+  /** The names of its parameters that are assigned anywhere, except names that blocks redeclare. */
   readonly assignedParameters: ReadonlySet<string>;
   readonly caller: Frame | null;
-  /** The statement list the function's body begins in, and where. */
+  /** The list of statements in which the function's body begins. */
   readonly out: DraftStatement[];
   readonly start: number;
-  /** Set once a return leaves from inside a loop or from a branch that may also fall through. */
+  /**
+   * The local that records a return from inside a loop, or from a branch that may also fall through; null if there is
+   * none.
+   */
   returned: number | null;
   loopDepth: number;
   /** The number of enclosing branches that may either return or fall through to what follows them. */
   fallThrough: number;
   /** The locals that receive the function's result; null until the first return. */
   results: Value | null;
-  /** Whose record the result may be, where it is none of the function's own. */
+  /** The variable that owns the returned record, if it is not one of the function's own. */
   resultOwner: RecordVariable | null;
   readonly isKernel: boolean;
-  /**
-   * The local that counts the rounds that the loops of a user's function have left, once there is one to be counted.
-   */
+  /** The local that counts the remaining loop rounds of a user's function; null until a loop is counted. */
   roundsLeft: number | null;
-  /** The values that its literals become, where those are not constants. */
+  /** The run-time values of its literals; undefined where they stay constants. */
   literals: FunctionLiterals | undefined;
 }
 
-/** Tells whether a user of a solver wrote the function, whose loops are counted. */
+/** Tells whether a function was written by a user of a solver, so that its loops are counted. */
 export const isUsers = ({ declared }: Frame): boolean => {
   const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/** Tells whether that function takes a state by name: its author is told about it and not about declarations. */
+/** Tells whether a function takes a state by name; messages then speak of the state and not of declarations. */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
-/** A frame for the body of `unit`; without a caller it is the kernel's own. */
+/** Returns a frame for the body of `unit`; without a caller it is the kernel's own. */
 export function newFrame(
   unit: SourceUnit,
   declared: object,
@@ -166,13 +170,13 @@ export function newFrame(
   };
 }
 
-/** A statement still to be lowered, and the scope its names are looked up in. */
+/** A statement still to be lowered, with its scope. */
 export interface Pending {
   readonly node: Node;
   readonly scope: Scope;
 }
 
-/** Expressions hold expressions, and statements statements: every file that lowers some reaches the others by this. */
+/** The functions that lower expressions and statements, which call each other recursively across files. */
 export interface Lowering {
   expression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value;
   effect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void;
@@ -181,17 +185,18 @@ export interface Lowering {
 
 const MAX_DRAFTS = 250_000;
 
+/** The state of lowering a kernel. */
 export class Context {
   readonly lowering: Lowering;
   readonly kernelName: string;
   readonly precision: Precision;
   readonly groupSize: number;
-  /** See `KernelDefinition`; undefined: loops are not counted. */
+  /** The budget of loop rounds (`KernelDefinition`); undefined: loops are not counted. */
   readonly loopBudget: number | undefined;
-  /** The local that `gpu.endlessLoop` reads, and the loops that may set it. */
+  /** The local that `gpu.endlessLoop` reads; null without counted loops. */
   readonly endlessLoop: number | null;
   readonly countedLoops: Place[] = [];
-  /** Rounds of the loops around the code being lowered whose rounds are few and known. */
+  /** The product of the rounds of enclosing loops whose rounds are few and known. */
   knownRounds = 1;
   readonly scalars: ScalarParam[] = [];
   readonly buffers: Omit<BufferParam, "atomic">[] = [];
@@ -200,16 +205,16 @@ export class Context {
   readonly locals: DraftLocal[] = [];
   readonly units: SourceUnit[] = [];
   readonly atomics = new Set<string>();
-  /** Locals that keep the value of their declaration: they can be named again instead of copied. */
+  /** The locals that are never reassigned and so can be named again instead of copied. */
   readonly settled = new Set<number>();
-  /** Locals declared without a value. */
+  /** The locals declared without a value. */
   readonly unset = new Set<number>();
-  /** The locals that nothing has been assigned to so far: what is assigned first may be a record. */
+  /** The locals without an assignment so far: the first one may make them records. */
   readonly untouched = new Set<number>();
-  /** True where the work item asks for its place in the workgroup, or shares memory or values with it. */
+  /** True where the work item uses its index in the workgroup, or shares memory or values with it. */
   cooperative = false;
   frame!: Frame;
-  /** Asked for the literals of each function that is inlined. */
+  /** Returns the lifted literals of each function that is inlined. */
   readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
   /** The number of times that the code being lowered is repeated by the unrolled loops around it. */
   repetitions = 1;
@@ -251,7 +256,8 @@ export class Context {
   }
 
   /**
-   * Lowers something inside something else. Deep nesting would overflow somebody's stack: ours, or a shader compiler's.
+   * Lowers a nested construct with a limit on the depth, since deep nesting would overflow our stack or a shader
+   * compiler's.
    */
   nested<T>(node: Node, most: number, run: () => T): T {
     if (this.nesting >= most)
@@ -264,7 +270,7 @@ export class Context {
     }
   }
 
-  /** Makes a draft of `shape`, which becomes it. */
+  /** Makes a draft of the given shape. */
   draft(node: Node, type: TypeVariable, shape: DraftShape): Draft {
     if (++this.drafts > MAX_DRAFTS)
       throw this.fail(
@@ -294,14 +300,14 @@ export class Context {
     return this.draft(node, this.locals[id].type, { kind: "local", id });
   }
 
-  /** Evaluates once, now: the value of `draft` at this point of the program. */
+  /** Evaluates a draft once, at this point of the program. */
   materialise(node: Node, draft: Draft, out: DraftStatement[], name = "t"): Draft {
     if (draft.kind === "const" || draft.kind === "param") return draft;
     if (draft.kind === "local" && this.settled.has(draft.id)) return draft;
     return this.settle(node, draft, out, name);
   }
 
-  /** A local that holds the value of `draft` at this point of the program. */
+  /** Returns a local that holds the value of `draft` at this point of the program. */
   settle(node: Node, draft: Draft, out: DraftStatement[], name: string): Draft {
     const id = this.newLocal(name, draft.type);
     this.settled.add(id);
@@ -372,6 +378,9 @@ function conversionRemedy(a: number, b: number): string {
   return "convert with gpu.i32(…) or gpu.u32(…), or write x | 0 or x >>> 0";
 }
 
+/** Returns a new type variable that is i32. */
 export const i32Type = (): TypeVariable => typeVariable("i32");
+/** Returns a new type variable that is u32. */
 export const u32Type = (): TypeVariable => typeVariable("u32");
+/** Returns a new type variable that is bool. */
 export const boolType = (): TypeVariable => typeVariable("bool");

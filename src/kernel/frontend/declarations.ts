@@ -8,6 +8,7 @@ import { lowerValue, scalarOf } from "./expressions.ts";
 import { declaredRecord, makesRecord, named } from "./records.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
+/** Lowers a declaration of variables. */
 export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope: Scope, out: DraftStatement[]): void {
   const target = node.kind === "var" ? ctx.frame.scope : scope;
   for (const { id, init } of node.declarations) {

@@ -67,7 +67,7 @@ export interface KernelSource<P extends Params> {
   readonly env?: Environment;
   readonly groupSize?: number;
   readonly loopBudget?: number;
-  /** `({ n, u }, gpu, { SCALE }) => { … }`, `function* (…) { … }` or a method. */
+  /** The text of the body: `({ n, u }, gpu, { SCALE }) => { … }`, `function* (…) { … }` or a method. */
   readonly source: string;
 }
 
@@ -183,7 +183,7 @@ export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
   readonly env?: Environment;
-  /** `([x, y], gpu, { f }) => f(x) + y`, or a method. */
+  /** The text of the body: `([x, y], gpu, { f }) => f(x) + y`, or a method. */
   readonly source: string;
   /** The function that plain JavaScript runs; without it only kernels can call the function. */
   readonly run?: (...args: never[]) => unknown;

@@ -15,7 +15,7 @@ import { lowerBinary, lowerUnary } from "./operators.ts";
 import { lowerRecord } from "./records.ts";
 import { inWords } from "./syntax.ts";
 
-/** An expression by its kind. */
+/** Lowers an expression by its kind. */
 export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   switch (node.type) {
     case "Identifier":
@@ -74,7 +74,7 @@ export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: Dra
   throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
 }
 
-/** Lowers an expression for its effects: short-circuits and conditionals as minifiers write them become `if`. */
+/** Lowers an expression for its effects; short circuits and conditionals, as minifiers write them, become `if`. */
 export function lowerNodeEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
   if (node.type === "ParenthesizedExpression") return lowerNodeEffect(ctx, node.expression, scope, out);
   if (node.type === "SequenceExpression") {

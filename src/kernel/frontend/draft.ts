@@ -16,7 +16,7 @@ import type {
 import type { SourceUnit } from "./source.ts";
 import type { TypeVariable } from "./types.ts";
 
-/** Operations of JavaScript whose meaning depends on types that are not known yet. */
+/** The operations of JavaScript whose meaning depends on types inferred later. */
 export type LateOp =
   | "toI32" // x | 0, gpu.i32(x)
   | "toU32" // x >>> 0, gpu.u32(x)
@@ -24,21 +24,22 @@ export type LateOp =
   | "divideToI32" // (a / b) | 0
   | "divideToU32"; // (a / b) >>> 0; `negated`, (-(a / b)) >>> 0, and so the one above
 
-/** The run-time values that the literals of a function become where they are reals. */
+/** The run-time values that replace the real literals of a function. */
 export interface FunctionLiterals {
   /**
-   * Returns what stands for `literal`, a constant of this value that is the literal at `start`, or was folded of
-   * literals there; undefined: it stays a constant.
+   * Returns the run-time value of a constant that is the literal at `start` or was folded from literals there;
+   * undefined where it stays a constant.
    */
   valueOf(literal: Draft, start: number, value: number): Draft | undefined;
 }
 
-/** The origin of a constant that may become a run-time value. */
+/** The source of a constant that may become a run-time value. */
 export interface LiteralOrigin {
   readonly literals: FunctionLiterals;
   readonly start: number;
 }
 
+/** An expression during lowering, before its type is inferred. */
 export type DraftShape =
   | { readonly kind: "const"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
   | { readonly kind: "local"; readonly id: number }
@@ -54,6 +55,7 @@ export type DraftShape =
   | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
   | { readonly kind: "index"; readonly op: IndexOp };
 
+/** An expression during lowering, with its type variable and its place in the source. */
 export type Draft = DraftShape & {
   readonly type: TypeVariable;
   /** The function it comes from, and the position in its syntax tree: for messages. */
@@ -61,6 +63,7 @@ export type Draft = DraftShape & {
   readonly start: number;
 };
 
+/** A statement during lowering. */
 export type DraftStatement = { readonly place: Place } & (
   | { readonly kind: "assign"; readonly local: number; readonly value: Draft }
   | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Draft; readonly value: Draft }
@@ -102,11 +105,13 @@ export type DraftStatement = { readonly place: Place } & (
     }
 );
 
+/** A local variable during lowering. */
 export interface DraftLocal {
   readonly name: string;
   readonly type: TypeVariable;
 }
 
+/** A private or workgroup array during lowering. */
 export interface DraftArray {
   readonly name: string;
   readonly element: ElementType;

@@ -3,11 +3,12 @@ import type { Expression, Node } from "acorn";
 import type { Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** A number or a bool. */
+/** Lowers an expression to a number or a bool. */
 export function lowerScalar(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
   return scalarOf(ctx, node, lowerValue(ctx, node as Expression, scope, out));
 }
 
+/** Returns a value as a number or a bool. @throws KernelError for any other value */
 export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
   switch (value.kind) {
     case "scalar":
@@ -44,8 +45,8 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
 }
 
 /**
- * Lowers operands left to right. When a later one has effects, the earlier ones are evaluated before them, into
- * temporaries, as JavaScript would.
+ * Lowers operands from left to right. When a later one has effects, the earlier ones are evaluated first, into
+ * temporaries, as in JavaScript.
  */
 export function lowerOperands(
   ctx: Context,
@@ -76,9 +77,10 @@ function materialiseBefore(
   out.splice(at, 0, ...early);
 }
 
+/** The maximum depth of an expression. */
 export const MAX_EXPRESSION_DEPTH = 500;
 
-/** Lowers an expression to anything it may stand for: a scalar, an array, a function, several named values. */
+/** Lowers an expression to its value: a scalar, an array, a function, or a record. */
 export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => ctx.lowering.expression(ctx, node, scope, out));
 }
@@ -88,4 +90,5 @@ export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: D
   ctx.lowering.effect(ctx, node, scope, out);
 }
 
+/** Returns a scalar value of a draft. */
 export const scalar = (draft: Draft): Value => ({ kind: "scalar", draft });

@@ -9,6 +9,7 @@ import { NUMERIC } from "./types.ts";
 
 const WORDS = [1, 2, 4];
 
+/** Lowers `gpu.fetch`, an asynchronous copy to workgroup memory. */
 export function lowerFetch(
   ctx: Context,
   node: CallExpression,
@@ -38,6 +39,7 @@ export function lowerFetch(
   return { kind: "nothing" };
 }
 
+/** Lowers `gpu.awaitFetches`, which waits for asynchronous copies. */
 export function lowerAwait(
   ctx: Context,
   node: CallExpression,
@@ -67,6 +69,7 @@ function arrayOf(
   );
 }
 
+/** Returns the value of a draft that must be a constant. */
 export function constantOf(
   ctx: Context,
   node: Node,

@@ -7,6 +7,7 @@ import type { Draft, DraftStatement, LateOp } from "./draft.ts";
 import { literalOf } from "./literals.ts";
 import { errorAt } from "./source.ts";
 
+/** Converts lowered statements to IR once all types are inferred. */
 export function finalizeStatements(ctx: Context, statements: readonly DraftStatement[]): Stmt[] {
   return statements.map((statement) => finalizeStatement(ctx, statement));
 }
@@ -52,6 +53,7 @@ function finalizeStatement(ctx: Context, s: DraftStatement): Stmt {
   }
 }
 
+/** Converts a lowered expression to IR once its type is inferred. */
 export function finalizeExpr(ctx: Context, d: Draft): Expr {
   const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
   const type = d.type.resolve();

@@ -48,7 +48,7 @@ interface Columns {
 }
 const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [] };
 
-/** The evaluator of a formula: its syntax tree, whose names and functions are known to be in order, as functions. */
+/** The evaluator of a formula: its checked syntax tree as JavaScript functions. */
 export class FormulaEvaluator {
   private readonly variables: readonly string[];
   private readonly functions: UserFunctions;
@@ -74,8 +74,8 @@ export class FormulaEvaluator {
   }
 
   /**
-   * Evaluates a formula of two variables: `visit` gets its values for all `xs` and one of `others` after the other,
-   * equal to the bit to those of `at`, in an array that is used again. Cost: some 2 ns an operation, besides functions.
+   * Evaluates a formula of two variables at all `xs` for each of `others` in turn: `visit` gets the values, bit for bit
+   * those of `at`, in a reused array. Cost: some 2 ns an operation, besides functions.
    */
   onColumn(
     xs: Float64Array,

@@ -1,6 +1,7 @@
 /** Names that formulas have beside the functions of the kernel language. */
 
-/** Functions that Math has and that a formula calls by their bare names. */
+/** The functions of `Math` that a formula calls by their bare names. */
 export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];
 
+/** The constants that a formula may name. */
 export const CONSTANTS: Readonly<Record<string, number>> = { pi: Math.PI, PI: Math.PI, e: Math.E, E: Math.E };

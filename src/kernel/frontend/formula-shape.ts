@@ -15,8 +15,8 @@ const FOLDED: Readonly<Record<string, (...args: number[]) => number>> = {
 const COMPARISON = /^(?:[<>]=?|[=!]==?)$/;
 
 /**
- * The syntax tree of a formula in which variables `$0`, `$1` … stand for its numbers, and what these are: the rule is
- * that of `liftLiterals`, which would lower each formula for it.
+ * Returns the syntax tree of a formula with its numbers replaced by variables `$0`, `$1`, …, and their values, by the
+ * same rule as `liftLiterals` but without lowering each formula.
  */
 export function liftNumbers(
   root: any,

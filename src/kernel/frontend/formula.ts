@@ -51,28 +51,28 @@ export function formula(
 /** The writer behind each formula. */
 const writers = new WeakMap<object, FormulaWriter>();
 
-/** A formula with its numbers as arguments, behind its variables. */
+/** A formula with its numbers as additional arguments after its variables. */
 export interface FormulaShape {
   readonly call: KernelFunction<readonly ScalarDeclaration<"real">[], number>;
-  /** The values of the numbers. */
+  /** The values of the extracted numbers. */
   readonly values: readonly number[];
 }
 
 /**
- * The numbers of a formula apart: `call.source` is the same for formulas that differ in them alone. Exponents are no
- * such numbers, nor are 0, ±½, ±1 and ±2: see `liftLiterals`. Undefined for a function that is no formula.
+ * Extracts the numbers of a formula: `call.source` is equal for formulas that differ in them alone. Exponents, 0, ±½,
+ * ±1 and ±2 stay constants; see `liftLiterals`. Undefined for a function that is not a formula.
  */
 export function formulaShape(fn: FunctionSpec): FormulaShape | undefined {
   return writers.get(fn)?.shape();
 }
 
 /**
- * Evaluates a function of two reals for all `xs` with one of `others` after the other: `visit` gets the values, equal
- * to the bit to those of a call for each, in an array that is used again. Cost: of a formula some 2 ns an operation,
- * and what does not depend on its second variable is worked out once.
+ * Evaluates a function of two reals at all `xs` for each of `others` in turn: `visit` gets the values, bit for bit
+ * those of separate calls, in a reused array. Cost: for a formula some 2 ns an operation; terms independent of its
+ * second variable are computed once.
  *
- * @param lasting whether the `xs` never change: then it is worked out once for all calls that have them one after the
- *   other.
+ * @param lasting whether the `xs` never change, so that those terms are cached for consecutive calls with the same
+ *   array.
  */
 export function onColumn(
   fn: FunctionOf<(x: number, other: number) => number>,
@@ -90,14 +90,14 @@ export function onColumn(
     );
 }
 
-/** The variables a formula uses, of those it may use. */
+/** Returns the subset of `variables` that a formula uses. */
 export function formulaVariables(text: string, variables: readonly string[]): ReadonlySet<string> {
   const writer = new FormulaWriter(text, variables);
   writer.write();
   return writer.used;
 }
 
-/** A formula with each variable written as a formula of others, which counts as one operand. @throws KernelError */
+/** Returns a formula with each variable replaced by a formula, which counts as one operand. @throws KernelError */
 export function substituted(text: string, by: Readonly<Record<string, string>>): string {
   const writer = new FormulaWriter(text, Object.keys(by));
   writer.write();
@@ -110,7 +110,7 @@ export function substituted(text: string, by: Readonly<Record<string, string>>):
   return written + given.slice(from);
 }
 
-/** The message of what is wrong with a formula and where in it, for those who say themselves which formula it is. */
+/** Returns an error's message and place in a formula, for callers that name the formula themselves. */
 export function formulaMessage({ place, message }: KernelError): string {
   if (place?.what === undefined) return message;
   return `${place.line === 1 ? "" : `line ${place.line}, `}column ${place.column}: ${place.what}`;

@@ -23,12 +23,12 @@ import { typeVariable } from "./types.ts";
 
 const MAX_DEPTH = 64;
 
-/** The parameters of a call: as declared, or one record. */
+/** Returns the parameters of a call: as declared, or one record. */
 export function positional({ params }: FunctionSpec): readonly Declaration[] {
   return isTuple(params) ? params : [{ kind: "record", fields: params }];
 }
 
-/** A call with arguments as written: scalars, arrays or records, evaluated left to right. */
+/** Inlines a call whose arguments are expressions, scalars, arrays or records, evaluated from left to right. */
 export function inlineCall(
   ctx: Context,
   node: Node,
@@ -50,7 +50,7 @@ export function inlineCall(
   return inlineValues(ctx, node, fn, bound, out);
 }
 
-/** A call with arguments that are drafts already. */
+/** Inlines a call whose arguments are lowered already. */
 export function inlineScalars(
   ctx: Context,
   node: Node,
@@ -180,7 +180,7 @@ function nameOf(property: Node): string {
   return key.type === "Identifier" ? key.name : String((key as { value: unknown }).value);
 }
 
-/** Lowers the function's body in place, in a scope that holds nothing of the caller's. */
+/** Lowers a function's body in place, in a scope without the caller's names. */
 export function inlineValues(
   ctx: Context,
   node: Node,

@@ -12,6 +12,7 @@ interface Signature {
   readonly result: "same" | "i32" | "u32" | "bool";
 }
 const REAL_TO_REAL = (op: IntrinsicOp): Signature => ({ op, args: [REAL], result: "same" });
+/** The signatures of `Math`'s members that map to an intrinsic. */
 export const MATH_INTRINSICS: Readonly<Record<string, Signature>> = {
   sqrt: REAL_TO_REAL("sqrt"),
   floor: REAL_TO_REAL("floor"),
@@ -20,10 +21,12 @@ export const MATH_INTRINSICS: Readonly<Record<string, Signature>> = {
   abs: { op: "abs", args: [REAL | I32], result: "same" },
   clz32: { op: "clz", args: [INTEGER], result: "i32" },
 };
+/** The signatures of `Number`'s members that map to an intrinsic. */
 export const NUMBER_INTRINSICS: Readonly<Record<string, Signature>> = {
   isNaN: { op: "isNaN", args: [REAL], result: "bool" },
   isFinite: { op: "isFinite", args: [REAL], result: "bool" },
 };
+/** The signatures of `gpu`'s members that map to an intrinsic. */
 export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
   nearest: REAL_TO_REAL("nearest"),
   reciprocal: REAL_TO_REAL("reciprocal"),
@@ -37,10 +40,12 @@ export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
   popcount: { op: "popcount", args: [INTEGER], result: "i32" },
 };
 
+/** Returns a record's own entry of a name; undefined for inherited ones. */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
+/** Checks the number and the types of arguments. */
 export function expectArguments(
   ctx: Context,
   node: Node,
@@ -54,6 +59,7 @@ export function expectArguments(
   return operands;
 }
 
+/** Returns a draft of an intrinsic, folding constants. */
 export function intrinsicOf(
   ctx: Context,
   node: Node,

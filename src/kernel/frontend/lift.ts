@@ -18,22 +18,22 @@ import { LiteralPlaces } from "./literals.ts";
 import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
-/** A function of reals whose literals are parameters of it, the last ones. It runs in kernels only. */
+/** A function of reals whose literals have become its last parameters. It runs in kernels only. */
 export interface Lifted<R extends FunctionResult = number> {
   readonly call: RealFunction<R>;
   /** The values of the literals, in the order of their parameters. */
   readonly values: readonly number[];
   /**
-   * The function by itself, lowered in f64: `x0`, `x1` … are its arguments, `literal0` … its literals, `out` gets the
-   * results that were asked for.
+   * The function by itself, lowered in f64: `x0`, `x1`, … are its arguments, `literal0`, … its literals; `out` receives
+   * the requested results.
    */
   readonly ir: KernelIR;
 }
 
 /**
- * Makes parameters of a function's literals: of those in its own text whose type is real, and of what is folded of
- * them. An exponent of `**` or `Math.pow`, a loop's bound, an array's length, an index and any other integer stay
- * constants, as 0, ±½, ±1 and ±2 do. Functions whose `lifted.shape` is the same lower to the same code.
+ * Turns a function's literals into parameters: the real literals in its own text, and constants folded from them.
+ * Exponents of `**` or `Math.pow`, loop bounds, array lengths, indexes and other integers stay constants, as do 0, ±½,
+ * ±1 and ±2. Functions with equal `lifted.shape` lower to the same code.
  *
  * @param reads text of each result that is used, of `k`, what the function returns: `k` itself, or `k.S`
  * @param loopBudget see `KernelDefinition`
@@ -89,7 +89,7 @@ const refusal = (name: string) => (): never => {
 
 const shapes = new WeakMap<FunctionSpec, string>();
 
-/** A text that is equal for two functions only if they lower to the same code. */
+/** Returns a text for a function; functions with equal texts lower to the same code. */
 export function shapeOf(fn: FunctionSpec): string {
   let shape = fn.lifted?.shape ?? shapes.get(fn);
   if (shape === undefined) shapes.set(fn, (shape = shapeByParts(fn)));
@@ -102,7 +102,8 @@ const shapeByParts = ({ params, source, argumentNames, env }: FunctionSpec): str
 const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
 
 /**
- * Remembers one result for all descriptions that lower to the same code, whatever the literals of their functions are.
+ * Returns a cached version of `make` that shares one result among all arguments that lower to the same code, whatever
+ * the literals of their functions are.
  */
 export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) =>
   remembered(make, 64, (of) => keyOf(of, ofFunction));

@@ -10,17 +10,18 @@ import type { Draft, FunctionLiterals } from "./draft.ts";
 const PLAIN = [0, 0.5, 1, 2];
 const MIN_NORMAL = 2 ** -126;
 
+/** Tells whether a literal may become a run-time value. */
 export function isLiftable(value: number): boolean {
   const size = Math.abs(value);
   return size >= MIN_NORMAL && Math.fround(size) < Number.POSITIVE_INFINITY && !PLAIN.includes(size);
 }
 
-/** The literals of a function that may become run-time values, in the order in which they are come upon. */
+/** The literals of a function that may become run-time values, in the order of their first use. */
 export class LiteralPlaces {
   readonly numbers = new Map<string, number>();
   readonly values: number[] = [];
 
-  /** The number of a literal; undefined where it stays a constant. */
+  /** Returns the index of a literal's run-time value; undefined where it stays a constant. */
   take(start: number, value: number): number | undefined {
     if (!isLiftable(value)) return undefined;
     const key = placeOf(start, value);
@@ -36,7 +37,7 @@ export class LiteralPlaces {
 /** Code that is lowered more than once may fold the same place to several values. */
 const placeOf = (start: number, value: number): string => `${start} ${value}`;
 
-/** The literals of a function that is called with their values: its last arguments. */
+/** The literals of a called function as values for its last parameters. */
 export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[]): FunctionLiterals | undefined {
   if (lifted === undefined) return undefined;
   const { places } = lifted;
@@ -50,7 +51,7 @@ export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[
   };
 }
 
-/** Returns what stands for a real constant, where it comes from a literal that has become a run-time value. */
+/** Returns the run-time value of a real constant that comes from a lifted literal. */
 export function literalOf(draft: Draft): Draft | undefined {
   if (draft.kind !== "const" || draft.origin === undefined || typeof draft.value !== "number") return undefined;
   const { literals, start } = draft.origin;

@@ -6,11 +6,11 @@ import type { Node } from "acorn";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** The number of rounds that a nest of loops with constant bounds may make without being counted. */
+/** The number of rounds up to which a nest of loops with constant bounds is not counted. */
 export const FEW_ROUNDS = 4096;
 
 /**
- * The statements that a loop begins each round with, none where rounds are not counted:
+ * Returns the statements that begin each round of a counted loop; none where rounds are not counted:
  *
  *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
  *   roundsLeft = roundsLeft - 1;
@@ -46,7 +46,10 @@ export function countRound(ctx: Context, node: Node): DraftStatement[] {
   ];
 }
 
-/** Puts a call's budget before its code, if its loops count; none where an earlier call has spent its own. */
+/**
+ * Emits the initialisation of a call's round budget, if its loops are counted; the budget is zero once an earlier call
+ * has exhausted its own.
+ */
 export function startRounds(ctx: Context, node: Node): void {
   const { roundsLeft, out, start } = ctx.frame;
   if (roundsLeft === null || ctx.endlessLoop === null) return;

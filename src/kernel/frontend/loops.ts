@@ -15,6 +15,7 @@ import { lowerDeclaration } from "./declarations.ts";
 const MAX_UNROLLED_TRIPS = 32;
 const MAX_UNROLLED_SIZE = 2048;
 
+/** Lowers a `for`, `while` or `do` loop. */
 export function lowerLoop(
   ctx: Context,
   node: ForStatement | WhileStatement | DoWhileStatement,
@@ -38,7 +39,7 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
   emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
 }
 
-/** `for (const axis of axes)`: its body once for each entry of a list of `env`, which are known at compile time. */
+/** Lowers `for (const axis of axes)` to its body once for each entry of a compile-time list from `env`. */
 export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out: DraftStatement[]): void {
   const { left, right, body } = node;
   const list = lowerValue(ctx, right, scope, out);

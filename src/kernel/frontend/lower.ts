@@ -17,7 +17,7 @@ import { checkBarriers } from "./uniform-check.ts";
 
 const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
 
-/** A context for lowering a kernel. */
+/** Returns a context for lowering a kernel. */
 export function newContext(
   kernel: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
   precision: Precision,
@@ -36,7 +36,7 @@ export function lower(kernel: Kernel, precision: Precision): KernelIR {
   return lowerWithin(newContext(kernel, precision), kernel);
 }
 
-/** Lowers a kernel in a context of the caller's own. */
+/** Lowers a kernel in a given context. */
 export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
@@ -70,13 +70,10 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   return ir;
 }
 
-/** The kind of a function's result: a real number, or something else in words; several of them by name. */
+/** The kind of a function's result: a real number, another type in words, or several results by name. */
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
-/**
- * Returns the kind of result that a function of scalars gives, called by itself.
- * @throws KernelError with a place in the function's own text
- */
+/** Returns the kind of result of a function of scalars. @throws KernelError with a place in the function's own text */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);

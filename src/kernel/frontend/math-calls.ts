@@ -8,8 +8,10 @@ import { inlineScalars } from "./inline.ts";
 import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
+/** A function that lowers the operands of a call. */
 export type Operands = () => Draft[];
 
+/** Lowers a call of a member of `Math`. */
 export function lowerMathCall(
   ctx: Context,
   node: Node,
@@ -42,7 +44,7 @@ export function lowerMathCall(
   }
 }
 
-/** Lowers calls of functions written in the kernel language itself. */
+/** Lowers calls of functions that are written in the kernel language themselves. */
 export function libraryCall(
   ctx: Context,
   node: Node,
@@ -104,7 +106,7 @@ function realOne(ctx: Context, node: Node): Draft {
 
 const LARGEST_UNROLLED_POWER = 16;
 
-/** Lowers x ** y: small whole constant powers by multiplication, the rest by pow. */
+/** Lowers x ** y: small whole constant powers by multiplication, other powers by pow. */
 export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) ** (b.value as number), originOf(node, a, b));

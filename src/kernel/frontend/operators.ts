@@ -11,6 +11,7 @@ import { foldBinary } from "../fold.ts";
 import { withoutParentheses } from "./syntax.ts";
 import { BOOL, I32, INTEGER, NUMERIC, REAL } from "./types.ts";
 
+/** Lowers a unary operation. */
 export function lowerUnary(ctx: Context, node: UnaryExpression, scope: Scope, out: DraftStatement[]): Value {
   if (node.operator === "void") {
     lowerEffect(ctx, node.argument, scope, out);
@@ -63,6 +64,7 @@ const COMPARISONS: Readonly<Record<string, CompareOp>> = {
   "!=": "ne",
 };
 
+/** Lowers a binary operation. */
 export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft {
   const equality = compareUndefined(ctx, node, scope, out) ?? compareTexts(ctx, node, scope, out);
   if (equality) return equality;
@@ -156,7 +158,7 @@ function lowerQuotient(ctx: Context, node: Expression, scope: Scope, out: DraftS
 
 const isBitwise = (operator: string): boolean => operator in BITWISE || operator === ">>" || operator === ">>>";
 
-/** The function that lowers the operands of an operator. */
+/** Returns the function that lowers the operands of an operator. */
 export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
 
 /**
@@ -191,7 +193,7 @@ function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[])
   return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOf(ctx, node, "toI32", [x]) });
 }
 
-/** The value of `a operator b`, for binary expressions and compound assignments alike. */
+/** Returns `a operator b` for binary expressions and compound assignments. */
 export function binaryOf(
   ctx: Context,
   node: Node,

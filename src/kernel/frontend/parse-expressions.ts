@@ -30,7 +30,7 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
 
 const ASSIGNMENTS = new Set("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= ||= &&=".split(" "));
 
-/** An expression; up to the next comma if it is `single`. */
+/** Parses an expression; only up to the next comma if `single`. */
 export function parseExpression(t: Tokens, generator: boolean, single = false): Expression {
   const { start } = t;
   const first = new Reader(t, generator).assignment();
@@ -212,10 +212,12 @@ function node(fields: object): Expression {
   return fields as Expression;
 }
 
+/** Returns a syntax node of an identifier. */
 export function identifier(start: number, name: string): Identifier {
   return { type: "Identifier", start, name } as Identifier;
 }
 
+/** Returns a syntax node of a property. */
 export function property(start: number, key: string, value: unknown, shorthand: boolean): unknown {
   const named = identifier(start, key);
   return { type: "Property", start, method: false, shorthand, computed: false, key: named, value, kind: "init" };

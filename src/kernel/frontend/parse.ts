@@ -7,7 +7,7 @@ import type { BlockStatement, Expression, Node, Pattern, Property, VariableDecla
 import { identifier, parseExpression, property } from "./parse-expressions.ts";
 import { Tokens, Unread } from "./tokens.ts";
 
-/** @returns null for text that is not plain */
+/** Parses the text of a function in the plain subset of JavaScript; returns null for other text. */
 export function parsePlain(text: string): FunctionSyntax | null {
   try {
     const t = new Tokens(text);
@@ -228,9 +228,10 @@ function forStatement(t: Tokens, inside: Inside): Node {
   return { type: "ForStatement", start, init, test, update, body: loopBody(t, inside) } as unknown as Node;
 }
 
+/** The syntax tree of a function: its parameters and body. */
 export interface FunctionSyntax {
   readonly params: readonly Pattern[];
-  /** An expression for `() => e`, otherwise a block. */
+  /** The body: an expression for `() => e`, otherwise a block. */
   readonly body: Expression | BlockStatement;
   readonly generator: boolean;
 }

@@ -14,8 +14,8 @@ import { collectAssigned, fieldsOf, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /**
- * `{ a, b: x + 1, u }`: its numbers are evaluated here, in this order.
- * @param later of a record that is only lent to a call, the arguments still to be evaluated; else null
+ * Lowers an object literal, evaluating its numbers in order. `later` lists the arguments still to be evaluated where
+ * the record is lent to a call; otherwise it is null.
  */
 export function lowerRecord(
   ctx: Context,
@@ -36,7 +36,7 @@ export function lowerRecord(
   return { kind: "record", fields };
 }
 
-/** An argument of a call. A record is lent: the function sees the very fields, and cannot change them. */
+/** Lowers an argument of a call. A record is lent: the function reads its fields directly and cannot change them. */
 export function lowerLent(
   ctx: Context,
   node: Expression,
@@ -75,7 +75,7 @@ function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: D
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
-/** Gives arrays the name they are declared under, for messages and generated code. */
+/** Names the arrays of a declared record, for messages and generated code. */
 export function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
@@ -84,7 +84,7 @@ export function named(ctx: Context, name: string, value: Extract<Value, { kind: 
   return { kind: "array", array: { ...value.array, name } };
 }
 
-/** The name that a record belongs to, if the function that declares it is still running. */
+/** Returns the variable that owns a record, if the function that declares it is still being lowered. */
 export function ownerOf(ctx: Context, { variable }: RecordValue): RecordVariable | undefined {
   if (variable === undefined) return undefined;
   for (let frame: Frame | null = ctx.frame; frame; frame = frame.caller) if (frame === variable.frame) return variable;
@@ -104,8 +104,8 @@ function adopt(ctx: Context, value: RecordValue, variable: RecordVariable): Reco
 }
 
 /**
- * A record under another name, or in another record. It is the same record; but a `let` that is assigned as a whole
- * stands for another one then, so that what it stands for now is kept.
+ * Returns a record under another name or in another record, without copying. For a `let` that may be reassigned as a
+ * whole, the current fields are kept.
  */
 export function shared(ctx: Context, node: Node, value: RecordValue, out: DraftStatement[]): RecordValue {
   const owner = ownerOf(ctx, value);
@@ -135,8 +135,8 @@ function snapshot(
 }
 
 /**
- * Returns what a name stands for that is declared with a record.
- * @param isFresh an object in braces, or what a call gave: nobody else may know it
+ * Returns the value of a name declared with a record. `isFresh` means that the record has no other name: an object
+ * literal, or a call's result.
  */
 export function declaredRecord(
   ctx: Context,
@@ -162,7 +162,7 @@ export function declaredRecord(
   return adopt(ctx, { kind: "record", fields }, variable);
 }
 
-/** Makes locals for the fields of a name that is assigned to as a whole, with the fields' first values. */
+/** Makes locals for the fields of a variable that is reassigned as a whole, initialised with the fields' values. */
 export function reboundRecord(
   ctx: Context,
   node: Node,
@@ -200,12 +200,16 @@ export function assignRecord(
   copyRecord(ctx, node, target, value, out);
 }
 
-/** Copies every field. @throws KernelError for a record whose fields may still change: JavaScript would not copy it */
+/**
+ * Copies every field of a record. @throws KernelError for a record whose fields may still change, because JavaScript
+ * would share it
+ */
 export function copyRecord(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
   checkCopied(ctx, node, value);
   assignSlots(ctx, node, slots, value, out);
 }
 
+/** Checks that a record may be copied. */
 export function checkCopied(ctx: Context, node: Node, value: Value, isReturned = false): void {
   if (value.kind !== "record") return;
   const owner = ownerOf(ctx, value);
@@ -218,7 +222,7 @@ export function checkCopied(ctx: Context, node: Node, value: Value, isReturned =
   for (const field of value.fields.values()) checkCopied(ctx, node, field, isReturned);
 }
 
-/** Makes new locals for every number of a value; arrays stay what they are. */
+/** Makes new locals for every number of a value; arrays stay the same. */
 export function slotsFor(ctx: Context, name: string, value: Value): Value {
   if (value.kind === "array") return value;
   if (value.kind !== "record")
@@ -226,7 +230,7 @@ export function slotsFor(ctx: Context, name: string, value: Value): Value {
   return { kind: "record", fields: new Map([...value.fields].map(([key, part]) => [key, slotsFor(ctx, key, part)])) };
 }
 
-/** Assigns a value to the locals of `slotsFor`. */
+/** Assigns a value to the locals from `slotsFor`. */
 export function assignSlots(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
   if (slots.kind === "record" && value.kind === "record") {
     checkSameNames(ctx, node, [...slots.fields.keys()], [...value.fields.keys()]);
@@ -253,6 +257,7 @@ export function assignSlots(ctx: Context, node: Node, slots: Value, value: Value
   }
 }
 
+/** Checks that two records have the same field names. */
 export function checkSameNames(ctx: Context, node: Node, names: readonly string[], others: readonly string[]): void {
   if (names.length !== others.length || names.some((name) => !others.includes(name)))
     throw ctx.fail(
@@ -262,7 +267,7 @@ export function checkSameNames(ctx: Context, node: Node, names: readonly string[
     );
 }
 
-/** Returns what a function gives: nobody assigns to its locals any more. */
+/** Returns the result of a function whose locals are no longer assigned. */
 export function settledResult(ctx: Context, node: Node, value: Value): Value {
   if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
   if (value.kind !== "record") return value;
@@ -272,7 +277,7 @@ export function settledResult(ctx: Context, node: Node, value: Value): Value {
   return { kind: "record", fields };
 }
 
-/** `c ? a : b` of two records: a copy of either. It belongs to whom a or b belongs. */
+/** Lowers `c ? a : b` of two records to a copy of either, owned by the owner of a or b. */
 export function chosenRecord(
   ctx: Context,
   node: Node,
@@ -290,7 +295,7 @@ export function chosenRecord(
   return { kind: "record", fields, ...(owner && { variable: { ...owner, rebound: false } }) };
 }
 
-/** Tells whether an expression makes a record that nothing else knows, as far as its syntax tells. */
+/** Tells whether an expression's syntax shows that it makes a record with no other name. */
 export function makesRecord(node: Expression): boolean {
   switch (node.type) {
     case "ParenthesizedExpression":

@@ -7,17 +7,17 @@ import { KernelError } from "../../errors.ts";
 import type { Place } from "../ir.ts";
 import { parsePlain } from "./parse.ts";
 
-/** One function's text and tree, and where it stands among a kernel's sources. */
+/** The text and syntax tree of one function, with its index among a kernel's sources. */
 export interface SourceUnit {
   readonly name: string;
   readonly text: string;
   readonly index: number;
-  /** Characters put before `text` to make it parse; positions in the tree are past it. */
+  /** The number of characters added before `text` to make it parse; positions in the tree include it. */
   readonly offset: number;
   readonly syntax: FunctionSyntax;
-  /** Positions in `text` at which lines start. */
+  /** The positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** The place of the declaration, where known: "path/to/file.ts:12:5" of the declaration, where known. */
+  /** Returns the place of the declaration, "path/to/file.ts:12:5", where known. */
   readonly declared: () => string | undefined;
 }
 
@@ -48,6 +48,7 @@ const MOST_TEXTS = 512;
  */
 const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
 
+/** Parses a function's text, with a cache. */
 export function parseFunction(
   name: string,
   text: string,
@@ -115,7 +116,7 @@ function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { rea
   return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" ? node : null;
 }
 
-/** Reports instrumented code before anything else: it fails by the tool's doing. */
+/** Reports code instrumented by a tool such as a coverage counter, before other errors that it would cause. */
 export function checkInstrumentation(unit: SourceUnit): void {
   for (const [pattern, tool] of INSTRUMENTATION) {
     const match = pattern.exec(unit.text);
@@ -123,6 +124,7 @@ export function checkInstrumentation(unit: SourceUnit): void {
   }
 }
 
+/** Returns the line and column of a position in a unit. */
 export function placeOf(unit: SourceUnit, start: number): Place {
   const { line, column } = lineAndColumn(unit.lineStarts, start - unit.offset);
   return { line, column, source: unit.index };
@@ -145,7 +147,7 @@ function lineAndColumn(starts: readonly number[], position: number): { line: num
   return { line: low + 1, column: position - starts[low] + 1 };
 }
 
-/** The error for a place in a unit, given by a position in its syntax tree. */
+/** Returns the error for a place in a unit, given by a position in its syntax tree. */
 export function errorAt(unit: SourceUnit, start: number, what: string, remedy?: string): KernelError {
   return sourceError(unit, start - unit.offset, what, remedy);
 }
@@ -161,7 +163,7 @@ function sourceError(
 }
 
 /**
- * Makes an error with its place: kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
+ * Returns an error that shows its place: kernel "heat", line 4, column 12 (declared at src/heat.ts:10:21)
  *     out[i] = n * u[i];
  *              ^
  *   mixed i32 and real
@@ -182,12 +184,12 @@ export function errorWithCaret(
   return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
 }
 
-/** The error of a function or a formula as a whole: its place is its beginning. */
+/** Returns an error about a function or a formula as a whole, located at its beginning. */
 export function errorInFunction(name: string, text: string, what: string, remedy: string): KernelError {
   return errorWithCaret(name, text, undefined, 1, 1, what, remedy);
 }
 
-/** The message of what is wrong at a place of a text, the line with a caret under the place, and the remedy. */
+/** Returns a message for a place in a text: the fault, the line with a caret, and the remedy. */
 export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
   return [
@@ -207,7 +209,7 @@ function excerpt(line: string, column: number): { text: string; caret: number } 
   return { text, caret: column - 1 - start + (start > 0 ? 1 : 0) };
 }
 
-/** The first frame of a stack outside the front end: where `kernel(…)` or `fn(…)` was called. */
+/** Returns the first frame of a stack outside the front end, where `kernel(…)` or `fn(…)` was called. */
 export function declarationSite(stack: string | undefined): string | undefined {
   const frames = (stack ?? "").split("\n").slice(1);
   const frame = frames.find((f) => !/[\\/]kernel[\\/](declared\.|frontend[\\/]|math[\\/]define\.)/.test(f));

@@ -16,7 +16,7 @@ import { assignSlots, checkCopied, ownerOf, settledResult, slotsFor } from "./re
 import type { FunctionSyntax } from "./parse.ts";
 import { alwaysReturns, inWords, mayReturn, withoutParentheses } from "./syntax.ts";
 
-/** A function's body; the value is what it returns. */
+/** Lowers a function's body and returns its result. */
 export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, out: DraftStatement[]): Value {
   const body = syntax.body;
   if (body.type !== "BlockStatement")
@@ -81,7 +81,7 @@ function frameResult(ctx: Context, node: Node): Value {
   return result.kind === "record" && frame.resultOwner ? { ...result, variable: frame.resultOwner } : result;
 }
 
-/** Lowers statements in order; the rest of the list moves into a branch when an earlier one may return. */
+/** Lowers statements in order; if one of them may return, the rest of the list moves into a branch. */
 export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void {
   for (const [k, { node, scope }] of list.entries()) {
     if (node.type === "ReturnStatement") return lowerReturn(ctx, node as ReturnStatement, scope, out);

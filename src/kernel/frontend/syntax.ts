@@ -20,6 +20,7 @@ function someChild(node: Node, visit: (child: Node) => boolean): boolean {
   return false;
 }
 
+/** Calls a function for each child of a syntax node. */
 export function forEachChild(node: Node, visit: (child: Node) => void): void {
   someChild(node, (child) => {
     visit(child);
@@ -35,12 +36,12 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
 
 const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
-/** The text that stands among the assigned names for any field of `name`, beside `name` itself. */
+/** Returns the text that represents the fields of `name` among assigned names. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
 /**
- * Returns the names assigned or stepped anywhere in a function, past their declaration; and `fieldsOf` those whose
- * fields are.
+ * Returns the names that a function assigns or increments after their declaration, and `fieldsOf` of those whose fields
+ * are assigned.
  */
 export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
   const known = assignedCache.get(syntax);
@@ -51,6 +52,7 @@ export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
   return names;
 }
 
+/** Adds the name that a node assigns. */
 export function collectAssigned(node: Node, names: Set<string>): void {
   const target = (node as { left?: Node; argument?: Node })[node.type === "UpdateExpression" ? "argument" : "left"];
   if (target !== undefined && (node.type === "AssignmentExpression" || node.type === "UpdateExpression"))
@@ -61,8 +63,8 @@ export function collectAssigned(node: Node, names: Set<string>): void {
 const assignedParametersCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
 
 /**
- * The names of `assignedNames` that are not assigned in blocks alone which declare the name anew: minifiers give inner
- * variables the names of parameters that the block does not read.
+ * Returns the names of `assignedNames` except those assigned only in blocks that redeclare them: minifiers reuse the
+ * names of parameters for inner variables.
  */
 export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> {
   const known = assignedParametersCache.get(syntax);
@@ -110,6 +112,7 @@ function addTarget(target: Expression, names: Set<string>): void {
 
 const returning = new WeakMap<Node, boolean>();
 
+/** Tells whether a statement may return from its function. */
 export function mayReturn(node: Node): boolean {
   if (/^(Expression|VariableDeclar)/.test(node.type)) return false;
   const known = returning.get(node);
@@ -119,6 +122,7 @@ export function mayReturn(node: Node): boolean {
   return result;
 }
 
+/** Tells whether a statement always returns from its function. */
 export function alwaysReturns(node: Node | null | undefined): boolean {
   if (!node) return false;
   if (node.type === "ReturnStatement") return true;
@@ -130,7 +134,7 @@ export function alwaysReturns(node: Node | null | undefined): boolean {
 
 const isLoop = (node: Node): boolean => /^(For|ForOf|While|DoWhile)Statement$/.test(node.type);
 
-/** A `break` or `continue` of the very loop whose body this is. */
+/** Tells whether a loop's body has a `break` or `continue` of that loop. */
 export function leavesLoop(body: Node): boolean {
   const leaves = (n: Node): boolean =>
     n.type === "BreakStatement" || n.type === "ContinueStatement" || n.type === "ReturnStatement";
@@ -138,6 +142,7 @@ export function leavesLoop(body: Node): boolean {
   return some(body, leaves, (n) => !isFunction(n) && !isLoop(n)) || mayReturn(body);
 }
 
+/** Tells whether a loop's body has a `continue` of that loop. */
 export function continues(body: Node): boolean {
   return some(
     body,
@@ -146,6 +151,7 @@ export function continues(body: Node): boolean {
   );
 }
 
+/** Returns an expression without its parentheses. */
 export function withoutParentheses(node: Expression): Expression {
   return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
 }
@@ -185,7 +191,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UpdateExpression: "a step by one",
 };
 
-/** Names a node in words, "a regular expression", "a call of foo": what a node is, for messages. */
+/** Names a syntax node in words for messages, "a regular expression", "a call of foo". */
 export function inWords(node: Node): string {
   const { operator, value, regex, bigint, callee, property, computed } = node as any;
   if (node.type === "Literal")

@@ -1,6 +1,6 @@
 /** The tokens of the part of JavaScript that kernels are written in. */
 
-/** An error thrown for text outside that part, where acorn takes over: nobody sees it. */
+/** An internal error thrown for text outside the plain subset, which acorn then parses. */
 export class Unread extends Error {}
 
 const SPACE = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)*/y;
@@ -8,12 +8,12 @@ const TOKEN =
   /[A-Za-z_$][\w$]*|0[xX][\da-fA-F]+\b|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|>>>=|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|=>|==|!=|<=|>=|&&|\|\||\+\+|--|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|\*\*|[-+*/%&|^!~<>=?:;,.(){}[\]]/y;
 
 /**
- * The tokens of a text. Regular expressions do most of the work: they run at full speed from their first use,
- * JavaScript does not.
+ * The tokens of a text, mostly found by regular expressions, which run at full speed from their first use, unlike
+ * JavaScript.
  */
 export class Tokens {
   readonly text: string;
-  /** The token at hand: what it is; itself for operators and brackets. */
+  /** The kind of the current token; operators and brackets are their own kinds. */
   kind = "";
   token = "";
   start = 0;
@@ -25,7 +25,7 @@ export class Tokens {
     this.next();
   }
 
-  /** True where a line ends before the token at hand. */
+  /** True where a line ends before the current token. */
   get onNewLine(): boolean {
     return /[\n\r\u2028\u2029]/.test(this.text.slice(this.before, this.start));
   }
@@ -65,7 +65,7 @@ export class Tokens {
     return token;
   }
 
-  /** The end of a statement, written or not. */
+  /** Consumes the end of a statement, with or without a semicolon. */
   semicolon(): void {
     if (this.take(";") || this.kind === "}" || this.kind === "end" || this.onNewLine) return;
     throw new Unread();

@@ -1,18 +1,24 @@
 /** Type inference by unification: a type is a set of scalar types that narrows as expressions meet. */
 import type { ScalarType } from "../ir.ts";
 
+/** The type mask of a real. */
 export const REAL = 1;
+/** The type mask of an i32. */
 export const I32 = 2;
+/** The type mask of a u32. */
 export const U32 = 4;
+/** The type mask of a bool. */
 export const BOOL = 8;
+/** The type mask of any integer. */
 export const INTEGER = I32 | U32;
+/** The type mask of any number. */
 export const NUMERIC = REAL | INTEGER;
 
 const BITS: Readonly<Record<ScalarType, number>> = { real: REAL, i32: I32, u32: U32, bool: BOOL };
 /** The types that an expression becomes when nothing decides, in order: `const n = 3` is an i32. */
 const PREFERENCE: readonly ScalarType[] = ["i32", "real", "u32", "bool"];
 
-/** The type of an expression while it is being inferred. */
+/** The type of an expression during inference. */
 export class TypeVariable {
   private parent: TypeVariable | null = null;
   private mask: number;
@@ -32,7 +38,7 @@ export class TypeVariable {
     return this.find().mask;
   }
 
-  /** Narrows to `mask`; false, and nothing changed, if nothing would be left. */
+  /** Narrows the type to `mask`; returns false and changes nothing if no type would remain. */
   narrow(mask: number): boolean {
     const root = this.find();
     if ((root.mask & mask) === 0) return false;
@@ -40,7 +46,7 @@ export class TypeVariable {
     return true;
   }
 
-  /** Makes two types one; false, and nothing changed, if they have no type in common. */
+  /** Unifies two types; returns false and changes nothing if they have no type in common. */
   unify(other: TypeVariable): boolean {
     const a = this.find();
     const b = other.find();
@@ -51,13 +57,14 @@ export class TypeVariable {
     return true;
   }
 
-  /** The type decided on. */
+  /** Returns the inferred type. */
   resolve(): ScalarType {
     const mask = this.possible;
     return PREFERENCE.find((type) => (mask & BITS[type]) !== 0) ?? "real";
   }
 }
 
+/** Returns a new type variable of a known type. */
 export function typeVariable(type: ScalarType): TypeVariable {
   return new TypeVariable(BITS[type]);
 }
@@ -67,7 +74,7 @@ export function describe(mask: number): string {
   return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
 }
 
-/** The types that an integer literal may become, as a mask; one that is no integer can only be real. */
+/** Returns the mask of types that a number literal may become; a number that is not an integer can only be real. */
 export function literalMask(value: number): number {
   if (!Number.isInteger(value)) return REAL;
   let mask = REAL;

@@ -6,9 +6,9 @@ import { mathFunctions } from "../math/index.ts";
 import { CONSTANTS, MATH } from "./formula-names.ts";
 
 /**
- * Functions by name, each a plain function of numbers, `(S, t) => …`, which uses nothing but its arguments and `Math`,
- * or a kernel function of reals (`fn`). The code of a user takes them from its third argument, by name. Formulas call
- * them by name.
+ * A user's functions by name, each a plain function of numbers, `(S, t) => …`, which uses only its arguments and
+ * `Math`, or a kernel function of reals (`fn`). A user's code takes them from its third argument, by name; formulas
+ * call them by name.
  */
 export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
 
@@ -19,11 +19,10 @@ export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionRes
 const declared = new WeakMap<object, RealFunction<FunctionResult>>();
 
 /**
- * The functions of a user as kernel functions.
+ * Converts a user's functions to kernel functions.
  *
- * @param path what errors call the record.
- * @throws SpecError what is no function, a name that formulas or kernels give another meaning, or a kernel function of
- *   other things than reals.
+ * @param path the name of the record in errors. @throws SpecError for a value that is not a function, a name with
+ *   another meaning in formulas or kernels, or a kernel function of other things than reals.
  */
 export function declaredFunctions(given: unknown, path = "functions"): DeclaredFunctions {
   if (given === undefined) return {};

@@ -2,9 +2,10 @@
 import { ShapeError } from "../../errors.ts";
 import { type ElementType, hostReal, type KernelIR, type Precision, type ScalarType } from "../ir.ts";
 
+/** The typed arrays that the interpreter takes as buffers. */
 export type HostNumbers = Float64Array | Float32Array | Int32Array | Uint32Array;
 
-/** Scalars by value, buffers as typed arrays (changed in place), by the names that the kernel declared. */
+/** The arguments of an interpreted launch by name: scalars, and buffers as typed arrays, which are changed in place. */
 export type InterpreterArguments = Readonly<Record<string, number | boolean | HostNumbers>>;
 
 /** The size of an interpreted launch: `items` of an ordinary kernel, whole workgroups of a cooperative one. */
@@ -12,7 +13,7 @@ export type InterpreterSize = { readonly items: number } | { readonly groups: nu
 
 const ARRAY_OF = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
-/** A new array for `length` elements of what `element` is in `precision`. */
+/** Returns a new array for `length` elements in `precision`. */
 export function newArray(element: ElementType, precision: Precision, length: number): HostNumbers {
   return new ARRAY_OF[element === "real" ? hostReal(precision) : element](length);
 }
@@ -46,12 +47,13 @@ function describe(value: unknown): string {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : "nothing";
 }
 
+/** The arguments of an interpreted launch, checked and in declared order. */
 export interface BoundArguments {
   readonly scalars: readonly number[];
   readonly buffers: readonly HostNumbers[];
 }
 
-/** Binds the arguments of a launch. @throws ShapeError (an argument missing or of the wrong type) */
+/** Checks and binds the arguments of a launch. @throws ShapeError (an argument missing or of the wrong type) */
 export function bindArguments(ir: KernelIR, args: InterpreterArguments): BoundArguments {
   return {
     scalars: ir.scalars.map(({ name, type }) => bindScalar(ir, name, type, args[name])),
@@ -59,7 +61,7 @@ export function bindArguments(ir: KernelIR, args: InterpreterArguments): BoundAr
   };
 }
 
-/** The number of items to run. @throws ShapeError (not a whole number, or items for a cooperative kernel) */
+/** Returns the number of items to run. @throws ShapeError (not a whole number, or items for a cooperative kernel) */
 export function itemCount(ir: KernelIR, size: InterpreterSize): number {
   const wanted = ir.cooperative ? "groups" : "items";
   const count = (size as { readonly items?: number; readonly groups?: number })[wanted];

@@ -4,12 +4,14 @@
  */
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 
+/** A unary operation of the interpreter. */
 export type Unary = (a: number) => number;
+/** A binary operation of the interpreter. */
 export type Binary = (a: number, b: number) => number;
 
 /**
- * Rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is correct rounding. Of
- * f32x2 the rounding is not modelled, nor is the range: it is evaluated in f64, and devices are compared with that
+ * Returns the rounding of a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is
+ * correct rounding. f32x2 is evaluated in f64 without modelling its rounding or range; devices are compared with that
  * within a few 2⁻⁴⁴.
  */
 export function rounding(precision: Precision): Unary {
@@ -67,6 +69,7 @@ const U32: Readonly<Record<BinaryOp, Binary>> = {
   shr: (a, b) => a >>> b,
 };
 
+/** Returns the interpreter's function for a binary operation. */
 export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Binary {
   const operator =
     type === "i32" ? I32[op] : type === "u32" ? U32[op] : type === "real" ? realBinary(op, round) : undefined;
@@ -74,6 +77,7 @@ export function binaryOperator(op: BinaryOp, type: ScalarType, round: Unary): Bi
   return operator;
 }
 
+/** Returns the interpreter's function for a unary operation. */
 export function unaryOperator(op: UnaryOp, type: ScalarType): Unary {
   if (op === "not" && type === "bool") return (a) => (a === 0 ? 1 : 0);
   if (op === "bitnot" && type === "i32") return (a) => ~a;
@@ -92,6 +96,7 @@ const COMPARE: Readonly<Record<CompareOp, Binary>> = {
   ne: (a, b) => (a !== b ? 1 : 0),
 };
 
+/** Returns the interpreter's function for a comparison. */
 export function compareOperator(op: CompareOp): Binary {
   return COMPARE[op];
 }
@@ -101,6 +106,7 @@ function saturate(x: number, least: number, greatest: number): number {
   return Math.trunc(Math.min(Math.max(x, least), greatest)) + 0; // + 0: no negative zero among the integers
 }
 
+/** Returns the interpreter's function for a conversion. */
 export function conversion(from: ScalarType, to: ScalarType, round: Unary): Unary {
   if (from === to) return (a) => a;
   if (to === "bool") throw new TypeError(`IR: no conversion from ${from} to bool`);

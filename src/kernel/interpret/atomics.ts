@@ -2,8 +2,10 @@
 import type { AtomicOp, ScalarType } from "../ir.ts";
 import { binaryOperator } from "./arithmetic.ts";
 
+/** The new value of an atomic operation from the old one and its operands. */
 export type Combine = (old: number, value: number, expected: number) => number;
 
+/** Returns the interpreter's function for an atomic operation. */
 export function atomicOperator(op: AtomicOp, type: ScalarType): Combine {
   switch (op) {
     case "load":

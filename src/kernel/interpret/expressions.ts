@@ -8,17 +8,20 @@ import type { Item } from "./item.ts";
 import type { CheckedArray } from "./memory.ts";
 import type { AccessKind } from "./races.ts";
 
+/** A compiled expression of the interpreter. */
 export type Evaluate = (item: Item) => number;
 
-/** The scope that closures are built from: the kernel, the launch's arguments, and the statement being compiled. */
+/** The kernel, the launch's arguments and the statement that closures of the interpreter are compiled for. */
 export interface Scope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];
   readonly buffers: readonly CheckedArray[];
 }
 
+/** A function that finds the array of an access for an item. */
 export type Locate = (item: Item) => CheckedArray;
 
+/** Returns the function that finds an array for an item. */
 export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
   if (space === "private") return (item) => item.privates[id];
   if (space === "workgroup") return (item) => item.group.arrays[id];
@@ -26,7 +29,7 @@ export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
   return () => buffer;
 }
 
-/** Makes the checks of an access; throws what they find. */
+/** Checks an access to an array. @throws KernelRuntimeError the access's fault */
 export function checkAccess(
   scope: Scope,
   place: Place,
@@ -86,6 +89,7 @@ function constant(scope: Scope, expr: Extract<Expr, { kind: "const" }>): Evaluat
   return () => value;
 }
 
+/** Compiles an expression to a closure. */
 export function compileExpr(scope: Scope, place: Place, expr: Expr): Evaluate {
   const compile = (e: Expr): Evaluate => compileExpr(scope, place, e);
   const round = rounding(scope.ir.precision);

@@ -18,12 +18,13 @@ import { AccessHistory } from "./races.ts";
 import { compileBlock, type Step } from "./statements.ts";
 import { runGroup } from "./workgroup.ts";
 
+/** The options of the interpreter. */
 export interface InterpreterOptions {
-  /** The number of items per subgroup, 4 by default: a back end's results may depend on it. */
+  /** The number of items per subgroup, 4 by default; results may depend on it. */
   readonly subgroupSize?: number;
-  /** Looks for data races, true by default. Costs up to 80 bytes for each element. */
+  /** Enables the search for data races, true by default. It costs up to 80 bytes for each element. */
   readonly races?: boolean;
-  /** Loop iterations that one item may make before it counts as hung, 10⁷ by default. */
+  /** The number of loop iterations after which an item counts as endless, 10⁷ by default. */
   readonly maxIterations?: number;
 }
 
@@ -35,7 +36,7 @@ interface Launch {
 }
 
 /**
- * Runs `ir` over `size`, changing the arrays among `args` in place.
+ * Interprets `ir` for a launch of the given size, changing the arrays among `args` in place.
  *
  * Checks, with the kernel's name, the line, the item, and the array, index and length: accesses out of bounds; elements
  * of private and workgroup arrays, and locals, read before they are written; data races between two items of the

@@ -2,6 +2,7 @@
 import type { IntrinsicOp, Precision, ScalarType } from "../ir.ts";
 import { rounding } from "./arithmetic.ts";
 
+/** An intrinsic of the interpreter. */
 export type Intrinsic = (a: number, b: number) => number;
 
 const float64 = new Float64Array(1);
@@ -86,7 +87,7 @@ function popcount(x: number): number {
   return count;
 }
 
-/** The function for `op`; `type` is the type of its first argument. */
+/** Returns the interpreter's function for an intrinsic; `type` is the type of its first argument. */
 export function intrinsic(op: IntrinsicOp, type: ScalarType, precision: Precision): Intrinsic {
   const round = rounding(precision);
   switch (op) {

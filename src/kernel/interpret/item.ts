@@ -2,33 +2,34 @@
 import type { IndexOp } from "../ir.ts";
 import type { CheckedArray } from "./memory.ts";
 
-/** The order in which barriers have put a workgroup's accesses: those of different epochs are ordered. */
+/** A workgroup during interpretation. Its epoch counts barriers: accesses in different epochs are ordered. */
 export interface Group {
   readonly id: number;
   epoch: number;
   readonly arrays: readonly CheckedArray[];
 }
 
-/** Elements on their way to a workgroup array. */
+/** An asynchronous copy to a workgroup array that is not awaited yet. */
 export interface Fetch {
   readonly array: CheckedArray;
   readonly index: number;
   readonly values: readonly number[];
 }
 
+/** A work item during interpretation. */
 export interface Item {
   readonly group: Group;
-  /** Values of the index operations. */
+  /** The values of the launch indexes of the item. */
   readonly place: Readonly<Record<IndexOp, number>>;
   readonly locals: Float64Array;
-  /** 1 for each local that has been assigned. */
+  /** The flags of assigned locals. */
   readonly assigned: Uint8Array;
   readonly privates: readonly CheckedArray[];
-  /** The number that the item offers to the others of its subgroup while it waits at a collective operation. */
+  /** The number that the item passes to others of its subgroup while it waits at a collective operation. */
   offered: number;
   operand: number;
-  /** Groups of what the item has fetched and what may not be there yet; the last is the one being made. */
+  /** The groups of the item's fetches that may not have arrived; the last one is incomplete. */
   fetches: Fetch[][];
-  /** The number of iterations left before the item counts as hung. */
+  /** The number of remaining iterations before the item counts as endless. */
   fuel: number;
 }

@@ -2,7 +2,7 @@
 import type { HostNumbers } from "./arguments.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
-/** The fault of an access, or undefined. Turned into an error by whoever knows the place in the source. */
+/** The fault of an access in words, or undefined; the caller adds the place in the source. */
 export type Complaint = string | undefined;
 
 const VERB: Readonly<Record<AccessKind, string>> = {
@@ -18,15 +18,17 @@ interface Accessor {
   readonly group: { readonly id: number; readonly epoch: number };
 }
 
+/** The options of a checked array. */
 export interface CheckedArrayOptions {
   readonly name: string;
   readonly values: HostNumbers;
-  /** True where elements start undefined, and must be written before they are read. */
+  /** True where elements are initially undefined and must be written before they are read. */
   readonly undefinedAtFirst: boolean;
-  /** The history in which races are looked for; undefined for none. Two names of one buffer share a history. */
+  /** The history for the detection of races; undefined without it. Two names of one buffer share a history. */
   readonly history: AccessHistory | undefined;
 }
 
+/** An array of the interpreter that checks bounds, initialisation and data races. */
 export class CheckedArray {
   readonly name: string;
   readonly values: HostNumbers;
@@ -44,7 +46,7 @@ export class CheckedArray {
     return this.values.length;
   }
 
-  /** Checks an access before it is made. `needsValue`: it uses what the element held. */
+  /** Checks an access before it is made; `needsValue` means that it uses the element's old value. */
   check(index: number, kind: AccessKind, needsValue: boolean, item: Accessor): Complaint {
     if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
     if (needsValue && this.#written?.[index] === 0) {
@@ -54,7 +56,7 @@ export class CheckedArray {
     return this.#history === undefined ? undefined : this.#race(index, kind, item, this.#history);
   }
 
-  /** Marks an element that is fetched: from now on, until it arrives, there is nothing in it. */
+  /** Marks an element that is being fetched as undefined until it arrives. */
   await(index: number): void {
     if (this.#written !== undefined) this.#written[index] = 0;
   }

@@ -1,9 +1,9 @@
 /**
- * Finds data races exactly, for the items and barriers of a launch: two items touch one element, at least one writes,
- * they are not both atomic, and no barrier of a common workgroup lies between.
+ * The kinds of accesses among which data races are found, exactly for the items and barriers of a launch: two items
+ * access one element, at least one writes, not both are atomic, and no barrier of a common workgroup lies between.
  *
- * Workgroups run one after the other and a group's epoch only grows, so that for each element and kind of access these
- * facts suffice: one item of an earlier group, and two different items of the last group's last epoch.
+ * Workgroups run one after the other and a group's epoch only grows, so that for each element and kind of access it
+ * suffices to keep one item of an earlier group and two different items of the last group's last epoch.
  */
 export type AccessKind = "read" | "write" | "atomicRead" | "atomicWrite";
 
@@ -14,6 +14,7 @@ const CONFLICTS: Readonly<Record<AccessKind, readonly AccessKind[]>> = {
   atomicWrite: ["read", "write"],
 };
 
+/** An item that accessed an element, with its group and epoch. */
 export interface Accessor {
   readonly item: number;
   readonly group: number;
@@ -59,7 +60,7 @@ class KindHistory {
   }
 }
 
-/** The accesses to one array during a launch. */
+/** The history of accesses to one array during a launch, for the detection of races. */
 export class AccessHistory {
   readonly #length: number;
   readonly #kinds: Partial<Record<AccessKind, KindHistory>> = {};
@@ -68,7 +69,9 @@ export class AccessHistory {
     this.#length = length;
   }
 
-  /** Records an access and returns an item it races with, and how that one touched the element; or undefined. */
+  /**
+   * Records an access and returns an item that it races with, with the kind of that item's access; otherwise undefined.
+   */
   record(
     index: number,
     kind: AccessKind,

@@ -16,6 +16,7 @@ export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
 
 type Plain = (item: Item) => Flow;
 type Waiting = (item: Item) => Generator<Collective, Flow, void>;
+/** A compiled statement of the interpreter, which may wait at a collective operation. */
 export type Step =
   | { readonly waits: false; readonly run: Plain }
   | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
@@ -34,6 +35,7 @@ function assign(scope: Scope, place: Place, local: number, value: Expr): Step {
   });
 }
 
+/** Assigns a local of an item. */
 export function setLocal(item: Item, local: number, value: number): void {
   item.locals[local] = value;
   item.assigned[local] = 1;
@@ -109,7 +111,10 @@ function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
   };
 }
 
-/** Runs either kind of step as a generator. Steps do so themselves: a resumption passes through every generator. */
+/**
+ * Runs a compiled statement as a generator. Steps call it only where they may wait, because a resumption passes through
+ * every generator.
+ */
 export function* advance(step: Step, item: Item): Generator<Collective, Flow, void> {
   return step.waits ? yield* step.run(item) : step.run(item);
 }
@@ -201,6 +206,7 @@ function compileStmt(scope: Scope, stmt: Stmt): Step {
   }
 }
 
+/** Compiles a list of statements. */
 export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
   const steps = stmts.map((stmt) => compileStmt(scope, stmt));
   const runs: Plain[] = [];

@@ -7,6 +7,7 @@ import { advance, type Collective, type Flow, setLocal, type Step } from "./stat
 
 type Running = Generator<Collective, Flow, void>;
 
+/** Runs the items of a workgroup from barrier to barrier. */
 export function runGroup(ir: KernelIR, body: Step, items: readonly Item[]): void {
   const running = items.map((item) => advance(body, item));
   for (;;) {

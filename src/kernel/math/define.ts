@@ -7,6 +7,7 @@ import { hostScalars } from "../host-scalars.ts";
 import type { Gpu } from "../gpu.ts";
 import type { Environment, FunctionDefinition, FunctionParams, FunctionResult, KernelFunction } from "../language.ts";
 
+/** Declares a function of the mathematical library. */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {

@@ -44,9 +44,9 @@ const expReduce = fn({
 });
 
 /**
- * Splits e^(x + tail) = (1 + s)·2^power, 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| < 1e-5 (0.1 in f32): as if x
- * + tail had been given exactly. The caller scales, and can multiply and divide before a subnormal result loses bits.
- * Cost: 32 (f64), 23 (f32).
+ * Splits e^(x + tail) = (1 + s)·2^power, 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| < 1e-5 (0.1 in f32), as for
+ * an exact x + tail. The caller scales, and can multiply and divide before a subnormal result loses bits. Cost: 32
+ * (f64), 23 (f32).
  */
 export const expParts = fn({
   name: "expParts",

@@ -23,7 +23,7 @@ import { cos, sin, tan } from "./trig.ts";
 
 type MathFunction = FunctionOf<(...x: number[]) => number> & { readonly params: ParamTuple };
 
-/** The functions by the names that kernels use: of `Math`, of `gpu`, and `pow` for `**`. */
+/** The mathematical functions by their names in kernels: members of `Math` and `gpu`, and `pow` for `**`. */
 export const mathFunctions: Readonly<Record<string, MathFunction>> = Object.freeze({
   exp,
   expm1,

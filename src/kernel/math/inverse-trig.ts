@@ -94,8 +94,8 @@ export const atan = fn({
 });
 
 /**
- * The angle of the point (x, y), in [−π, π], with the signs of zeros and the infinities as in C99 and JavaScript.
- * Accuracy: 1.34 ulp (f64), 1.31 ulp (f32).
+ * Returns the angle of the point (x, y) in [−π, π], with the signs of zeros and the infinities as in C99 and
+ * JavaScript. Accuracy: 1.34 ulp (f64), 1.31 ulp (f32).
  */
 export const atan2 = fn({
   name: "atan2",

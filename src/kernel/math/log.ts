@@ -46,7 +46,7 @@ export const logReduced = fn({
   },
 });
 
-/** Returns y, or what a logarithm is where x is not a positive finite number. */
+/** Returns y, or the logarithm's special value where x is not a positive finite number. */
 export const logDomain = fn({
   name: "logDomain",
   params: [real, real],
@@ -56,7 +56,7 @@ export const logDomain = fn({
 });
 
 /**
- * The natural logarithm. log(±0) = −∞, log(x < 0) = NaN, log(∞) = ∞. Cost: 42 operations, 1 division (f64).
+ * Returns the natural logarithm. log(±0) = −∞, log(x < 0) = NaN, log(∞) = ∞. Cost: 42 operations, 1 division (f64).
  * Accuracy: 0.82 ulp (f64), 0.78 ulp (f32).
  */
 export const log = fn({
@@ -86,7 +86,7 @@ const logHeadTail = fn({
 });
 
 /**
- * The base-2 logarithm, exact at powers of 2. Special values as log. Cost: 48 operations, 1 division (f64).
+ * Returns the base-2 logarithm, exact at powers of 2. Special values as log. Cost: 48 operations, 1 division (f64).
  * Accuracy: 0.83 ulp (f64), 0.81 ulp (f32).
  */
 export const log2 = fn({
@@ -104,8 +104,8 @@ export const log2 = fn({
 });
 
 /**
- * The base-10 logarithm, exact at small powers of 10. Special values as log. Cost: 50 operations, 1 division (f64).
- * Accuracy: 0.67 ulp (f64), 0.78 ulp (f32).
+ * Returns the base-10 logarithm, exact at small powers of 10. Special values as log. Cost: 50 operations, 1 division
+ * (f64). Accuracy: 0.67 ulp (f64), 0.78 ulp (f32).
  */
 export const log10 = fn({
   name: "log10",
@@ -127,8 +127,8 @@ export const log10 = fn({
 });
 
 /**
- * Returns log(1 + x) without cancellation at 0: with u = 1 + x rounded and c what the rounding lost, log u + c/u; where
- * u needs no scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64). Accuracy:
+ * Returns log(1 + x) without cancellation at 0: log u + c/u with u = 1 + x rounded and c its rounding error; where u
+ * needs no scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64). Accuracy:
  * 0.80 ulp (f64), 0.76 ulp (f32).
  */
 export const log1p = fn({

@@ -112,8 +112,8 @@ const powFinite = fn({
 
 /**
  * Returns x^y with the rules of JavaScript's `**`: pow(x, ±0) = 1 even for NaN; pow(±1, ±∞) and pow(1, NaN) are NaN (1
- * in C99); a negative x wants a whole y, else NaN; zeros and infinities keep their sign for odd y. Cost: 130 and a
- * division (f64). Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
+ * in C99); a negative x with a y that is not whole gives NaN; zeros and infinities keep their sign for odd y. Cost: 130
+ * and a division (f64). Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
  */
 export const pow = fn({
   name: "pow",

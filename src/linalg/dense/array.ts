@@ -3,12 +3,12 @@ import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { type Device, type DeviceBuffer, type HostArray, offeredPrecision } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 
-/** `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. */
+/** The shape of an array: `[n]`, a column; `[rows, columns]`; `[batch, rows, columns]`. */
 export type Shape = readonly number[];
 
 /**
- * The strides that give the place of element [matrix, row, column]: offset + matrix·batch + row·row + column·column, in
- * elements.
+ * The distances in elements from one matrix, row and column to the next: element [matrix, row, column] is at offset +
+ * matrix·batch + row·row + column·column.
  */
 export interface Strides {
   readonly batch: number;
@@ -16,7 +16,7 @@ export interface Strides {
   readonly column: number;
 }
 
-/** Options of `DeviceArray.create`. */
+/** The options of `DeviceArray.create`. */
 export interface ArrayOptions {
   /**
    * The precision, "f64" by default; on a device that only emulates it, that is f32x2. The host's numbers are f64 then,
@@ -57,7 +57,7 @@ interface Layout {
 export class DeviceArray implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** True where it is a view of memory that another array owns. */
+  /** True for a view of memory that another array owns. */
   readonly isView: boolean;
   #layout: Layout;
   #storage: Storage;
@@ -71,8 +71,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * @throws SpecError (the shape) | ShapeError (as many values as elements) | PrecisionError (not offered by the
-   * device) | OutOfMemoryError
+   * Creates an array. @throws SpecError (the shape) | ShapeError (the number of values) | PrecisionError (not offered
+   * by the device) | OutOfMemoryError
    */
   static async create(device: Device, shape: Shape, options: ArrayOptions = {}): Promise<DeviceArray> {
     const { values } = options;
@@ -111,7 +111,7 @@ export class DeviceArray implements Disposable {
     return sizeOf(this.shape);
   }
 
-  /** The place of the first element in the buffer. */
+  /** The index of the first element in the buffer. */
   get offset(): number {
     return this.#layout.offset;
   }
@@ -120,7 +120,7 @@ export class DeviceArray implements Disposable {
     return this.#layout.strides;
   }
 
-  /** The memory, whole. @throws DisposedError */
+  /** The whole buffer. @throws DisposedError */
   get buffer(): DeviceBuffer<"f64" | "f32"> {
     this.#assertUsable("buffer");
     return this.#storage.buffer;
@@ -140,8 +140,8 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * Copies `values`, row by row of this array whatever its strides; they may be reused at once.
-   * @throws ShapeError (not as many values as elements) | DisposedError
+   * Copies `values`, in the order of this array's rows whatever its strides; they may be reused at once. @throws
+   * ShapeError (the number of values) | DisposedError
    */
   upload(values: HostArray | readonly number[]): void {
     this.#assertUsable("upload");
@@ -183,9 +183,9 @@ export class DeviceArray implements Disposable {
   }
 
   /**
-   * Gives it another shape, and zeros in it. Its memory is kept where it has the right size; otherwise it is new, and
-   * views of the old are disposed.
-   * @throws SpecError (the shape) | ShapeError (a view) | DisposedError | OutOfMemoryError
+   * Changes the shape and sets all elements to zero. Memory of the right size is kept; otherwise it is replaced, and
+   * views of the old memory are disposed. @throws SpecError (the shape) | ShapeError (a view) | DisposedError |
+   * OutOfMemoryError
    */
   resize(shape: Shape): void {
     this.#assertUsable("resize");
@@ -202,7 +202,7 @@ export class DeviceArray implements Disposable {
     this.#layout = layout;
   }
 
-  /** Returns a view of the elements with rows and columns exchanged, of each matrix. */
+  /** Returns a view with rows and columns exchanged in each matrix. */
   transpose(): DeviceArray {
     const { batch, rows, columns, strides } = this;
     const shape = this.shape.length === 3 ? [batch, columns, rows] : [columns, rows];
@@ -227,14 +227,14 @@ export class DeviceArray implements Disposable {
     return this.#view("columnSlice", shape, this.offset + from * this.strides.column, this.strides);
   }
 
-  /** One matrix of a batch. @throws ShapeError | DisposedError */
+  /** Returns a view of one matrix of a batch. @throws ShapeError | DisposedError */
   matrix(index: number): DeviceArray {
     if (!Number.isInteger(index) || index < 0 || index >= this.batch)
       throw new ShapeError(`matrix: got ${index}, expected a whole number from 0 to ${this.batch - 1}`);
     return this.#view("matrix", [this.rows, this.columns], this.offset + index * this.strides.batch, this.strides);
   }
 
-  /** Gives the memory back; of a view, nothing. */
+  /** Frees the memory; for a view nothing. */
   [Symbol.dispose](): void {
     if (!this.isView) this.#storage.buffer[Symbol.dispose]();
   }
@@ -269,6 +269,7 @@ export class DeviceArray implements Disposable {
   }
 }
 
+/** Formats a shape. */
 export const shapeText = (shape: Shape): string => `[${shape.join(", ")}]`;
 
 const sizeOf = (shape: Shape): number => shape.reduce((product, n) => product * n, 1);

@@ -14,11 +14,12 @@ import { kernel } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 
+/** The variant of the blocked product kernel. */
 export interface BlockedShape {
   readonly precision: "f64" | "f32";
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
-  /** The number of rows and columns of a workgroup's block of C; the columns a multiple of the lanes. */
+  /** The number of rows of a workgroup's block of C. */
   readonly rows: number;
   readonly columns: number;
 }
@@ -27,8 +28,10 @@ export interface BlockedShape {
 const depth = 128;
 const rowsHeld = 2;
 
+/** The number of SIMD lanes of the blocked product. */
 export const lanesOf = (precision: "f64" | "f32"): number => (precision === "f64" ? 8 : 16);
 
+/** The kernel of a product on a CPU, one block of C in registers for each workgroup. */
 export const blockedProduct = remembered(({ precision, aTransposed, bTransposed, rows, columns }: BlockedShape) =>
   kernel({
     name: "blockedProduct",

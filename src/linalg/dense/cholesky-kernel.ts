@@ -5,8 +5,8 @@ import { i32, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 
 /**
- * The kernel that factors a matrix by an item: n³/3 flops, every word of the lower triangle read n/3 times, from the
- * cache. `status` gets 0, or the order of the first leading minor that is not positive.
+ * The kernel that factors one matrix per work item: n³/3 flops, every word of the lower triangle read n/3 times, from
+ * the cache. `status` receives 0, or the order of the first leading minor that is not positive.
  */
 export const choleskyByItem = kernel({
   name: "choleskyByItem",
@@ -38,11 +38,15 @@ export const choleskyByItem = kernel({
   },
 });
 
+/** The variant of the Cholesky kernel with a workgroup for each matrix. */
 export interface GroupShape {
   readonly groupSize: number;
 }
 
-/** A workgroup a matrix, an item every groupSize-th row. Barriers order its accesses to the buffer. */
+/**
+ * The kernel that factors one matrix per workgroup, each item every groupSize-th row. Barriers order its accesses to
+ * the buffer.
+ */
 export const choleskyByGroup = remembered(({ groupSize }: GroupShape) =>
   kernel({
     name: "choleskyByGroup",

@@ -41,7 +41,8 @@ const LARGEST_OF_ITEM = 16;
 const GROUP = 64;
 
 /**
- * Replaces each of `batch` symmetric positive definite matrices by its factor L, lower triangular, zeros above:
+ * The Cholesky factorisation of each of `batch` symmetric positive definite matrices, which is replaced by its factor
+ * L, lower triangular with zeros above:
  *
  *   A = L·Lᵀ,   L[j, j] = √(A[j, j] − Σ L[j, p]²),   L[i, j] = (A[i, j] − Σ L[i, p]·L[j, p]) / L[j, j],   p < j < i
  *
@@ -80,7 +81,7 @@ export class Cholesky implements Disposable {
     this.#status = device.createBuffer("i32", spec.batch);
   }
 
-  /** @throws PrecisionError | OutOfMemoryError */
+  /** Creates the factorisation. @throws PrecisionError | OutOfMemoryError */
   static async create(device: Device, given: CholeskySpec): Promise<Cholesky> {
     const spec = { ...given, precision: await offeredPrecision(device, given.precision) };
     const { size, precision } = spec;
@@ -90,8 +91,8 @@ export class Cholesky implements Disposable {
   }
 
   /**
-   * Records the factorisation; `a` is borrowed and overwritten. `status` tells afterwards how it went.
-   * @throws ShapeError | DisposedError
+   * Records the factorisation; `a` is borrowed and overwritten. `status` then gives its outcome. @throws ShapeError |
+   * DisposedError
    */
   run(a: DeviceArray): void {
     if (this.#disposed) throw new DisposedError("cholesky: it has been disposed");
@@ -103,17 +104,16 @@ export class Cholesky implements Disposable {
   }
 
   /**
-   * Returns the status of each matrix of the last run: 0, or the order of the first leading minor that is not positive.
-   * Waits for it.
-   * @throws DisposedError
+   * Waits and returns the status of each matrix of the last run: 0, or the order of the first leading minor that is not
+   * positive. @throws DisposedError
    */
   status(): Promise<Int32Array> {
     return this.device.read(this.#status);
   }
 
   /**
-   * `run`, and waits for it.
-   * @throws NotPositiveDefiniteError (the first matrix that has no factor) | ShapeError | DisposedError
+   * Runs the factorisation and waits for it. @throws NotPositiveDefiniteError (the first matrix without a factor) |
+   * ShapeError | DisposedError
    */
   async factor(a: DeviceArray): Promise<void> {
     this.run(a);

@@ -3,15 +3,15 @@ import { checkAccuracy, type RelativeAccuracy } from "../../accuracy.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import { symmetricEigen } from "./eigen.ts";
 
-/** Options of `nearestCorrelation`. */
+/** The options of `nearestCorrelation`. */
 export interface NearestOptions {
-  /** The change of an iteration at which it ends; { relative: 1e-12 } by default. */
+  /** The change at which the iteration ends; { relative: 1e-12 } by default. */
   readonly tolerance?: RelativeAccuracy;
   /** The limit of iterations; 10,000 by default. */
   readonly maxIterations?: number;
   /**
-   * The smallest eigenvalue of the result, from 0 to below 1. At 0, the default, the result is the nearest matrix; but
-   * that matrix is singular and has no Cholesky factor.
+   * The smallest eigenvalue of the result, from 0 to below 1. At 0, the default, the result is the nearest correlation
+   * matrix, which is singular and has no Cholesky factor.
    */
   readonly minEigenvalue?: number;
 }
@@ -20,7 +20,7 @@ export interface NearestOptions {
 export interface NearestCorrelation {
   /** The matrix, [n, n], row by row: symmetric, ones on the diagonal. */
   readonly values: Float64Array;
-  /** The Frobenius norm of the difference to what was given. */
+  /** The Frobenius norm of the difference to the given matrix. */
   readonly distance: number;
   readonly iterations: number;
   /** True where the tolerance was reached. */
@@ -28,7 +28,7 @@ export interface NearestCorrelation {
 }
 
 /**
- * The correlation matrix X that is nearest to a symmetric matrix A in the Frobenius norm:
+ * Returns the correlation matrix X nearest to a symmetric matrix A in the Frobenius norm:
  *
  *   min ‖A − X‖   over   X = Xᵀ,  X ⪰ ε·I,  X[i, i] = 1,     ε the smallest eigenvalue asked for
  *

@@ -51,8 +51,8 @@ function fail(what: string, status: number): never {
 }
 
 /**
- * The library's product, or undefined where our own kernel is to run.
- * @throws DeviceUnavailableError (the library was asked for by name)
+ * Returns the library's product, or undefined where Feynkac's own kernel is to run. @throws DeviceUnavailableError (the
+ * library was requested by name)
  */
 export async function openLibraryProduct(device: Device, spec: MatmulSpec): Promise<LibraryProduct | undefined> {
   const { implementation, precision } = spec;
@@ -72,7 +72,7 @@ export async function openLibraryProduct(device: Device, spec: MatmulSpec): Prom
   }
 }
 
-/** A handle of cuBLAS, on the device's stream. */
+/** A product by cuBLAS, with its handle on the device's stream. */
 export class LibraryProduct implements Disposable {
   readonly #device: CudaDevice;
   readonly #spec: MatmulSpec;

@@ -1,6 +1,4 @@
-/**
- * Eigenvalues and eigenvectors of a small symmetric matrix, on the host in f64.
- */
+/** Eigenvalues and eigenvectors of a small symmetric matrix, on the host in f64. */
 import { ShapeError } from "../../errors.ts";
 
 /** The result of `symmetricEigen`. */

@@ -3,17 +3,18 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
-/** The layout of an operand in memory: elements of a row side by side, or of a column, as in a transposed view. */
+/** The layout of an operand in memory: contiguous rows, or contiguous columns as in a transposed view. */
 export type Order = "row-major" | "column-major";
 
 /**
- * The implementation of a product. "library" is the vendor's, which is cuBLAS. "kernel" is Feynkac's own, on every
- * device. "auto" takes the library where it can be loaded, and the kernel otherwise.
+ * The implementation of a product: "library" is cuBLAS; "kernel" is Feynkac's own, on every device; "auto" is the
+ * library where it can be loaded, otherwise the kernel.
  */
 export type Implementation = "auto" | "library" | "kernel";
 
 /**
- * A product of `batch` matrices, A [rows, inner] times B [inner, columns]. Frozen, serialisable and without a device.
+ * The specification of a product of `batch` matrices, A [rows, inner] times B [inner, columns]: frozen, serialisable
+ * and without a device.
  */
 export interface MatmulSpec {
   readonly rows: number;
@@ -25,14 +26,11 @@ export interface MatmulSpec {
   readonly a: Order;
   readonly b: Order;
   readonly implementation: Implementation;
-  /**
-   * The tile of Feynkac's own kernel on GPUs; with a tile "auto" takes that kernel. Chosen by device and size if
-   * absent.
-   */
+  /** The tile of Feynkac's own kernel on GPUs, which "auto" then takes; by default chosen by device and size. */
   readonly tile?: Tile;
 }
 
-/** The settings of `matmulSpec`: the sizes, and what differs from the defaults. */
+/** The settings of `matmulSpec`: the sizes, and values that differ from the defaults. */
 export type MatmulSettings = Pick<MatmulSpec, "rows" | "inner" | "columns"> & Partial<MatmulSpec>;
 
 const PRECISIONS: readonly Precision[] = ["f64", "f32", "f32x2"];
@@ -40,8 +38,8 @@ const ORDERS: readonly Order[] = ["row-major", "column-major"];
 const IMPLEMENTATIONS: readonly Implementation[] = ["auto", "library", "kernel"];
 
 /**
- * Checks and completes a description of a product. By default it is of one matrix, in f64, row-major, by the fastest
- * implementation there is.
+ * Checks and completes a description of a product. By default it is one product in f64, row-major, by the fastest
+ * implementation available.
  *
  * @param settings `rows`, `inner` and `columns`, and any other field of `MatmulSpec`.
  * @throws SpecError naming the field, what was got, and what was expected.

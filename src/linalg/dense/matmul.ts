@@ -10,15 +10,15 @@ import { chooseBlock, chooseTile } from "./tile.ts";
 import { simpleProduct, simpleTile } from "./simple-kernel.ts";
 import { tiledProduct } from "./tiled-kernel.ts";
 
-/** Arguments of `Matmul.run`. Arrays are borrowed. */
+/** The arguments of `Matmul.run`. Arrays are borrowed. */
 export interface MatmulArguments {
   readonly a: DeviceArray;
   readonly b: DeviceArray;
-  /** The result, in neither `a`'s nor `b`'s memory. */
+  /** The array of the result, which must not share memory with `a` or `b`. */
   readonly c: DeviceArray;
   /** The factor α, 1 by default. */
   readonly alpha?: number;
-  /** The factor β, 0 by default: C is then not read, and may hold anything, NaN too. */
+  /** The factor β, 0 by default: C is then not read, and may hold anything, even NaN. */
   readonly beta?: number;
 }
 
@@ -61,7 +61,7 @@ interface OwnProduct {
 export class Matmul implements Disposable {
   readonly device: Device;
   readonly spec: MatmulSpec;
-  /** The implementation that runs: cuBLAS, or our own kernel. */
+  /** The implementation that runs: cuBLAS, or Feynkac's own kernel. */
   readonly implementation: "library" | "kernel";
   readonly #product: OwnProduct | LibraryProduct;
   #disposed = false;
@@ -74,10 +74,8 @@ export class Matmul implements Disposable {
   }
 
   /**
-   * Creates a product: compiles the kernel, or loads the library.
-   * @throws PrecisionError | DeviceUnavailableError (implementation "library" where there is none) | SpecError (a tile
-   * too large for the
-   *   device, or more workgroups than can be counted) | KernelError
+   * Creates a product: compiles the kernel, or loads the library. @throws PrecisionError | DeviceUnavailableError (no
+   * library, though requested) | SpecError (a tile too large for the device, or too many workgroups) | KernelError
    */
   static async create(device: Device, given: MatmulSpec): Promise<Matmul> {
     const spec = { ...given, precision: await offeredPrecision(device, given.precision) };
@@ -86,9 +84,8 @@ export class Matmul implements Disposable {
   }
 
   /**
-   * Records the product; arguments are borrowed.
-   * @throws ShapeError (arrays that are not as the specification says; C in the memory of A or B; C a transposed view)
-   * | DisposedError
+   * Records the product; arguments are borrowed. @throws ShapeError (arrays that do not match the specification; C in
+   * the memory of A or B; C a transposed view) | DisposedError
    */
   run({ a, b, c, alpha = 1, beta = 0 }: MatmulArguments): void {
     if (this.#disposed) throw new DisposedError("matmul: it has been disposed");
@@ -179,7 +176,7 @@ function counted(spec: MatmulSpec, product: OwnProduct, items: number): OwnProdu
   throw new SpecError(`matmul: ${groups} workgroups, expected at most ${max}; split the batch`);
 }
 
-/** Options of `matmul`. */
+/** The options of `matmul`. */
 export interface MatmulOptions {
   /** The factor α, 1 by default. */
   readonly alpha?: number;
@@ -190,8 +187,7 @@ export interface MatmulOptions {
 }
 
 /**
- * The product of two arrays at once, α·A·B + β·C: what `Matmul` does, for a product that is needed once. Kernels stay
- * compiled.
+ * Computes the product of two arrays, α·A·B + β·C, like `Matmul` for a single use. Kernels stay compiled.
  *
  * @param a [rows, inner], or a batch of such.
  * @param b [inner, columns], or a batch of such.

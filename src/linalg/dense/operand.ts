@@ -8,12 +8,13 @@ import type { DeviceBuffer } from "../../device/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import type { MatmulSpec, Order } from "./matmul-spec.ts";
 
+/** An operand of a product as kernels read it: its buffer, its start and its strides. */
 export interface Operand {
   readonly buffer: DeviceBuffer<"f64" | "f32">;
   readonly start: number;
-  /** The distance from a row to the next; column-major, from a column to the next. At least its length and 1. */
+  /** The distance from one row (column-major: column) to the next, at least its length and 1. */
   readonly stride: number;
-  /** The distance from a matrix to the next; 0 where one serves the whole batch. */
+  /** The distance from one matrix to the next; 0 where one serves the whole batch. */
   readonly batch: number;
 }
 
@@ -30,8 +31,8 @@ interface Expected {
 }
 
 /**
- * Returns an array as an operand of a product.
- * @throws ShapeError (another device, precision, shape or order than the specification says) | DisposedError
+ * Returns an array as an operand of a product. @throws ShapeError (a device, precision, shape or order that does not
+ * match the specification) | DisposedError
  */
 export function operandOf(device: Device, spec: MatmulSpec, array: DeviceArray, expected: Expected): Operand {
   const { name, rows, columns, order, shared } = expected;
@@ -72,6 +73,6 @@ function strideIn(array: DeviceArray, order: Order, who: string): number {
   return count > 1 ? across : Math.max(1, length);
 }
 
-/** The order that an array has; of a single row or column, either would do. */
+/** Returns the order of an array; for a single row or column both would do. */
 export const orderOf = ({ strides, columns }: DeviceArray): Order =>
   strides.column === 1 || columns <= 1 ? "row-major" : "column-major";

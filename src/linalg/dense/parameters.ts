@@ -1,6 +1,7 @@
 /** The parameters of every kernel of the product: C ← α·A·B + β·C, matrix by matrix of a batch, tile by tile of C. */
 import { i32, read, real, write } from "../../kernel/index.ts";
 
+/** The parameters of all product kernels. */
 export const productParams = {
   rows: i32,
   columns: i32,

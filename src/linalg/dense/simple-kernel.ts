@@ -9,14 +9,16 @@ import { kernel } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 
+/** The variant of the simple product kernel. */
 export interface SimpleShape {
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
 }
 
-/** The number of rows and columns of a workgroup's tile, and steps between barriers. */
+/** The number of rows and columns of a workgroup's tile, and of steps between barriers. */
 export const simpleTile = 16;
 
+/** The kernel of a product by square tiles in workgroup memory, in any precision. */
 export const simpleProduct = remembered(({ aTransposed, bTransposed }: SimpleShape) =>
   kernel({
     name: "simpleProduct",

@@ -5,8 +5,7 @@ import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts
 export type Matrix = readonly (readonly number[])[];
 
 /**
- * A symmetric matrix as [d·d] numbers.
- * @throws ShapeError | SpecError if it is not square, symmetric or finite
+ * Returns a symmetric matrix as [d·d] numbers. @throws ShapeError | SpecError if it is not square, symmetric or finite
  */
 export function checkedSymmetric(place: string, matrix: Matrix): Float64Array {
   const d = matrix.length;
@@ -25,10 +24,7 @@ export function checkedSymmetric(place: string, matrix: Matrix): Float64Array {
   return Float64Array.from(matrix.flat());
 }
 
-/**
- * Returns L with L·Lᵀ = A, lower triangular, zeros above.
- * @throws NotPositiveDefiniteError
- */
+/** Returns the lower triangular L, zeros above, with L·Lᵀ = A. @throws NotPositiveDefiniteError */
 export function choleskyOf(a: Float64Array, d: number): Float64Array {
   const l = new Float64Array(d * d);
   for (let i = 0; i < d; i++) {

@@ -1,30 +1,26 @@
 /** The tile of C that a workgroup computes: chosen by the device's memory and by how many tiles there are. */
 import { SpecError } from "../../errors.ts";
-import { type Device, isGpu } from "../../device/index.ts";
+import { type Device, firstThatFits, isGpu } from "../../device/index.ts";
 
 /** The part of C that a workgroup of Feynkac's own product kernel computes. */
 export interface Tile {
-  /**
-   * The size of the tile in C: multiples of 16 and 32 times the item's fours; and the steps of the inner index between
-   * two barriers.
-   */
+  /** The number of rows of the tile, a multiple of 16 times the item's fours. */
   readonly rows: number;
   readonly columns: number;
   readonly depth: number;
-  /** An item's part of it: 4, 8 or 16 each way. */
+  /** The number of rows of an item's part: 4, 8 or 16. */
   readonly itemRows: number;
   readonly itemColumns: number;
 }
 
 /**
- * The lanes of a warp, or of what stands for one, along rows and columns: 4·4 words of A and 8·4 of B lie in 32
- * different banks.
+ * The lanes of a warp, or of 32 items, along rows and columns: 4·4 words of A and 8·4 of B lie in 32 different banks.
  */
 export const lanes = { rows: 4, columns: 8 } as const;
 
 /**
- * The number of words at the end of a row of workgroup memory: rows then start in different banks, and still at
- * multiples of four.
+ * The number of padding words of a row of workgroup memory, so that rows start in different banks but at multiples of
+ * four.
  */
 export const padding = 4;
 
@@ -58,12 +54,15 @@ const FULL = 1 / 8;
 export const itemsOf = ({ rows, columns, itemRows, itemColumns }: Tile): number =>
   (rows * columns) / (itemRows * itemColumns);
 
+/** The bytes of workgroup memory of a tile. */
 export const sharedBytesOf = ({ rows, columns, depth }: Tile, precision: "f64" | "f32"): number =>
   2 * depth * (rows + columns + 2 * padding) * (precision === "f64" ? 8 : 4);
 
+/** The number of tiles of a batch of products. */
 export const tilesOf = (shape: Tiled, { rows, columns }: Pick<Tile, "rows" | "columns">): number =>
   Math.ceil(shape.rows / rows) * Math.ceil(shape.columns / columns) * shape.batch;
 
+/** The sizes of a batch of products to be divided into tiles. */
 export interface Tiled {
   readonly rows: number;
   readonly columns: number;
@@ -74,22 +73,18 @@ export interface Tiled {
 const MAX_WASTE = 1.5;
 
 /**
- * The largest tile that the device has memory for, of which there are enough to fill it, and which fits C well enough.
+ * The largest tile that fits the device's memory, of which enough exist to fill the device, and which fits C well
+ * enough.
  */
 export function chooseTile(device: Device, precision: "f64" | "f32", shape: Tiled): Tile {
   const smallest = TILES[precision].at(-1)!;
   const work = (one: Tile): number => tilesOf(shape, one) * one.rows * one.columns;
   const good = (one: Tile): boolean =>
-    fits(device, one, precision) &&
-    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL &&
-    work(one) <= MAX_WASTE * work(smallest);
+    tilesOf(shape, one) * itemsOf(one) >= device.parallelism * FULL && work(one) <= MAX_WASTE * work(smallest);
   // A software adapter takes a minute to compile what a GPU's registers hold.
   const some = isGpu(device) ? TILES[precision] : TILES[precision].slice(-2);
-  return some.find(good) ?? smallest;
-}
-
-function fits({ limits }: Device, one: Tile, precision: "f64" | "f32"): boolean {
-  return sharedBytesOf(one, precision) <= limits.maxWorkgroupBytes && itemsOf(one) <= limits.maxGroupSize;
+  const resourcesOf = (one: Tile) => ({ items: itemsOf(one), workgroupBytes: sharedBytesOf(one, precision) });
+  return firstThatFits(device, some.filter(good), resourcesOf) ?? smallest;
 }
 
 /** Checks a tile. @throws SpecError */
@@ -114,6 +109,6 @@ export function checkTile(given: Tile): void {
 /** The CPU's blocks of C, rows and columns; the last fills no cache, but is one of many. */
 const BLOCKS = [128, 64, 32] as const;
 
-/** The largest block of which there is one for each thread. `lanes`: items that run together. */
+/** The largest block of which there is at least one for each thread. */
 export const chooseBlock = ({ threads }: Device, shape: Tiled): number =>
   BLOCKS.find((size) => tilesOf(shape, { rows: size, columns: size }) >= threads) ?? 32;

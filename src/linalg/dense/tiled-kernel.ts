@@ -15,6 +15,7 @@ import { remembered } from "../../remembered.ts";
 import { productParams } from "./parameters.ts";
 import { itemsOf, lanes, padding, type Tile } from "./tile.ts";
 
+/** The variant of the tiled product kernel. */
 export interface TiledShape extends Tile {
   readonly aTransposed: boolean;
   readonly bTransposed: boolean;
@@ -46,6 +47,7 @@ function environment({ aTransposed, bTransposed, rows, columns, depth, itemRows,
   };
 }
 
+/** The kernel of a product on a GPU, by tiles in workgroup memory and registers. */
 export const tiledProduct = remembered((shape: TiledShape) =>
   kernel({
     name: "tiledProduct",

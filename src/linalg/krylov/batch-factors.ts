@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
 import type { BatchSweep } from "./batch-parts.ts";
 
-/** Preconditioners of a batch, as `preconditioner` has them for one system; blocks are factored without pivoting. */
+/** The preconditioner of a batch, as `preconditioner` has it for one system; blocks are factored without pivoting. */
 export type BatchPreconditioner =
   | "none"
   | "jacobi"
@@ -12,14 +12,14 @@ export type BatchPreconditioner =
   /** The grid of each matrix, its last axis contiguous. */
   | { readonly kind: "lines"; readonly shapes: readonly (readonly number[])[]; readonly axis: number };
 
-/** The operation of the kernel with a preconditioner. */
+/** Returns the kernel operation that applies a preconditioner. */
 export const sweepOf = (preconditioner: BatchPreconditioner): BatchSweep =>
   preconditioner === "none" ? "none" : preconditioner === "jacobi" ? "diagonal" : "triangles";
 
 /**
- * The factors of matrix s: the inverse diagonal, or l below the diagonal and u on and above it. Blocks and lines are
- * the matrix without what couples them; their factors on the pattern of full blocks, or of lines, are exact.
- * @throws SpecError (an option; a row without a pivot) | ShapeError (a grid of another size)
+ * Returns the factors of matrix s: the inverse diagonal, or l below the diagonal and u on and above it. Blocks and
+ * lines keep only the entries within a block or line; their factors on the pattern of full blocks, or of lines, are
+ * exact. @throws SpecError (an option; a row without a pivot) | ShapeError (a grid of another size)
  */
 export function factorsOf(preconditioner: BatchPreconditioner, matrix: CsrMatrix, s: number): CsrMatrix | undefined {
   if (preconditioner === "none") return undefined;

@@ -6,10 +6,10 @@ import { concluded, itemDots, multiply, precondition, System, Team, teamResidual
 import { at, flag, hessenbergColumn, hessenbergSolve, nextCycle } from "./recurrences.ts";
 import { GROUP, groupSums } from "./workspace.ts";
 
-/** The first vector of the basis. */
+/** The number of the first vector of the basis. */
 export const BASIS = 7;
 
-/** Workgroup memory of a cycle; see `Hessenberg`. */
+/** The workgroup memory of a cycle of gmres; see `Hessenberg`. */
 export const Cycle = record({ sums: write(real), h: write(real), rotations: write(real) });
 
 /** Products of vector T with columns 0 … j of the basis, to `sums` from `from` on; T less the columns times them. */
@@ -41,7 +41,7 @@ const orthogonalise = fn({
   },
 });
 
-/** The method gmres of Saad & Schultz (1986), as `gmres.ts`. */
+/** The method gmres of Saad & Schultz (1986) for one workgroup; see `gmres.ts`. */
 export const teamGmres = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamGmres",

@@ -18,12 +18,13 @@ import type { KrylovMethod } from "./spec.ts";
 import { code } from "./status.ts";
 import { GROUP } from "./workspace.ts";
 
+/** The variant of the batch kernel. */
 export interface BatchVariant {
   readonly method: KrylovMethod;
   readonly sweep: BatchSweep;
-  /** The number of reals of workgroup memory for vectors; 0 where they are in `work`. */
+  /** The number of reals of workgroup memory for vectors; 0 where they are in device memory. */
   readonly shared: number;
-  /** gmres: iterations of a cycle; the memory of its Hessenberg matrix. */
+  /** The number of iterations of a cycle of gmres, which determines the memory of its Hessenberg matrix. */
   readonly restart: number;
 }
 
@@ -127,8 +128,8 @@ const solveSystem = remembered((variant: Omit<BatchVariant, "shared">) =>
 );
 
 /**
- * The kernel of a batch. Words per iteration and row: those of `methods.ts`, in workgroup memory where the vectors are
- * there. From memory: the matrix, which stays in the nearest cache that holds it.
+ * The kernel that solves one system per workgroup. Words per iteration and row: those of `methods.ts`, in workgroup
+ * memory if the vectors are there. The matrix is read from the nearest cache that holds it.
  */
 export const batchKernel = remembered((variant: BatchVariant) =>
   kernel({

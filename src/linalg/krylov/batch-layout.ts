@@ -9,15 +9,15 @@ import { type Levels, levelsOf } from "./levels.ts";
 export interface BatchLayout {
   readonly table: Int32Array;
   readonly column: Int32Array;
-  /** Places of all matrices, then those of all factors. */
+  /** The entries of all matrices, then those of all factors. */
   readonly values: Float64Array;
   readonly totalRows: number;
   readonly maxRows: number;
 }
 
 /**
- * Lays out the matrices of a batch.
- * @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without a pivot; none)
+ * Lays out the matrices of a batch. @throws ShapeError (a matrix or a grid of another shape) | SpecError (a row without
+ * a pivot; no matrices)
  */
 export function layoutOf(matrices: readonly SparseMatrix[], preconditioner: BatchPreconditioner): BatchLayout {
   if (matrices.length === 0) throw new SpecError("KrylovBatch: no matrices, expected at least one");

@@ -15,9 +15,13 @@ import {
 } from "./recurrences.ts";
 import { GROUP } from "./workspace.ts";
 
-/** Vectors that all methods have: the solution, the right-hand side, the residual and its copy from the start. */
+/**
+ * The numbers of the vectors of each method: the solution, the right-hand side, the residual and its initial copy, and
+ * others.
+ */
 export const slot = { X: 0, B: 1, R: 2, SHADOW: 3, P: 4, V: 5, T: 6, Q: 7, HAT: 8, SECOND_HAT: 9 } as const;
 
+/** The variant of a method of the batch kernel. */
 export interface BatchVariant {
   readonly sweep: BatchSweep;
 }
@@ -25,7 +29,10 @@ export interface BatchVariant {
 const params = { system: System, vectors: Vectors, team: Team, maxIterations: i32 } as const;
 const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
 
-/** The method bicgstab of van der Vorst (1992); the vectors of `methods.ts`, with T for t and HAT for M⁻¹p. */
+/**
+ * The method bicgstab of van der Vorst (1992) for one workgroup; the vectors of `methods.ts`, with T for t and HAT for
+ * M⁻¹p.
+ */
 export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamBicgstab",
@@ -79,7 +86,7 @@ export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
   }),
 );
 
-/** The method cgs of Sonneveld (1989); T for u and u + q. */
+/** The method cgs of Sonneveld (1989) for one workgroup; T for u and u + q. */
 export const teamCgs = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamCgs",
@@ -139,7 +146,7 @@ export const teamCgs = remembered(({ sweep }: BatchVariant) =>
   }),
 );
 
-/** The method cg of Hestenes & Stiefel (1952). */
+/** The method cg of Hestenes & Stiefel (1952) for one workgroup. */
 export const teamCg = remembered(({ sweep }: BatchVariant) =>
   fn({
     name: "teamCg",

@@ -3,7 +3,7 @@ import { fn, i32, type KernelBody, read, real, record, write } from "../../kerne
 import { Recurrence, square } from "./recurrences.ts";
 import { type Advance, GROUP, groupSums } from "./workspace.ts";
 
-/** Words of a system in the table. */
+/** The words of a system in the table. */
 export const header = {
   FIRST_ROW: 0,
   ROWS: 1,
@@ -17,9 +17,10 @@ export const header = {
   FACTORS: 8,
   FACTOR_WIDTH: 9,
 } as const;
+/** The number of words of a system in the table. */
 export const HEADER_WORDS = 10;
 
-/** One system: place k of row i is at place + k·rows + i, and of its factors at factors + k·rows + i. */
+/** One system: entry k of row i is at place + k·rows + i, and its factors are at factors + k·rows + i. */
 export const System = record({
   table: read(i32),
   /** The place at which its words begin. */
@@ -36,10 +37,13 @@ export const System = record({
 /** The vectors of a system: element i of vector k is at origin + k·pitch + i. */
 export const Vectors = record({ v: write(real), origin: i32, pitch: i32 });
 
-/** Workgroup memory of the scalars. */
+/** The workgroup memory of a method's scalars. */
 export const Team = record({ of: Recurrence, scratch: write(real), sums: write(real) });
 
-/** A barrier, and then the scalars of the next pass: item 0 runs `advance` on the sums over the workgroup. */
+/**
+ * Returns the function that computes the scalars of the next pass after a barrier: item 0 runs `advance` on the sums
+ * over the workgroup.
+ */
 export const concluded = (advance: Advance) =>
   fn({
     name: `team_${advance.functionName}`,
@@ -52,7 +56,7 @@ export const concluded = (advance: Advance) =>
     },
   });
 
-/** Sets vector `to` = A·vector `from`; with a barrier after it. */
+/** Sets vector `to` = A·vector `from`, followed by a barrier. */
 export const multiply = fn({
   name: "teamMultiply",
   params: { system: System, vectors: Vectors, from: i32, to: i32 },
@@ -91,8 +95,8 @@ export const itemDots = fn({
 });
 
 /**
- * Sets vector `residual` = vector `rhs` − A·vector `x`, by way of vector `scratch`; r·r and b·b over the rows of an
- * item.
+ * Sets vector `residual` = vector `rhs` − A·vector `x`, using vector `scratch`, and returns r·r and b·b over the rows
+ * of an item.
  */
 export const teamResidual = fn({
   name: "teamResidual",
@@ -115,10 +119,13 @@ export const teamResidual = fn({
   },
 });
 
-/** The operation of the kernel with a preconditioner: none, a product with the inverse diagonal, or two triangles. */
+/**
+ * The kernel operation of a preconditioner: none, a product with the inverse diagonal, or the solution of two
+ * triangles.
+ */
 export type BatchSweep = "none" | "diagonal" | "triangles";
 
-/** Sets vector `to` = M⁻¹·vector `from`; with a barrier after it. */
+/** Returns the function that sets vector `to` = M⁻¹·vector `from`, followed by a barrier. */
 export const precondition = (kind: BatchSweep) =>
   fn({
     name: `team_${kind}`,

@@ -2,6 +2,7 @@ import {
   type CompiledKernel,
   type Device,
   type DeviceBuffer,
+  fits,
   isGpu,
   offeredPrecision,
   uploaded,
@@ -19,21 +20,21 @@ import { type KrylovResult, statusOf } from "./status.ts";
 
 /** The options of `KrylovBatch.create` besides the matrices and the specification. */
 export interface BatchOptions {
-  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
   readonly precision?: Precision;
-  /** The preconditioner, "none" by default. Factors are made on the host, in f64. */
+  /** The preconditioner, "none" by default. It is factored on the host in f64. */
   readonly preconditioner?: BatchPreconditioner;
   /**
-   * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or the
-   * device's.
+   * The memory of vectors: workgroup memory if the largest system fits there ("auto", the default, on GPUs), or device
+   * memory.
    */
   readonly memory?: "auto" | "workgroup" | "device";
 }
 
-/** The systems' vectors one after the other, in the order of the matrices. */
+/** The right-hand sides and solutions of a batch, one system after the other in the order of the matrices. */
 export interface BatchSystems {
   readonly b: DeviceBuffer;
-  /** The first guesses, and the solutions afterwards. */
+  /** The buffer of the first guesses, replaced by the solutions. */
   readonly x: DeviceBuffer;
   /** The number of steps of a time loop: each solves A·x′ = b + carry·x for the next x. 1 by default. */
   readonly steps?: number;
@@ -41,19 +42,19 @@ export interface BatchSystems {
   readonly carry?: number;
 }
 
-/** The outcome of one system of a batch. */
+/** The result for one system of a batch. */
 export interface BatchResult extends KrylovResult {
-  /** The number of steps that converged. A step that does not ends the system's time loop. */
+  /** The number of steps that converged; the first step that does not converge ends the system's time loop. */
   readonly steps: number;
 }
 
 /**
- * Solves a batch of small systems of any sizes: a workgroup for each, the whole iteration, and a whole time loop, in
- * one launch.
+ * A solver of a batch of small sparse systems of any sizes: one workgroup for each, with the whole iteration, and a
+ * whole time loop, in one launch.
  *
- * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums have the shape of a workgroup,
- * whatever the device. Matrices are stored as ELL, so that a long row costs its length in every row.
- * Verified: test/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
+ * Iterations, tests, restarts and the true residual are those of `KrylovSolver`; sums are reduced in the same order on
+ * every device. Matrices are stored as ELL, so that a long row costs its length in every row. Verified:
+ * test/linalg/krylov-batch, against LAPACK's solutions and `KrylovSolver`.
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -77,7 +78,7 @@ export class KrylovBatch implements Disposable {
   readonly size: number;
   /** The number of rows of all systems: the length of b and x. */
   readonly rows: number;
-  /** The memory that the vectors are in. */
+  /** The memory that holds the vectors. */
   readonly memory: "workgroup" | "device";
   readonly #kernel: CompiledKernel<ReturnType<typeof batchKernel>["params"]>;
   readonly #layout: BatchLayout;
@@ -112,9 +113,8 @@ export class KrylovBatch implements Disposable {
   }
 
   /**
-   * Uploads the matrices and compiles the kernel.
-   * @throws SpecError (a row without a pivot; memory: "workgroup" where there is not enough) | ShapeError (a matrix
-   * that is not square) | PrecisionError | OutOfMemoryError
+   * Uploads the matrices and compiles the kernel. @throws SpecError (a row without a pivot; memory: "workgroup" where
+   * it is too small) | ShapeError (a matrix that is not square) | PrecisionError | OutOfMemoryError
    */
   static async create(
     device: Device,
@@ -148,7 +148,7 @@ export class KrylovBatch implements Disposable {
     this.device.launch(this.#kernel, { ...numbers, ...this.#buffers, b, x }, { groups: this.size });
   }
 
-  /** Waits, and says how each system of the last solution ended. @throws DisposedError */
+  /** Waits and returns the result of each system of the last solution. @throws DisposedError */
   async results(): Promise<BatchResult[]> {
     if (this.#disposed) throw new DisposedError("KrylovBatch: used after it was disposed");
     const { residuals, info } = this.#buffers;
@@ -200,13 +200,13 @@ async function compile(
   // Few sizes, so that batches of similar systems share a kernel.
   const pitch = Math.ceil(maxRows / 256) * 256;
   const needed = (vectors * pitch + otherWords(shape)) * bytes + 256;
-  const fits = needed <= device.limits.maxWorkgroupBytes;
-  if (memory === "workgroup" && !fits)
+  const hasRoom = fits(device, { workgroupBytes: needed });
+  if (memory === "workgroup" && !hasRoom)
     throw new SpecError(
       `KrylovBatch: ${method} with ${maxRows} rows needs ${needed} bytes of workgroup memory, ${device.name} has ` +
         `${device.limits.maxWorkgroupBytes}; take memory: "device"`,
     );
-  const isShared = memory === "workgroup" || (memory === "auto" && fits && isGpu(device));
+  const isShared = memory === "workgroup" || (memory === "auto" && hasRoom && isGpu(device));
   const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
   const kernel = await device.compile(program, { precision, fma: "reproducible", vectors: 2 });
   return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };

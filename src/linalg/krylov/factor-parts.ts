@@ -4,20 +4,20 @@ import { ShapeError } from "../../errors.ts";
 import type { Kernel, Precision } from "../../kernel/index.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 
-/** The matrix, and what a preconditioner owns besides it. */
+/** The rows of a matrix on a device and the buffers that a preconditioner owns. */
 export interface Parts {
   readonly device: Device;
   readonly precision: Precision;
   readonly rows: number;
   readonly rowArrays: Readonly<Record<"starts" | "column" | "values", DeviceBuffer>>;
-  /** Disposed with the preconditioner. */
+  /** The resources that are disposed with the preconditioner. */
   readonly owned: Disposable[];
   compile<K extends Kernel>(kernel: K): Promise<CompiledKernel<K["params"]>>;
 }
 
 /**
- * The rows of the operator itself if it has them, so that changed values are seen; otherwise a copy made on the device.
- * @throws ShapeError (not square) | SpecError (a format that has to be converted on the host)
+ * Returns the rows of an operator: its own if it has them, so that changed values are seen; otherwise a copy made on
+ * the device. @throws ShapeError (not square) | SpecError (a format that must be converted on the host)
  */
 export async function partsOf(operator: SparseOperator): Promise<Parts> {
   const { device, precision, rows, columns, format } = operator;
@@ -34,11 +34,12 @@ export async function partsOf(operator: SparseOperator): Promise<Parts> {
   };
 }
 
+/** Disposes the buffers that a preconditioner owns. */
 export const disposeAll = ({ owned }: Parts): void => {
   for (const one of owned) one[Symbol.dispose]();
 };
 
-/** The first row in a list of failures, −1 where there are none. Waits. */
+/** Waits and returns the first row in a list of failures; undefined if there are none. */
 export async function firstFailure(failed: DeviceBuffer<"i32">): Promise<number | undefined> {
   return (await failed.device.read(failed)).find((row) => row >= 0);
 }

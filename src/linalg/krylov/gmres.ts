@@ -136,8 +136,8 @@ const addTo = kernel({
 });
 
 /**
- * The method gmres of Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration
- * 5·j words per row.
+ * Prepares the method gmres of Saad & Schultz (1986), preconditioned from the right (Saad 2003, section 9.3.2).
+ * Iteration j of a cycle moves 5·j words per row.
  */
 export async function gmres({ work, operator, preconditioner, r, shadow }: Parts, restart: number): Promise<Method> {
   const { device, n, flags, state, groups } = work;

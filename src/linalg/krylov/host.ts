@@ -8,9 +8,12 @@ import { KrylovSolver } from "./solver.ts";
 import { type KrylovOptions, krylovSpec } from "./spec.ts";
 import type { KrylovResult } from "./status.ts";
 
-/** Options of `solveSparse`: those of `krylovSpec`, and where and from what it starts. */
+/**
+ * The options of `solveSparse`: those of `krylovSpec`, the preconditioner, the first guess, the precision and the
+ * device.
+ */
 export interface SolveSparseOptions extends KrylovOptions, Pick<CallOptions, "device" | "signal"> {
-  /** The preconditioner, none by default. It takes a matrix in csr, coo, ell or dia. */
+  /** The preconditioner, none by default; it requires a matrix in csr, coo, ell or dia. */
   readonly preconditioner?: PreconditionerOptions;
   /** The first guess; zero by default. */
   readonly x?: ArrayLike<number>;

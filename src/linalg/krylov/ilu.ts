@@ -206,8 +206,8 @@ async function byLevels({ device, owned, rowArrays, factors, failed, compile }: 
 }
 
 /**
- * Makes incomplete LU factors. Cost: as the product with A; on GPUs a barrier or a launch per level besides.
- * @param isByLevels whether rows are solved by levels, or one after the other
+ * Makes incomplete LU factors. Applying them costs as much as the product with A, and on GPUs a barrier or a launch per
+ * level. @param isByLevels whether rows are solved by levels, or one after the other
  */
 export async function ilu(
   operator: SparseOperator,

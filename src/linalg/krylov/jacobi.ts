@@ -84,10 +84,7 @@ const applyBlocks = kernel({
   },
 });
 
-/**
- * Makes the inverses of diagonal blocks.
- * @param size rows of a block; 1 is Jacobi's own
- */
+/** Makes the inverses of diagonal blocks. @param size rows of a block; 1 is the point Jacobi method */
 export async function jacobi(operator: SparseOperator, size: number): Promise<Preconditioner> {
   const parts = await partsOf(operator);
   const { device, rows, precision, owned } = parts;

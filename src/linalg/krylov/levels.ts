@@ -1,6 +1,8 @@
 /** The order in which rows of a triangular system can be solved side by side. */
 
-/** The rows of each level l: order[starts[l]] … order[starts[l + 1] − 1]; they need rows of earlier levels only. */
+/**
+ * The rows of each level l: order[starts[l]] … order[starts[l + 1] − 1]; they depend on rows of earlier levels only.
+ */
 export interface Levels {
   readonly order: Int32Array;
   readonly starts: Int32Array;
@@ -32,7 +34,7 @@ export function levelsOf(starts: Int32Array, column: Int32Array, triangle: "lowe
   return { order, starts: ends };
 }
 
-/** The levels from … to − 1, in one launch. */
+/** The levels from … to − 1, solved in one launch. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -40,8 +42,8 @@ export interface Span {
 }
 
 /**
- * Launches for all levels: a wide level by itself, by as many workgroups as it fills; narrow neighbours together, by
- * one workgroup that waits at a barrier between them.
+ * Groups levels into launches: a wide level alone, by as many workgroups as it fills; narrow neighbours together, by
+ * one workgroup with barriers between them.
  */
 export function spansOf({ starts }: Levels, groupSize: number): readonly Span[] {
   const spans: Span[] = [];

@@ -45,7 +45,10 @@ const copyVector = kernel({
   },
 });
 
-/** Makes Thomas' factors of every line. Cost of an application: 7 words per row. @throws ShapeError | SpecError */
+/**
+ * Factors every line of a grid by Thomas' algorithm. Cost of an application: 7 words per row. @throws ShapeError |
+ * SpecError
+ */
 export async function lines(operator: SparseOperator, shape: readonly number[], axis: number): Promise<Preconditioner> {
   const spec = tridiagonalSpec({ shape, axis, precision: operator.precision, factors: true, algorithm: "thomas" });
   if (spec.rows * spec.batch !== operator.rows)

@@ -23,29 +23,29 @@ import {
 } from "./recurrences.ts";
 import type { Workspace } from "./workspace.ts";
 
-/** The inputs of a method. */
+/** The inputs of an iterative method. */
 export interface Parts {
   readonly work: Workspace;
   readonly operator: SparseOperator;
   readonly preconditioner: Preconditioner | undefined;
-  /** The residual b − A·x at the start, which the method changes, and a copy of it, which it keeps. */
+  /** The residual b − A·x at the start, which the method changes; `shadow` is an unchanged copy. */
   readonly r: DeviceBuffer;
   readonly shadow: DeviceBuffer;
 }
 
-/** A method made ready: both record launches and return. */
+/** An iterative method prepared for one system; its functions record launches. */
 export interface Method {
-  /** After the residual and its sums. */
+  /** Records the start, after the residual and its sums. */
   start?(): void;
-  /** One iteration. */
+  /** Records one iteration. */
   iterate(x: DeviceBuffer, b: DeviceBuffer): void;
-  /** Brings x up to date before it is used; gmres. */
+  /** Brings x up to date before it is used; needed for gmres. */
   flush?(x: DeviceBuffer): void;
 }
 
 /**
- * The method bicgstab of van der Vorst (1992), preconditioned from the right (Saad 2003, section 9.3.2). Per iteration
- * 27 words per row.
+ * Prepares the method bicgstab of van der Vorst (1992), preconditioned from the right (Saad 2003, section 9.3.2). An
+ * iteration moves 27 words per row.
  */
 export async function bicgstab({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
@@ -76,7 +76,7 @@ export async function bicgstab({ work, operator, preconditioner, r, shadow }: Pa
   };
 }
 
-/** The method cgs of Sonneveld (1989), preconditioned from the right. */
+/** Prepares the method cgs of Sonneveld (1989), preconditioned from the right. */
 export async function cgs({ work, operator, preconditioner, r, shadow }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, q, u, v] = [work.buffer(), work.buffer(), work.buffer(), work.buffer()];
@@ -103,7 +103,7 @@ export async function cgs({ work, operator, preconditioner, r, shadow }: Parts):
   };
 }
 
-/** The method cg of Hestenes & Stiefel (1952), preconditioned (Saad 2003, section 9.2). */
+/** Prepares the method cg of Hestenes & Stiefel (1952), preconditioned (Saad 2003, section 9.2). */
 export async function cg({ work, operator, preconditioner, r }: Parts): Promise<Method> {
   const { device, n, flags, state, partials, groups } = work;
   const [p, w] = [work.buffer(), work.buffer()];

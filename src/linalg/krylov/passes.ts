@@ -10,7 +10,9 @@ import { GROUP, groupSums } from "./workspace.ts";
 const common = { n: i32, flags: read(i32), state: read(real) } as const;
 const env = { GROUP, groupSums, ...at, ...flag } as const;
 
-/** Computes r = b − A·x from A·x, and a copy; r·r, b·b. 5 words per row. Runs whatever the status is. */
+/**
+ * The kernel of r = b − A·x from A·x, a copy of r, and the sums r·r and b·b, whatever the status is. 5 words per row.
+ */
 export const residualPass = kernel({
   name: "residual",
   params: { n: i32, b: read(real), ax: read(real), r: write(real), copy: write(real), partials: write(real) },
@@ -32,7 +34,7 @@ export const residualPass = kernel({
   },
 });
 
-/** Computes a·b and c·d. 4 words per row, or 2 where d is b and c is b. */
+/** The kernel of the sums a·b and c·d. 4 words per row, or 2 where d is b and c is b. */
 export const dotPass = kernel({
   name: "dots",
   params: { n: i32, a: read(real), b: read(real), c: read(real), d: read(real), partials: write(real) },
@@ -50,7 +52,7 @@ export const dotPass = kernel({
   },
 });
 
-/** Computes for bicgstab p = r + β·(p − ω·v). 4 words per row. */
+/** The kernel of p = r + β·(p − ω·v) for bicgstab. 4 words per row. */
 export const stabilisedDirection = kernel({
   name: "stabilisedDirection",
   params: { ...common, r: read(real), v: read(real), p: write(real) },
@@ -62,7 +64,7 @@ export const stabilisedDirection = kernel({
   },
 });
 
-/** Computes for bicgstab s = r − α·v, in the place of r. 3 words per row. */
+/** The kernel of s = r − α·v for bicgstab, which replaces r. 3 words per row. */
 export const halfStep = kernel({
   name: "halfStep",
   params: { ...common, v: read(real), r: write(real) },
@@ -78,7 +80,7 @@ interface Preconditioned {
   readonly preconditioned: boolean;
 }
 
-/** Updates for bicgstab x += α·M⁻¹p + ω·M⁻¹s, r = s − ω·t; r̂·r, r·r. 8 words per row. */
+/** The kernel of x += α·M⁻¹p + ω·M⁻¹s and r = s − ω·t for bicgstab, with the sums r̂·r and r·r. 8 words per row. */
 export const stabilisedUpdate = remembered(({ preconditioned }: Preconditioned) =>
   kernel({
     name: preconditioned ? "stabilisedUpdate" : "stabilisedUpdatePlain",
@@ -113,7 +115,7 @@ export const stabilisedUpdate = remembered(({ preconditioned }: Preconditioned) 
   }),
 );
 
-/** Computes for cgs u = r + β·q, p = u + β·(q + β·p). 5 words per row. */
+/** The kernel of u = r + β·q and p = u + β·(q + β·p) for cgs. 5 words per row. */
 export const squaredDirection = kernel({
   name: "squaredDirection",
   params: { ...common, r: read(real), q: read(real), u: write(real), p: write(real) },
@@ -129,7 +131,7 @@ export const squaredDirection = kernel({
   },
 });
 
-/** Computes for cgs q = u − α·v, and u + q in the place of u. 4 words per row. */
+/** The kernel of q = u − α·v for cgs, and of u + q, which replaces u. 4 words per row. */
 export const squaredStep = kernel({
   name: "squaredStep",
   params: { ...common, v: read(real), u: write(real), q: write(real) },
@@ -144,7 +146,10 @@ export const squaredStep = kernel({
   },
 });
 
-/** Updates for cgs and cg x += α·d, r −= α·w; a·r, r·r with a = shadow, or r·r twice. 7 words per row. */
+/**
+ * The kernel of x += α·d and r −= α·w for cgs and cg, with the sums a·r and r·r for a = shadow, or r·r twice. 7 words
+ * per row.
+ */
 export const stepUpdate = remembered(({ hasShadow }: { readonly hasShadow: boolean }) =>
   kernel({
     name: hasShadow ? "stepUpdateWithShadow" : "stepUpdate",
@@ -177,7 +182,7 @@ export const stepUpdate = remembered(({ hasShadow }: { readonly hasShadow: boole
   }),
 );
 
-/** Computes for cg p = z + β·p. 3 words per row. */
+/** The kernel of p = z + β·p for cg. 3 words per row. */
 export const conjugateDirection = kernel({
   name: "conjugateDirection",
   params: { ...common, z: read(real), p: write(real) },
@@ -188,7 +193,7 @@ export const conjugateDirection = kernel({
   },
 });
 
-/** Sets x = 0 where b is 0. */
+/** The kernel that sets x = 0 where b is 0. */
 export const zeroPass = kernel({
   name: "zeroSolution",
   params: { flags: read(i32), zero: i32, x: write(real) },

@@ -6,7 +6,7 @@ import { jacobi } from "./jacobi.ts";
 import { lines } from "./lines.ts";
 import type { Preconditioner } from "./preconditioner.ts";
 
-/** The kind of a preconditioner, with its settings. */
+/** The kind of a preconditioner with its settings. */
 export type PreconditionerOptions =
   /** The diagonal. */
   | { readonly kind: "jacobi" }
@@ -18,14 +18,14 @@ export type PreconditionerOptions =
   | { readonly kind: "lines"; readonly shape: readonly number[]; readonly axis: number };
 
 /**
- * Makes a preconditioner for a matrix on its device. It reads the operator's own values if that is in compressed rows
- * (`refresh` factors them again), and otherwise those of a copy made on the device.
+ * Makes a preconditioner for a matrix on its device. It reads the operator's own values if they are in compressed rows
+ * (`refresh` factors them again), otherwise a copy made on the device.
  *
  * Source: Saad, Iterative Methods for Sparse Linear Systems (2003), chapter 10. Verified: test/linalg/krylov, against
  * factors made in plain JavaScript.
  *
  * @param operator a square matrix in csr, coo, ell or dia, or a stencil.
- * @param options which one.
+ * @param options the kind and its settings.
  * @returns the preconditioner, which owns its factors.
  * @throws SpecError (an option; a row without a pivot, by its number; a format that is converted on the host) |
  * ShapeError (not square; a grid of another size)

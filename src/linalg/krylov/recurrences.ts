@@ -5,7 +5,7 @@
 import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 import { code } from "./status.ts";
 
-/** Places in `state`. */
+/** The positions of scalars in `state`. */
 export const at = {
   RELATIVE: 0,
   ABSOLUTE: 1,
@@ -20,11 +20,12 @@ export const at = {
   /** The true residual at the end of the last attempt; negative before the first. */
   LAST: 10,
 } as const;
+/** The number of words of `state`. */
 export const STATE_WORDS = 11;
 
 /**
- * Places in `flags`. `CYCLE` is 1 where a cycle of gmres is over, which has `COLUMN` columns; `AGAIN` is 1 where
- * another attempt from x is worth while.
+ * The positions of integers in `flags`. `CYCLE` is 1 at the end of a cycle of gmres with `COLUMN` columns; `AGAIN` is 1
+ * where another start from x may help.
  */
 export const flag = {
   STATUS: 0,
@@ -36,15 +37,17 @@ export const flag = {
   COLUMN: 6,
   AGAIN: 7,
 } as const;
+/** The number of words of `flags`. */
 export const FLAG_WORDS = 8;
 
+/** The scalars of an iterative method, kept on the device. */
 export const Recurrence = record({ state: write(real), flags: write(i32) });
 /** After a reduction: what was summed, two numbers. */
 const afterSums = { of: Recurrence, first: real, second: real } as const;
 
 /**
- * Returns x², or the smallest number above 0 where x² is none: a vector of such numbers must not count as zero, whose
- * solution is zero. GPUs may take the smallest number of f32 for 0.
+ * Returns x², or the smallest positive number where x² underflows: a nonzero vector must not count as zero, whose
+ * solution is zero. GPUs may flush the smallest number of f32 to 0.
  */
 export const square = fn({
   name: "square",
@@ -86,7 +89,9 @@ const start = (name: string, isNextCycle: boolean) =>
       flags[env.STATUS] = status;
     },
   });
+/** Computes the tolerance and the state at the start of a solution. */
 export const begin = start("begin", false);
+/** Computes the state at the start of a further cycle of gmres. */
 export const nextCycle = start("nextCycle", true);
 
 /** Counts an iteration, and ends where its residual says so. */
@@ -108,7 +113,7 @@ const progress = fn({
   },
 });
 
-/** Computes α = ρ/(r̂·v) of bicgstab and cgs. */
+/** Computes α = ρ/(r̂·v) for bicgstab and cgs. */
 export const shadowStep = fn({
   name: "shadowStep",
   params: afterSums,
@@ -122,7 +127,7 @@ export const shadowStep = fn({
 });
 
 /**
- * Computes ω = (t·s)/(t·t) of bicgstab; 0 where t is 0: then s is 0, and the system solved, or the next β breaks down.
+ * Computes ω = (t·s)/(t·t) for bicgstab; 0 where t is 0: then s is 0 and the system solved, or the next β breaks down.
  */
 export const minimalStep = fn({
   name: "minimalStep",
@@ -152,10 +157,12 @@ const shadowEnd = (name: string, stabilised: boolean) =>
       }
     },
   });
+/** Computes β and tests convergence at the end of an iteration of bicgstab. */
 export const bicgstabEnd = shadowEnd("bicgstabEnd", true);
+/** Computes β and tests convergence at the end of an iteration of cgs. */
 export const cgsEnd = shadowEnd("cgsEnd", false);
 
-/** Takes p·A·p and computes α = ρ/(p·A·p) of cg, which must be positive. */
+/** Computes α = ρ/(p·A·p) for cg, where p·A·p must be positive. */
 export const conjugateStep = fn({
   name: "conjugateStep",
   params: afterSums,
@@ -166,7 +173,7 @@ export const conjugateStep = fn({
   },
 });
 
-/** Takes r·z at the start of cg as ρ. */
+/** Sets ρ = r·z at the start of cg. */
 export const conjugateBegin = fn({
   name: "conjugateBegin",
   params: afterSums,
@@ -177,7 +184,7 @@ export const conjugateBegin = fn({
   },
 });
 
-/** Takes r·z and r·r and computes β = ρ′/ρ of cg; r·z must be positive. */
+/** Computes β = ρ′/ρ for cg from r·z and r·r; r·z must be positive. */
 export const conjugateEnd = fn({
   name: "conjugateEnd",
   params: afterSums,
@@ -202,7 +209,10 @@ export const Hessenberg = record({
   rotations: write(real),
 });
 
-/** A new column, w·w in `squared`: rotated (Givens), and the residual's norm that follows. */
+/**
+ * Appends a column to the Hessenberg matrix, with w·w in `squared`: rotates it (Givens) and updates the norm of the
+ * residual.
+ */
 export const hessenbergColumn = fn({
   name: "hessenbergColumn",
   params: { of: Recurrence, matrix: Hessenberg, j: i32, restart: i32, squared: real },
@@ -252,7 +262,7 @@ export const hessenbergColumn = fn({
   },
 });
 
-/** Computes the coefficients of the basis, by back substitution, in the place of g. */
+/** Computes the coefficients of the basis by back substitution, overwriting g. */
 export const hessenbergSolve = fn({
   name: "hessenbergSolve",
   params: { columns: i32, h: read(real), rotations: write(real), restart: i32 },
@@ -267,8 +277,8 @@ export const hessenbergSolve = fn({
 });
 
 /**
- * Takes r·r and b·b of the true residual at the end. Where the iteration says that it has converged and the residual
- * does not, and after a breakdown, another attempt is worth while if this one has halved the residual.
+ * Tests the true residual at the end, from r·r and b·b. Another start may help if the iteration reports convergence
+ * that the residual contradicts, or after a breakdown, provided that this attempt has halved the residual.
  */
 export const verify = fn({
   name: "verify",

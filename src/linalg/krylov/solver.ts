@@ -13,7 +13,7 @@ import type { KrylovSpec } from "./spec.ts";
 import { code, type KrylovResult, statusOf } from "./status.ts";
 import { Workspace } from "./workspace.ts";
 
-/** The system A·x = b: b is only read; x holds the first guess, and the solution afterwards. */
+/** The vectors of the system A·x = b: b is only read; x holds the first guess, and then the solution. */
 export interface KrylovSystem {
   readonly b: DeviceBuffer;
   readonly x: DeviceBuffer;
@@ -31,18 +31,16 @@ interface Passes {
 }
 
 /**
- * Solves A·x = b iteratively on a device, for one large system: the passes of an iteration occupy the whole device one
- * after the other.
+ * An iterative solver of A·x = b on a device, for one large system: each pass of an iteration occupies the whole
+ * device.
  *
- * Scalars, tests of convergence and breakdowns stay on the device; the host asks every `checkEvery` iterations, and
- * what was recorded beyond the end changes nothing. At the end the residual is computed from A, b and x. Where it is
+ * Scalars and tests of convergence and breakdown stay on the device; the host checks every `checkEvery` iterations, and
+ * iterations recorded beyond the end change nothing. At the end the residual is computed from A, b and x. Where it is
  * above the tolerance although the iteration's own says otherwise, and after a breakdown, the iteration starts again
- * from x, as long as each start halves the residual.
- * Sums have a fixed shape, which depends on the number of rows only: the same system gives the same bits, on any number
- * of threads.
- * Squares of norms must be representable: in f32 ‖b‖ between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above
- * that the result is "not-finite", below it "breakdown" or "stagnation": scale b.
- * Verified: test/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
+ * from x, as long as each start halves the residual. Sums have a fixed shape, which depends on the number of rows only:
+ * the same system gives the same bits, on any number of threads. Squares of norms must be representable: in f32 ‖b‖
+ * between 1e-15 and 1e18, in f64 between 1e-145 and 1e154. Above that the result is "not-finite", below it "breakdown"
+ * or "stagnation": scale b. Verified: test/linalg/krylov, against LAPACK's solutions (NumPy, SciPy).
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -74,8 +72,8 @@ export class KrylovSolver implements Disposable {
   }
 
   /**
-   * Compiles the passes and takes the workspace. The operator and the preconditioner are borrowed.
-   * @throws ShapeError (a matrix that is not square) | OutOfMemoryError
+   * Compiles the passes and allocates the workspace. The operator and the preconditioner are borrowed. @throws
+   * ShapeError (a matrix that is not square) | OutOfMemoryError
    */
   static async create(
     operator: SparseOperator,
@@ -120,9 +118,8 @@ export class KrylovSolver implements Disposable {
   }
 
   /**
-   * Records `iterations` iterations at most, and the true residual, without waiting; for time loops whose steps need
-   * few iterations. `result` says afterwards how the last system ended.
-   * @throws SpecError | ShapeError | DisposedError
+   * Records at most `iterations` iterations, and the true residual, without waiting; for time loops whose steps need
+   * few iterations. `result` then gives the outcome of the last system. @throws SpecError | ShapeError | DisposedError
    */
   record(system: KrylovSystem, iterations: number): void {
     this.#check(system);
@@ -134,7 +131,7 @@ export class KrylovSolver implements Disposable {
     this.#finish(system);
   }
 
-  /** Waits, and says how the last system ended. @throws DisposedError */
+  /** Waits and returns the result of the last system. @throws DisposedError */
   async result(): Promise<KrylovResult> {
     this.#assertUsable();
     const { state, flags } = this.#work;

@@ -5,8 +5,8 @@ import { knownFields } from "../given.ts";
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 
 /**
- * The iteration. Preconditioners act from the right, so that residuals are those of A·x = b; of cg they are the usual
- * ones.
+ * The iterative method. Preconditioners act from the right, so that residuals are those of A·x = b; cg uses symmetric
+ * preconditioning.
  *
  * * `bicgstab`: van der Vorst (1992); any square matrix; two products with A per iteration.
  * * `cgs`: Sonneveld (1989); any square matrix; two products; converges more irregularly.
@@ -27,20 +27,17 @@ export interface KrylovOptions {
    * The residual at which a system is solved: ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). { relative: 1e-10 } by default.
    */
   readonly tolerance?: Accuracy;
-  /** The largest number of iterations, 1,000 by default. */
+  /** The maximum number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
   /** The number of iterations of a cycle of gmres; 30 by default. */
   readonly restart?: number;
   /** The number of iterations without a smaller residual after which a system stagnates; 200 by default. */
   readonly patience?: number;
-  /**
-   * The number of iterations that are recorded before the host asks how far they are; 10 by default. The result is the
-   * same.
-   */
+  /** The number of iterations recorded between checks by the host, 10 by default; it does not affect the result. */
   readonly checkEvery?: number;
 }
 
-/** A checked description of an iteration: frozen, serialisable, without a device. */
+/** A checked specification of an iterative solution: frozen, serialisable, without a device. */
 export interface KrylovSpec extends Required<KrylovOptions> {
   readonly kind: "krylov";
   readonly tolerance: Required<Accuracy>;
@@ -50,7 +47,7 @@ export interface KrylovSpec extends Required<KrylovOptions> {
  * Checks and completes the description of an iterative solution.
  *
  * @param options what differs from the defaults.
- * @throws SpecError naming the field, what was got, and what was expected; a field that is not known is one, too.
+ * @throws SpecError naming the field, its value, and what was expected; also for an unknown field.
  * @example
  * import { krylovSpec } from "feynkac/linalg";
  *

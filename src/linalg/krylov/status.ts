@@ -12,7 +12,7 @@ export type KrylovStatus =
   | "not-finite";
 
 /**
- * The outcome of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and the norm of A⁻¹ is not
+ * The result of the solution of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and the norm of A⁻¹ is not
  * known to an iteration.
  */
 export interface KrylovResult {
@@ -37,6 +37,7 @@ export const code = {
   MISSED: 6,
 } as const;
 
+/** Returns the status of a code. */
 export function statusOf(word: number): KrylovStatus {
   switch (word) {
     case code.CONVERGED:

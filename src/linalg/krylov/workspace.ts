@@ -16,13 +16,13 @@ import {
 } from "../../kernel/index.ts";
 import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
 
-/** The number of items of every workgroup. */
+/** The number of items of a workgroup. */
 export const GROUP = 128;
 /** The number of rows of an item at least, and workgroups at most: sums have the same shape on every device. */
 const MIN_ROWS = 8;
 const MAX_GROUPS = 256;
 
-/** Computes the sums of two numbers over the workgroup as a binary tree; its first item writes them. */
+/** Sums two numbers over the workgroup by a binary tree; its first item writes the sums. */
 export const groupSums = fn({
   name: "groupSums",
   params: { first: real, second: real, scratch: write(real), partials: write(real), place: i32 },
@@ -46,7 +46,7 @@ export const groupSums = fn({
   },
 });
 
-/** The step of the recurrences after a reduction; see recurrences.ts. */
+/** The step of the scalar recurrences after a reduction; see recurrences.ts. */
 export type Advance = FunctionOf<
   (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
 >;
@@ -89,7 +89,7 @@ function conclusion(advance: Advance): ReturnType<typeof newConclusion> {
   return made;
 }
 
-/** The setting of one solver: the device, the vectors' length, and the buffers that it owns. */
+/** The workspace of one solver: the device, the vectors' length, and the buffers that it owns. */
 export class Workspace implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
@@ -111,7 +111,7 @@ export class Workspace implements Disposable {
     this.partials = this.buffer(2 * this.groups);
   }
 
-  /** Memory of the precision; a vector by default. */
+  /** Returns a new buffer in the solver's precision; a vector by default. */
   buffer(length = this.n): DeviceBuffer<"f64" | "f32"> {
     const made = this.device.createBuffer(hostReal(this.precision), length);
     this.#buffers.push(made);
@@ -123,7 +123,7 @@ export class Workspace implements Disposable {
     return this.device.compile(program, { precision: this.precision, fma: "reproducible", vectors: 2 });
   }
 
-  /** Records the step that follows a reduction. */
+  /** Returns a function that records the scalar step after a reduction. */
   async conclude(advance: Advance): Promise<() => void> {
     const program = await this.compile(conclusion(advance));
     const { groups, partials, state, flags } = this;

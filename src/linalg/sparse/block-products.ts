@@ -41,6 +41,7 @@ const bcsrKernel = remembered(({ height, width }: { readonly height: number; rea
   }),
 );
 
+/** Uploads a matrix in bcsr and returns its product. */
 export async function bcsrProduct(setting: Setting, matrix: BcsrMatrix): Promise<Product> {
   const { device } = setting;
   const { rows, columns, starts, column, values } = matrix;
@@ -103,6 +104,7 @@ const pktKernel = remembered(({ items, packetRows }: Pick<PktMatrix, "items" | "
   }),
 );
 
+/** Uploads a matrix in pkt and returns its product. */
 export async function pktProduct(setting: Setting, matrix: PktMatrix): Promise<Product> {
   const { device } = setting;
   const { items, packetRows } = matrix;
@@ -123,7 +125,7 @@ export async function pktProduct(setting: Setting, matrix: PktMatrix): Promise<P
   return withRest(packets, rest);
 }
 
-/** A product, and what is added to it. */
+/** Returns the sum of a product and an added product. */
 export const withRest = (main: Product, rest: AddedProduct): Product => ({
   arrays: {
     ...main.arrays,

@@ -29,9 +29,9 @@ const onGpu = (word: number): Costs => ({
 });
 
 /**
- * The format whose product is expected to be fastest: by the number of places that each would store, and what a place
- * costs. On CPUs the costs are measured; on GPUs they are bytes. bcsr, pkt and coo are never chosen: none of them won
- * for any matrix that was measured.
+ * Returns the format whose product is expected to be fastest, by the number of entries (with padding) that each would
+ * store and their cost: measured on CPUs, bytes on GPUs. bcsr, pkt and coo are never chosen, because none was fastest
+ * for any measured matrix.
  *
  * @param matrix in any format.
  * @param device that it is for.

@@ -20,20 +20,20 @@ import { hybWidth, longestRow } from "./statistics.ts";
 
 /** The options of `convertSparse` besides the format. */
 export interface ConvertOptions {
-  /** The number that places of every row of csr are a multiple of; 1, no padding, by default. */
+  /** The number that the entries of every row of csr are padded to a multiple of; 1, no padding, by default. */
   readonly padding?: number;
   /** The rows and columns of a block of bcsr; [2, 2] by default. */
   readonly block?: readonly [rows: number, columns: number];
-  /** The places of the ELL part of hyb; by default as many as a third of the rows fill. */
+  /** The number of entries of each row in the ELL part of hyb; by default the number that a third of the rows fill. */
   readonly width?: number;
-  /** The largest number of rows of a packet of pkt (512 by default), and work items (128 by default). */
+  /** The maximum number of rows of a packet of pkt, 512 by default. */
   readonly packetRows?: number;
   readonly packetItems?: number;
-  /** The order of rows of pkt before they are cut into packets. "rcm": reverse Cuthill–McKee, the default. */
+  /** The order of rows of pkt before they are divided into packets; "rcm", reverse Cuthill–McKee, by default. */
   readonly order?: "natural" | "rcm";
   /**
-   * The largest number of places of ell and dia, padding included; ten times the entries, but at least a million, by
-   * default.
+   * The maximum number of stored entries of ell and dia, padding included; by default ten times the entries, but at
+   * least a million.
    */
   readonly maxPlaces?: number;
 }
@@ -41,14 +41,14 @@ export interface ConvertOptions {
 type Of<F extends SparseFormat> = Extract<SparseMatrix, { kind: F }>;
 
 /**
- * Converts a matrix to another format. What dia and bcsr store as zeros is no entry any more when it is converted back.
+ * Converts a matrix to another format. Zeros stored by dia and bcsr are dropped when they are converted back.
  *
  * Cost: one pass over the entries; pkt also orders the rows, O(entries · log entries).
  *
  * @param matrix in any format.
  * @param format "coo", "csr", "bcsr", "ell", "dia", "hyb" or "pkt".
- * @param options what the format can be varied in.
- * @throws SpecError (an option; ell or dia that would store far more places than entries; pkt of a matrix that is not
+ * @param options the settings of the format.
+ * @throws SpecError (an option; ell or dia that would store far more padding than entries; pkt of a matrix that is not
  * square)
  * @example
  * import { convertSparse, sparseMatrix } from "feynkac/linalg";
@@ -320,7 +320,7 @@ function whole(name: string, value: number, min = 1): number {
 const maxPlaces = ({ values }: CsrMatrix, options: ConvertOptions): number =>
   options.maxPlaces ?? Math.max(10 * values.length, 1e6);
 
-/** Checks the number of places. @throws SpecError */
+/** Checks the number of stored entries. @throws SpecError */
 export function checkPlaces(format: "ell" | "dia", places: number, max: number): void {
   if (places > max)
     throw new SpecError(

@@ -150,7 +150,7 @@ const scaleKernel = kernel({
   },
 });
 
-/** A product that is added to y, after what others have put there. */
+/** A product that is added to y after other products. */
 export interface AddedProduct {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
   add(args: { readonly x: DeviceBuffer; readonly y: DeviceBuffer; readonly alpha: number }): void;
@@ -158,6 +158,7 @@ export interface AddedProduct {
 
 type Coordinates = Readonly<Record<"row" | "column" | "values", DeviceBuffer>>;
 
+/** Uploads a matrix by coordinates and returns its product, which is added to y. */
 export async function cooAdded(
   setting: Setting,
   matrix: CooMatrix,
@@ -173,8 +174,8 @@ export async function cooAdded(
 }
 
 /**
- * Returns the product of coordinates that is added to y.
- * @param byGroups whether a chunk is a workgroup's, which suits GPUs, or a work item's
+ * Returns the product of coordinates, which is added to y. @param byGroups whether a workgroup processes each chunk,
+ * which suits GPUs, or a work item
  */
 export async function cooAddedOf(
   setting: Setting,
@@ -200,7 +201,7 @@ export async function cooAddedOf(
   };
 }
 
-/** The product of coordinates by themselves: y is scaled first, since rows without entries have to be, too. */
+/** Returns the product of coordinates alone: y is scaled first, since rows without entries must be, too. */
 export async function cooProductOf(setting: Setting, rows: number, added: AddedProduct): Promise<Product> {
   const scale = await compiled(setting, scaleKernel);
   return {

@@ -120,7 +120,7 @@ const teamKernel = remembered(({ lanes, aligned, shuffles, padded }: ProductVari
   }),
 );
 
-/** The shape that the product needs to know besides the arrays. */
+/** The shape of a csr product besides its arrays. */
 export interface CsrShape {
   readonly rows: number;
   readonly padded: boolean;
@@ -128,6 +128,7 @@ export interface CsrShape {
   readonly lanes: number;
 }
 
+/** Returns the product of compressed rows on a device. */
 export async function csrProductOf(
   setting: Setting,
   { rows, padded, algorithm, lanes }: CsrShape,

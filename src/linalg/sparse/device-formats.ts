@@ -41,10 +41,7 @@ const countBeyond = kernel({
   },
 });
 
-/**
- * Converts rows on a device to coordinates.
- * @param skipped entries of each row that are left out
- */
+/** Converts rows on a device to coordinates. @param skipped the number of first entries of each row to leave out */
 export async function coordinatesOf(setting: Setting, rows: number, from: DeviceRows, skipped: number) {
   const { device, precision } = setting;
   const { starts } = from;
@@ -81,7 +78,7 @@ const fillEll = kernel({
   },
 });
 
-/** The first `width` entries of each row. */
+/** Converts the first `width` entries of each row on a device to ELL. */
 export async function ellOf(setting: Setting, rows: number, from: DeviceRows, width: number) {
   const { device, precision } = setting;
   const pitch = pitchOf(rows);
@@ -119,7 +116,7 @@ const fillDiagonals = kernel({
   },
 });
 
-/** Converts rows on a device to diagonals. @throws SpecError (more than `maxPlaces`) */
+/** Converts rows on a device to diagonals. @throws SpecError (more than `maxPlaces` stored entries) */
 export async function diagonalsOf(
   setting: Setting,
   rows: number,

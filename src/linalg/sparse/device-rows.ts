@@ -73,8 +73,8 @@ function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
 }
 
 /**
- * Converts ELL, DIA or a stencil to compressed rows: counts, places, entries. One number is read: how many entries
- * there are.
+ * Converts ELL, DIA or a stencil to compressed rows: counts, starts, entries. The host reads one number, the count of
+ * entries.
  */
 export async function rowsOfSlots(setting: Setting, { format, shape, arrays }: SlotProduct): Promise<DeviceRows> {
   const { device, precision } = setting;
@@ -120,6 +120,7 @@ const copyEntries = kernel({
   },
 });
 
+/** Converts coordinates on a device to compressed rows. */
 export async function rowsOfCoordinates(
   setting: Setting,
   rows: number,

@@ -3,14 +3,14 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import { givenList, givenObject } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
-/** Entries of a matrix in any order. */
+/** The entries of a matrix in any order. */
 export interface SparseEntries {
   readonly rows: number;
   readonly columns: number;
   readonly row: ArrayLike<number>;
   readonly column: ArrayLike<number>;
   readonly values: ArrayLike<number>;
-  /** The treatment of a place with several entries: an error (the default), or their sum in the order given. */
+  /** The treatment of repeated entries: an error (the default), or their sum in the given order. */
   readonly duplicates?: "error" | "sum";
 }
 
@@ -21,12 +21,12 @@ export type CompressedRows = Pick<CsrMatrix, "rows" | "columns"> & {
   readonly values: ArrayLike<number>;
 };
 
-/** The largest index: indexes on devices are of 32 bits. */
+/** The largest index; indexes on devices have 32 bits. */
 export const MAX_INDEX = 2 ** 31 - 1;
 
 /**
- * A matrix from its entries, as compressed rows. Entries may come in any order: they are sorted by row and column.
- * Explicit zeros are kept.
+ * Makes a matrix from its entries, as compressed rows. Entries may come in any order: they are sorted by row and
+ * column. Explicit zeros are kept.
  *
  * Cost: two passes of counting sort, O(entries + rows + columns).
  *
@@ -66,7 +66,7 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   });
 }
 
-/** Sorts entries and adds those of one place, in the order given; `repeated` is told of them. Nothing is checked. */
+/** Sorts entries and adds repeated ones in the given order, reporting them to `repeated`. Nothing is checked. */
 export function compressed(
   { rows, columns, row, column, values }: SparseEntries,
   repeated: (entry: number, before: number) => void,
@@ -96,7 +96,7 @@ export function compressed(
 }
 
 /**
- * A matrix from compressed rows, checked; the arrays are copied.
+ * Makes a matrix from compressed rows, which are checked and copied.
  *
  * @param given shape, `rows` + 1 starts, columns and values. Columns ascend strictly within each row.
  * @throws SpecError (the shape; starts that descend; a column out of range, not in order or repeated, with its row) |
@@ -143,13 +143,10 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
   });
 }
 
-/**
- * A matrix of compressed rows from parts that are known to be in order. Those of another program need `csrMatrix`,
- * which checks them.
- */
+/** Makes a matrix of compressed rows from parts known to be valid, without the checks of `csrMatrix`. */
 export const csr = (parts: Omit<CsrMatrix, "kind" | "padding">): CsrMatrix => ({ kind: "csr", padding: 1, ...parts });
 
-/** Returns the coordinates of a matrix row by row; `csr` without padding. */
+/** Returns the coordinates of a matrix row by row; `csr` has no padding. */
 export function toCoordinates({ rows, columns, starts, column, values }: CsrMatrix): CooMatrix {
   const row = new Int32Array(values.length);
   for (let i = 0; i < rows; i++) row.fill(i, starts[i], starts[i + 1]);

@@ -19,15 +19,15 @@ export interface CooMatrix extends Shaped {
 }
 
 /**
- * A matrix by compressed rows: those of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1 is
- * padding.
+ * A matrix by compressed rows: the entries of row i are starts[i] … starts[i + 1] − 1, sorted by column. A column of −1
+ * is padding.
  */
 export interface CsrMatrix extends Shaped {
   readonly kind: "csr";
-  /** The starts of rows, rows + 1 positions. */
+  /** The start of each row and the end, rows + 1 indexes. */
   readonly starts: Int32Array;
   readonly column: Int32Array;
-  /** Every row has a multiple of so many places; 1 without padding. */
+  /** The number that the entries of every row are padded to a multiple of; 1 without padding. */
   readonly padding: number;
 }
 
@@ -39,17 +39,20 @@ export interface BcsrMatrix extends Shaped {
   readonly kind: "bcsr";
   /** The rows R and columns C of a block. */
   readonly block: readonly [rows: number, columns: number];
-  /** One position for each row of blocks, and the end. */
+  /** The start of each row of blocks, and the end. */
   readonly starts: Int32Array;
   readonly column: Int32Array;
 }
 
-/** A matrix with as many places in every row: place k of row i is at k·pitch + i. A column of −1 is padding. */
+/**
+ * A matrix with the same number of stored entries in every row: entry k of row i is at k·pitch + i. A column of −1 is
+ * padding.
+ */
 export interface EllMatrix extends Shaped {
   readonly kind: "ell";
-  /** The number of places of a row. */
+  /** The number of stored entries of a row. */
   readonly width: number;
-  /** The number of rows, rounded up so that every place begins at a line of the cache. */
+  /** The number of rows, rounded up to whole lines of the cache. */
   readonly pitch: number;
   readonly column: Int32Array;
 }
@@ -61,7 +64,7 @@ export interface DiaMatrix extends Shaped {
   readonly offsets: Int32Array;
 }
 
-/** The first `ell.width` entries of every row in ELL, the others in COO. */
+/** A matrix with the first `ell.width` entries of every row in ELL and the others in COO. */
 export interface HybMatrix {
   readonly kind: "hyb";
   readonly rows: number;
@@ -77,7 +80,7 @@ export interface HybMatrix {
  */
 export interface PktMatrix extends Shaped {
   readonly kind: "pkt";
-  /** The number of work items of a packet, and the most rows that one has. */
+  /** The number of work items of a packet. */
   readonly items: number;
   readonly packetRows: number;
   /** The row numbers, packet by packet; packet p has order[starts[p]] … order[starts[p + 1] − 1]. */
@@ -88,15 +91,16 @@ export interface PktMatrix extends Shaped {
   readonly rest: CooMatrix;
 }
 
-/** A sparse matrix in any format that is stored. */
+/** A sparse matrix in any stored format. */
 export type SparseMatrix = CooMatrix | CsrMatrix | BcsrMatrix | EllMatrix | DiaMatrix | HybMatrix | PktMatrix;
 
-/** Formats that are stored. */
+/** The name of a stored format. */
 export type SparseFormat = SparseMatrix["kind"];
 
-/** `packed` of places that hold no entry. */
+/** The value of `packed` that marks padding. */
 export const NO_ENTRY = 0xffff_ffff;
 
 /** 128 bytes of f64: what one subgroup of a GPU reads at once. */
 const LINE = 16;
+/** Returns the number of rows rounded up to whole lines of the cache. */
 export const pitchOf = (rows: number): number => Math.ceil(rows / LINE) * LINE;

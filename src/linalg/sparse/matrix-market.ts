@@ -8,7 +8,7 @@ import { toCsr } from "./convert.ts";
 import type { CsrMatrix, SparseMatrix } from "./formats.ts";
 
 /**
- * A Matrix Market file cannot be read. `line` counts from 1.
+ * The error of a Matrix Market file that cannot be read. `line` counts from 1.
  *
  * @example
  * import { MatrixMarketError, parseMatrixMarket } from "feynkac/linalg";
@@ -42,8 +42,8 @@ interface Header {
 }
 
 /**
- * A matrix from the text of a Matrix Market file. Of symmetric and skew-symmetric files both triangles are made;
- * entries of a pattern are 1; zeros of the array format are no entries; repeated entries are an error.
+ * Reads a matrix from the text of a Matrix Market file. Symmetric and skew-symmetric files are expanded to both
+ * triangles; entries of a pattern are 1; zeros of the array format are not stored; repeated entries are an error.
  *
  * Cost: one pass over the text, and the sorting of `sparseMatrix`.
  *
@@ -208,17 +208,18 @@ function placeInArray(k: number, rows: number, symmetry: Symmetry): readonly [nu
 /** The options of `formatMatrixMarket`. */
 export interface MatrixMarketOptions {
   /**
-   * The symmetry, "general" by default. The others write one triangle, and are an error for a matrix that is not so.
+   * The symmetry, "general" by default. The others write one triangle, and are an error for a matrix without the
+   * symmetry.
    */
   readonly symmetry?: Symmetry;
-  /** The field, "real" by default. "pattern" leaves the values out. */
+  /** The field, "real" by default. "pattern" omits the values. */
   readonly field?: (typeof FIELDS)[number];
   readonly comment?: string;
 }
 
 /**
- * The text of a Matrix Market file, in the coordinate format, line by line: `[...formatMatrixMarket(a)].join("")`.
- * Values have as many digits as it takes to read the same f64 back.
+ * Generates the text of a Matrix Market file, in the coordinate format, line by line:
+ * `[...formatMatrixMarket(a)].join("")`. Values have as many digits as it takes to read the same f64 back.
  *
  * @param matrix in any format.
  * @param options the symmetry, the field and a comment.

@@ -14,7 +14,7 @@ import { lanesOf, type OperatorOptions } from "./spec.ts";
 import { hybWidth, longestRow } from "./statistics.ts";
 import type { Stencil } from "./stencil.ts";
 
-/** Uploads a matrix and returns its product in that format. @throws SpecError (coordinates out of order or repeated) */
+/** Uploads a matrix and returns its product in its format. @throws SpecError (coordinates out of order or repeated) */
 export async function productFor(
   setting: Setting,
   matrix: SparseMatrix | Stencil,
@@ -79,7 +79,10 @@ interface FromRows {
   readonly operator: OperatorOptions;
 }
 
-/** Takes the rows for its own if the format is csr; otherwise it only reads them. */
+/**
+ * Returns a product in a format made from rows on a device; for csr it takes ownership of the rows, otherwise it only
+ * reads them.
+ */
 export async function productFromRows(
   format: "csr" | "coo" | "ell" | "dia" | "hyb",
   { setting, rows, columns, from, convert, operator }: FromRows,

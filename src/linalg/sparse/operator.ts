@@ -13,9 +13,9 @@ import type { Stencil } from "./stencil.ts";
 
 /** The arguments of y ← alpha·A·x + beta·y. */
 export interface ApplyArguments {
-  /** `columns` elements. */
+  /** The vector x, with `columns` elements. */
   readonly x: DeviceBuffer;
-  /** `rows` elements; not read if beta is 0. */
+  /** The vector y, with `rows` elements; not read if beta is 0. */
   readonly y: DeviceBuffer;
   /** The factor α, 1 by default. */
   readonly alpha?: number;
@@ -49,7 +49,7 @@ export class SparseOperator implements Disposable {
   readonly device: Device;
   readonly rows: number;
   readonly columns: number;
-  /** The precision that kernels compute in; f32x2 where f64 was asked for on a device that emulates it. */
+  /** The precision of kernels; f32x2 for f64 on a device that emulates it. */
   readonly precision: Precision;
   readonly format: SparseFormat | "stencil";
   readonly #product: Product;
@@ -84,15 +84,15 @@ export class SparseOperator implements Disposable {
 
   /**
    * The arrays of the matrix on the device, by the names of its format (`index` for ELL's columns, DIA's offsets and a
-   * stencil's grid; `values` for a stencil's parameters). Lent: kernels and `Device.write` may change values, not
-   * positions.
+   * stencil's grid; `values` for a stencil's parameters). They are lent: kernels and `Device.write` may change values,
+   * not positions.
    */
   get arrays(): Readonly<Record<string, DeviceBuffer>> {
     this.#assertUsable();
     return this.#product.arrays;
   }
 
-  /** The number of bytes that a product with β = 0 moves at least: every array once, x and y once. */
+  /** The minimum number of bytes that a product with β = 0 moves: every array once, x and y once. */
   get bytes(): number {
     const size = (element: string): number => (element === "f64" ? 8 : 4);
     const arrays = Object.values(this.arrays).reduce((sum, { element, length }) => sum + length * size(element), 0);
@@ -113,7 +113,7 @@ export class SparseOperator implements Disposable {
 
   /**
    * Converts the matrix to another format on the device: from coo, csr, ell, dia and stencils to csr, coo, ell, dia and
-   * hyb. The entries never pass the host, only counts do; hyb and ell read where rows start. The others are made by
+   * hyb. Only counts pass the host, and the starts of rows for hyb and ell. Other conversions are made by
    * `convertSparse`.
    * @throws SpecError (from blocks, packets, hyb or padded rows; the same format; ell or dia that would store far more
    * places than entries)

@@ -1,8 +1,8 @@
 import type { CsrMatrix } from "./formats.ts";
 
 /**
- * An order of the rows in which those that are coupled stand near each other: reverse Cuthill–McKee (1969; George 1971)
- * of the pattern of A + Aᵀ. Each component starts at a row that is far from others (George & Liu 1979).
+ * Orders the rows so that coupled ones are near each other: reverse Cuthill–McKee (1969; George 1971) on the pattern of
+ * A + Aᵀ. Each component starts at a peripheral row (George & Liu 1979).
  */
 export function reverseCuthillMcKee(matrix: CsrMatrix): Int32Array {
   const neighbours = symmetricPattern(matrix);

@@ -3,8 +3,8 @@ import { type CooMatrix, type CsrMatrix, NO_ENTRY, type PktMatrix } from "./form
 import { reverseCuthillMcKee } from "./order.ts";
 
 /**
- * Makes packets of consecutive rows in an order that brings coupled rows near each other. (Bell and Garland cut by
- * METIS.) Row r of a packet belongs to item r mod items, which alone adds to it.
+ * Divides a matrix into packets of consecutive rows in an order that brings coupled rows near each other (Bell and
+ * Garland use METIS). Row r of a packet belongs to item r mod items, which alone adds to it.
  */
 export function packetsOf(
   matrix: CsrMatrix,

@@ -10,20 +10,21 @@ export interface ProductArguments {
   readonly beta: number;
 }
 
-/** A matrix on a device in one format, with the kernels of its product. Owns its arrays. */
+/** A matrix on a device in one format, with the kernels of its product. It owns its arrays. */
 export interface Product {
   readonly arrays: Readonly<Record<string, DeviceBuffer>>;
-  /** csr: whether there are places without an entry. */
+  /** True where csr rows contain padding. */
   readonly padded?: boolean;
   record(args: ProductArguments): void;
 }
 
-/** A device with the precision of its kernels. */
+/** A device and the precision of its kernels. */
 export interface Setting {
   readonly device: Device;
   readonly precision: Precision;
 }
 
+/** Compiles a kernel in the precision of a setting, without contraction. */
 export const compiled = <K extends Kernel>(
   { device, precision }: Setting,
   kernel: K,
@@ -36,6 +37,7 @@ export const compiled = <K extends Kernel>(
     ...(vectors === undefined ? {} : { vectors }),
   });
 
+/** Uploads reals in the precision of a setting. */
 export const uploadReals = ({ device, precision }: Setting, values: Float64Array): DeviceBuffer<"f64" | "f32"> =>
   uploaded(device, hostReal(precision), values);
 

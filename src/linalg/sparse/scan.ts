@@ -47,7 +47,7 @@ const scanChunks = kernel({
 });
 
 /**
- * Computes starts[i] = counts[0] + … + counts[i − 1], for i = 0 … count: in three launches, √count items with √count
+ * Computes starts[i] = counts[0] + … + counts[i − 1] for i = 0 … count, in three launches of √count items with √count
  * counts each. Bytes per count: 12.
  */
 export async function exclusiveScan(setting: Setting, counts: DeviceBuffer): Promise<DeviceBuffer<"i32">> {

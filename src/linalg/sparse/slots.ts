@@ -17,7 +17,10 @@ import type { DiaMatrix, EllMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
 import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
 
-/** Numbers and arrays of such a matrix; `index` is ELL's columns, DIA's offsets or a stencil's table. */
+/**
+ * The numbers and arrays of a matrix whose rows store the same number of entries; `index` is ELL's columns, DIA's
+ * offsets or a stencil's table.
+ */
 export const Slots = record({ columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) });
 const Place = { of: Slots, i: i32, k: i32, coordinate: read(i32) } as const;
 interface PlaceValue {
@@ -27,13 +30,13 @@ interface PlaceValue {
   readonly coordinate: ReadonlyNumbers<"i32">;
 }
 
-/** The interface by which a format finds entry k of row i. */
+/** A format whose rows store the same number of entries: functions that find entry k of row i. */
 export interface SlotFormat {
   readonly name: string;
-  /** Axes of the grid, whose coordinates are found first; 0 without. */
+  /** The number of axes of the grid, whose coordinates are computed first; 0 without a grid. */
   readonly axes: number;
   readonly columnOf: FunctionOf<(place: PlaceValue) => number>;
-  /** Tells whether there is an entry in that column. */
+  /** Tells whether a stored entry with that column is one of the matrix. */
   readonly holds: FunctionOf<(place: PlaceValue & { readonly column: number }) => boolean>;
   readonly valueOf: FunctionOf<(place: PlaceValue) => number>;
 }
@@ -45,6 +48,7 @@ const stored = fn({
   body: ({ of: { pitch, values }, i, k }) => values[k * pitch + i],
 });
 
+/** The format ELL. */
 export const ellFormat: SlotFormat = {
   name: "ell",
   axes: 0,
@@ -53,6 +57,7 @@ export const ellFormat: SlotFormat = {
   valueOf: stored,
 };
 
+/** The format DIA. */
 export const diaFormat: SlotFormat = {
   name: "dia",
   axes: 0,
@@ -108,8 +113,8 @@ const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFo
 });
 
 /**
- * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside: then
- * none has to be tested, which for most nodes is most of the work.
+ * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside, so that
+ * interior nodes need no tests of single neighbours.
  */
 export const locate = fn({
   name: "locate",
@@ -133,8 +138,8 @@ export const locate = fn({
 const MOST_PLACES = 8;
 
 /**
- * The number of places that an item reads together: in rounds of equal length, so that few are read in vain. 0 is one
- * after the other, as on CPUs, and where nothing is stored.
+ * Returns the number of entries that an item loads together, in rounds of equal length so that few loads are wasted. 0
+ * means one after the other, as on CPUs, and where nothing is stored.
  */
 export const placesTogether = (device: Device, { axes }: SlotFormat, slots: number): number =>
   isGpu(device) && axes === 0 ? Math.ceil(slots / Math.max(Math.ceil(slots / MOST_PLACES), 1)) : 0;
@@ -170,7 +175,8 @@ const kernels = new WeakMap<SlotFormat, Map<number, Kernel>>();
 const GROUP = 128;
 
 /**
- * The kernel of y ← α·A·x + β·y, an item a row; sums in the order of the columns. `together`: `placesTogether`.
+ * Returns the kernel of y ← α·A·x + β·y with one item a row; sums are in the order of the columns. `together`:
+ * `placesTogether`.
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
@@ -227,7 +233,7 @@ export function slotsKernel(format: SlotFormat, together = 0) {
   return known ?? made;
 }
 
-/** The numbers of such a matrix. */
+/** The sizes of a matrix whose rows store the same number of entries. */
 export interface SlotShape {
   readonly rows: number;
   readonly columns: number;
@@ -235,12 +241,13 @@ export interface SlotShape {
   readonly slots: number;
 }
 
-/** A matrix of this family on a device. */
+/** A matrix whose rows store the same number of entries, on a device. */
 export interface SlotProduct extends Product {
   readonly format: SlotFormat;
   readonly shape: SlotShape;
 }
 
+/** Returns the format of a matrix. */
 export function slotFormat(matrix: EllMatrix | DiaMatrix | Stencil): SlotFormat {
   if (matrix.kind === "stencil") return stencilFormat(matrix.coefficient, matrix.shape.length);
   return matrix.kind === "ell" ? ellFormat : diaFormat;
@@ -264,8 +271,10 @@ export async function slotProduct(setting: Setting, matrix: EllMatrix | DiaMatri
   return productOf(setting, format, { rows, columns, pitch, slots }, arrays, program);
 }
 
+/** The compiled kernel of a product. */
 export type SlotsProgram = CompiledKernel<ReturnType<typeof slotsKernel>["params"]>;
 
+/** Returns the product of a matrix on a device. */
 export const productOf = (
   { device }: Setting,
   format: SlotFormat,

@@ -4,14 +4,14 @@ import { knownFields } from "../given.ts";
 
 /** The options of `SparseOperator.create`. */
 export interface OperatorOptions {
-  /** The precision, "f64" by default; on a device that only emulates it, that is f32x2. */
+  /** The precision, "f64" by default; f32x2 on a device that only emulates f64. */
   readonly precision?: Precision;
   /**
-   * The algorithm of csr: an item a row ("scalar"), `lanes` items a row ("vector"), or those beginning at a multiple of
-   * `lanes` ("aligned"). By default scalar on CPUs and vector on GPUs.
+   * The algorithm of csr: one item a row ("scalar"), `lanes` items a row ("vector"), or `lanes` items that read from
+   * multiples of `lanes` on ("aligned"). By default scalar on CPUs and vector on GPUs.
    */
   readonly algorithm?: CsrAlgorithm;
-  /** The number of items of a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
+  /** The number of items for a row of csr, a power of two from 2 to 32; by default from the mean length of a row. */
   readonly lanes?: 2 | 4 | 8 | 16 | 32;
 }
 
@@ -31,16 +31,19 @@ function oneOf(name: string, value: unknown, allowed: readonly (string | number 
 }
 
 /**
- * The number of places of a row that an item of csr reads before it adds the first, so that as many loads are under
- * way.
+ * The number of entries of a row that an item of csr loads before it adds the first, so that several loads are in
+ * flight.
  */
 export const PLACES = 4;
 
-/** The number of items for a row, as few as read it at once: fewer rows then wait for the sums of others. */
+/**
+ * Returns the number of items for a row, the smallest that reads it at once, so that fewer rows wait for the sums of
+ * others.
+ */
 export function lanesOf(rows: number, entries: number): 2 | 4 | 8 | 16 | 32 {
   const mean = entries / Math.max(rows, 1);
   return ([2, 4, 8, 16] as const).find((lanes) => PLACES * lanes >= mean) ?? 32;
 }
 
-/** The algorithm by which compressed rows are multiplied. */
+/** The algorithm of the product of compressed rows. */
 export type CsrAlgorithm = "scalar" | "vector" | "aligned";

@@ -8,8 +8,8 @@ export function longestRow(starts: Int32Array): number {
 }
 
 /**
- * The number of places of the ELL part of HYB: the largest number of entries that at least a third of the rows have
- * (Bell & Garland 2009, section 4.5: ELL was about three times as fast as COO for the same entries).
+ * Returns the number of entries of a row in the ELL part of HYB: the largest number that at least a third of the rows
+ * have (Bell & Garland 2009, section 4.5: ELL was about three times as fast as COO for the same entries).
  */
 export function hybWidth(starts: Int32Array): number {
   const rows = starts.length - 1;

@@ -4,7 +4,7 @@ import { fn, type FunctionOf, i32, read, type ReadonlyNumbers, real } from "../.
 import { compressed, MAX_INDEX } from "./entries.ts";
 import type { CsrMatrix } from "./formats.ts";
 
-/** The place at which a coefficient of a stencil is needed. */
+/** The position at which a coefficient of a stencil is evaluated. */
 export interface StencilPlace {
   /** The row: the number of the node in C order. */
   readonly row: number;
@@ -15,7 +15,7 @@ export interface StencilPlace {
   readonly parameters: ReadonlyNumbers<"real">;
 }
 
-/** A kernel function of the place; see `stencilPlace` for its declaration. */
+/** A kernel function of the position; see `stencilPlace` for its declaration. */
 export type StencilCoefficient = FunctionOf<(place: StencilPlace) => number>;
 
 /** The parameters of a `StencilCoefficient`: `fn({ params: stencilPlace, body({ point, parameters }) { … } })`. */
@@ -25,11 +25,13 @@ export const stencilPlace = { row: i32, point: i32, coordinate: read(i32), param
 export interface StencilOptions {
   /** The number of nodes along each axis; the last axis is contiguous. */
   readonly shape: readonly number[];
-  /** The neighbours as steps along each axis: [0, 0] is the node itself. Those outside the grid are no entries. */
+  /**
+   * The neighbours as steps along each axis: [0, 0] is the node itself. Neighbours outside the grid are not entries.
+   */
   readonly points: readonly (readonly number[])[];
-  /** A number per point, or a kernel function. */
+  /** The coefficients: a number per point, or a kernel function. */
   readonly coefficient: readonly number[] | StencilCoefficient;
-  /** The numbers that the function gets, in f64; they may be replaced on the device later. */
+  /** The numbers in f64 that the function receives; they may be replaced on the device later. */
   readonly parameters?: ArrayLike<number>;
 }
 
@@ -124,9 +126,9 @@ const stridesOf = (shape: readonly number[]): number[] =>
   shape.map((_, a) => shape.slice(a + 1).reduce((product, n) => product * n, 1));
 
 /**
- * The table that kernels read of a stencil: the shape, the strides; then, with points in the order of their columns,
- * the steps of each point, all shifts, which point of the user's each is; and along each axis the first node whose
- * neighbours are all inside, and the first one after it whose are not.
+ * Returns the table of a stencil that kernels read: the shape, the strides; then, with points in the order of their
+ * columns, the steps of each point, the offsets, and the user's numbers of the points; and along each axis the first
+ * node whose neighbours are all inside, and the first one after it whose neighbours are not.
  */
 export function gridTable(of: Stencil): Int32Array {
   const { shape, points } = of;

@@ -7,9 +7,9 @@ import type { Algorithm } from "./spec.ts";
 const MIN_PARTITIONED = 4096;
 
 /**
- * The algorithm for a problem. A CPU, and a software adapter, is full with a few systems, one a SIMD lane; a GPU keeps
- * a system on the chip while it has room. Longer systems go one an item where there are enough to fill the device and
- * neighbouring items read neighbouring words, else in chunks.
+ * Returns the algorithm for a problem. A CPU or software adapter is filled by a few systems, one a SIMD lane; a GPU
+ * keeps a system on the chip while it has room. Longer systems are solved one an item if there are enough to fill the
+ * device and neighbouring items read neighbouring words, otherwise in chunks.
  */
 export function chooseAlgorithm(device: Device, problem: Problem): Exclude<Algorithm, "auto"> {
   const { rows, batch, stride } = problem;

@@ -2,9 +2,8 @@ import { fn, i32, read, real } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * Returns 0 as long as every x it is given, with what it gave for the one before, is finite; something that is not 0
- * (NaN, in f64) from then on. In f64, which is IEEE 754's everywhere, two operations; f32 may be WebGPU's, where
- * infinities need not survive arithmetic.
+ * Returns 0 as long as every x so far was finite, given its previous result; afterwards a nonzero value (NaN, in f64).
+ * Two operations in f64; f32 may be WebGPU's, whose arithmetic need not preserve infinities.
  */
 export const stillZero = fn({
   name: "stillZero",
@@ -16,8 +15,8 @@ export const stillZero = fn({
 });
 
 /**
- * The row of the first pivot that is zero in Thomas' elimination of `count` rows, the first of which is `first`; the
- * code of "ok" if none is.
+ * Returns the row of the first zero pivot in Thomas' elimination of `count` rows from `first` on; the code of "ok" if
+ * there is none.
  */
 export const firstZeroPivot = fn({
   name: "firstZeroPivot",
@@ -37,7 +36,8 @@ export const firstZeroPivot = fn({
 });
 
 /**
- * The row of the first pivot that is zero with partial pivoting: the matrix is singular. The code of "ok" if none is.
+ * Returns the row of the first zero pivot with partial pivoting, where the matrix is singular; the code of "ok" if
+ * there is none.
  */
 export const firstSingularPivot = fn({
   name: "firstSingularPivot",

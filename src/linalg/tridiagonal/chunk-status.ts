@@ -47,7 +47,7 @@ const end = kernel({
   },
 });
 
-/** The status of systems, from that of their chunks and of the reduced systems. */
+/** A kernel launch that combines the status of chunks and of the reduced systems into that of systems. */
 export class ChunkStatus implements Disposable {
   readonly reducing: DeviceBuffer<"i32">;
   readonly solving: DeviceBuffer<"i32">;

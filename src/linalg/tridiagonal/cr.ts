@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * The forward half of cyclic reduction in workgroup memory: rows s − 1, 3s − 1, 5s − 1 … are eliminated from those
- * between, for s = 1, 2, 4 …, in place, until at most `most` rows are left, which stand at s − 1, 2s − 1, 3s − 1 ….
- * Returns that s and the code of the first zero pivot.
+ * Returns the function of the forward half of cyclic reduction in workgroup memory: rows s − 1, 3s − 1, 5s − 1 … are
+ * eliminated from those between, for s = 1, 2, 4 …, in place, until at most `max` rows remain, at s − 1, 2s − 1, 3s − 1
+ * …. The function returns that s and the code of the first zero pivot.
  *
  *   α = −aᵢ/bᵢ₋ₛ, γ = −cᵢ/bᵢ₊ₛ:   a′ = α·aᵢ₋ₛ,   b′ = bᵢ + α·cᵢ₋ₛ + γ·aᵢ₊ₛ,   c′ = γ·cᵢ₊ₛ,   d′ = dᵢ + α·dᵢ₋ₛ + γ·dᵢ₊ₛ
  *
@@ -50,9 +50,9 @@ export function reduceCyclic(groupSize: number, max: number) {
 }
 
 /**
- * The backward half of cyclic reduction: with the unknowns at s − 1, 2s − 1 … known (in d), those between, of s/2, s/4,
- * … 1. Starts at the stride `start`, whose rows s − 1, 3s − 1 … are solved first. Cost: 5 flops a row; a barrier a
- * round.
+ * Returns the function of the backward half of cyclic reduction: with the unknowns at s − 1, 2s − 1 … known (in d), it
+ * solves those between, for s/2, s/4, … 1. It starts at the stride `start`, whose rows s − 1, 3s − 1 … are solved
+ * first. Cost: 5 flops a row; a barrier a round.
  */
 export function substituteCyclic(groupSize: number) {
   return fn({

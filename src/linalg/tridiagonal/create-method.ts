@@ -10,6 +10,7 @@ import { Thomas } from "./thomas.ts";
 import { CpuThomas } from "./thomas-cpu.ts";
 import { Workgroup } from "./workgroup.ts";
 
+/** The algorithms except "auto". */
 export type Chosen = Exclude<Algorithm, "auto">;
 
 /** Creates the method of an algorithm. @throws SpecError (more rows than the algorithm has room for on this device) */

@@ -178,7 +178,7 @@ const pivotingSolveKernel = remembered(({ layout, shared }: FactorsVariant): Ker
   }),
 );
 
-/** A factorisation on a device, made once and used often. Owns its memory. */
+/** A factorisation on a device, made once and used repeatedly. It owns its memory. */
 export class Factors implements Disposable {
   readonly #device: Device;
   readonly #problem: Problem;
@@ -209,7 +209,7 @@ export class Factors implements Disposable {
     return new Factors(device, problem, pivoting, compiled);
   }
 
-  /** The number of bytes of device memory it holds. */
+  /** The number of bytes of its device memory. */
   get bytes(): number {
     return this.#factors.length * bytesOf(this.#problem.precision) + 4 * (this.#swaps.length + this.#failed.length);
   }

@@ -16,8 +16,8 @@ export interface HostSystem {
 }
 
 /**
- * Options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default in f64, by `pivoting`, one system
- * with as many rows as the diagonal has elements.
+ * The options of `solveTridiagonal`: those of `tridiagonalSpec`, and a device. By default one system in f64 by
+ * `pivoting`, with as many rows as the diagonal has elements.
  */
 export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Device } & (
     | Placement
@@ -27,7 +27,7 @@ export type HostOptions = Partial<TridiagonalOptions> & { readonly device?: Devi
 /** The result of `solveTridiagonal`. */
 export interface HostSolution {
   readonly x: Float64Array | Float32Array;
-  /** Systems without a usable solution; usually none. */
+  /** The systems without a usable solution; usually none. */
   readonly failures: readonly Failure[];
 }
 

@@ -6,10 +6,10 @@ import { fn, i32, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * Solves x₋·a + x·b + x₊·c = d for the lanes of one system, x₋ and x₊ those of its neighbours, and returns x and the
- * code of the first pivot that is zero or has no normal inverse (at the row that is given). `lane` is the place in the
- * system, `item` that in the scratch memory, where a system's lanes are neighbours: 2 × 3 × items words, two halves in
- * turn, so that a round needs one barrier.
+ * Returns the function that solves x₋·a + x·b + x₊·c = d for the lanes of one system, x₋ and x₊ being the unknowns of
+ * neighbouring lanes, and returns x and the code of the first pivot that is zero or has no normal inverse (at the given
+ * row). `lane` is the position in the system, `item` that in the scratch memory, where a system's lanes are neighbours:
+ * 2 × 3 × items words, two alternating halves, so that a round needs one barrier.
  *
  * Cost: 14 flops a lane and round, log₂ lanes rounds; 6 shuffles, or 3 words written and 6 read.
  */

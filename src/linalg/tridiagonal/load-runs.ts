@@ -10,25 +10,26 @@ export const SystemArrays = record({ lower: read(real), diagonal: read(real), up
  */
 const RunPlace = record({ matrix: i32, from: i32, stride: i32, count: i32, lane: i32 });
 
-/** The way in which items come to their runs. */
+/** The way in which items access their runs of rows. */
 export interface RunAccess {
   /** The number of items of a workgroup, and rows of an item. */
   readonly items: number;
   readonly rows: number;
-  /** True where consecutive items read consecutive rows, and runs are made in workgroup memory. */
+  /** True where consecutive items read consecutive rows, and runs are assembled in workgroup memory. */
   readonly staged: boolean;
   /**
-   * True where an item reads its run as it lies, `rows` words from a multiple of four on, which CUDA's compiler merges
-   * into accesses of 16 bytes.
+   * True where an item reads its contiguous run of `rows` words from a multiple of four on, which CUDA's compiler
+   * merges into accesses of 16 bytes.
    */
   readonly aligned: boolean;
-  /** Distance of neighbours in the arrays of b and d: 1, or `items` where these are in workgroup memory. */
+  /** The distance of neighbours in the arrays of b and d: 1, or `items` where these are in workgroup memory. */
   readonly pitch: number;
 }
 
 /**
- * An item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on say x = 0; the first has no a, the
- * last no c. All loads stand before the first use, so that they are in flight together. b and d begin at `origin`.
+ * Returns the function that loads an item's run of rows, from `start` = lane·rows: a, b, c, d. Rows from `count` on are
+ * x = 0; the first has no a, the last no c. All loads precede the first use, so that they are in flight together. b and
+ * d begin at `origin`.
  */
 export function loadRuns(access: RunAccess & { readonly lanes: number; readonly shared: boolean }) {
   const { items, rows, staged, shared, aligned, pitch } = access;
@@ -93,7 +94,7 @@ export function loadRuns(access: RunAccess & { readonly lanes: number; readonly 
   });
 }
 
-/** Stores the unknowns of a run where they belong, those of rows below `count`. */
+/** Returns the function that stores the unknowns of a run, for rows below `count`. */
 export function storeRuns({ items, rows, staged, aligned, pitch }: RunAccess) {
   return fn({
     name: "storeRuns",

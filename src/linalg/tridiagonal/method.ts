@@ -2,37 +2,36 @@
 import type { DeviceBuffer } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 
-/** A batch as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
+/** A batch of systems as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
 export interface Problem {
   readonly rows: number;
   readonly batch: number;
   readonly stride: number;
-  /** True where the matrix is one for all, three arrays of `rows`. */
+  /** True where all systems share one matrix, three arrays of `rows`. */
   readonly shared: boolean;
-  /** The precision that the device computes in. */
+  /** The precision of the computation. */
   readonly precision: Precision;
 }
 
+/** The matrices of a batch: three buffers of diagonals. */
 export interface Matrix {
   readonly lower: DeviceBuffer;
   readonly diagonal: DeviceBuffer;
   readonly upper: DeviceBuffer;
 }
 
-/** The right-hand side becomes the solution; a word of status a system. */
+/** The matrices and right-hand sides of a batch; solutions replace the latter, and each system has a word of status. */
 export interface System extends Matrix {
   readonly rhs: DeviceBuffer;
   readonly status: DeviceBuffer;
 }
 
-/** An algorithm made ready for one problem on one device. Owns its workspace; `solve` records launches and returns. */
+/** An algorithm prepared for one problem on one device. It owns its workspace; `solve` records launches. */
 export interface Method extends Disposable {
   solve(system: System): void;
 }
 
-/**
- * A problem cut into chunks, of which each is solved by itself: with what the two unknowns beside it are known to be.
- */
+/** The division of systems into chunks, each solved separately with the known unknowns beside it. */
 export interface Chunks {
   /** The number of rows of a chunk; the last may have fewer. */
   readonly rows: number;
@@ -40,5 +39,7 @@ export interface Chunks {
   readonly count: number;
 }
 
+/** Returns the bytes of a real. */
 export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
+/** Returns the element type of buffers of reals. */
 export const elementOf = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");

@@ -29,11 +29,12 @@ const CHUNK_ROWS = 512;
 const MIN_CHUNK = 64;
 
 /**
- * Systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced system of
- * two rows a chunk is solved, by whatever suits its size, this again, and every chunk is solved by itself.
+ * A method for systems of any length in three passes: every chunk is reduced to its first and last unknown, the reduced
+ * system of two rows a chunk is solved by a method for its size (this one again, if needed), and every chunk is solved
+ * separately.
  *
  * Cost a row: 4 words read, then 4 read and 1 written; 12 flops and those of the chunks' own solver; 4/512 of it again
- * for the reduced system. Nothing as long as the system is kept. Source: H. H. Wang (1981).
+ * for the reduced system. No array of the system's length is kept. Source: H. H. Wang (1981).
  */
 export class Partition implements Method {
   readonly #device: Device;
@@ -62,7 +63,7 @@ export class Partition implements Method {
     this.#solver = solver;
   }
 
-  /** `inner` makes the method for the reduced system. */
+  /** Creates the method; `inner` creates the one for the reduced system. */
   static async create(
     device: Device,
     problem: Problem,

@@ -2,10 +2,10 @@ import { fn, i32, real, write } from "../../kernel/index.ts";
 import { CODE_OK } from "./status.ts";
 
 /**
- * Parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row eliminates both
- * neighbours at distance 1, 2, 4, …, until each stands alone and x = d/b, in d. The rows are those at step − 1, 2·step
- * − 1, … of the arrays; all of them for step = 1. An item reads all it needs before the barrier, and writes after it.
- * Returns the code of the first zero pivot.
+ * Returns the function of parallel cyclic reduction in place in workgroup memory, `perItem` rows a work item: every row
+ * eliminates both neighbours at distance 1, 2, 4, …, until each row is decoupled and x = d/b, in d. The rows are those
+ * at step − 1, 2·step − 1, … of the arrays; all of them for step = 1. An item reads all its inputs before the barrier,
+ * and writes after it. The function returns the code of the first zero pivot.
  *
  * Cost: 12 flops a row and round, log₂ n rounds of two barriers. Source: R. W. Hockney & C. R. Jesshope, Parallel
  * Computers (1981); in place as in D. Egloff, GPUs in Financial Computing (2010).

@@ -120,9 +120,9 @@ const combineKernel = kernel({
 const EPSILON = { f64: 2 ** -52, f32: 2 ** -23, f32x2: 2 ** -44 } as const;
 
 /**
- * Periodic systems, by Sherman & Morrison's formula: the tridiagonal part is solved by any other method, for the
- * right-hand side and for a second one that only the matrix decides. Made once a matrix by `prepare`, then used by
- * `finish` after each solution.
+ * A solver of periodic systems by the formula of Sherman & Morrison: any other method solves the tridiagonal part for
+ * the right-hand side and for a second one that depends on the matrix only. `prepare` runs once a matrix, `finish`
+ * after each solution.
  *
  * Cost a row beyond the tridiagonal solver's, which runs twice: 5 words read and 5 written; 2 flops.
  */
@@ -131,11 +131,11 @@ export class Periodic implements Disposable {
   readonly #problem: Problem;
   readonly #kernels: readonly CompiledKernel[];
   readonly #buffers: readonly DeviceBuffer[];
-  /** The matrix without its corners. */
+  /** The matrix without its corner entries. */
   readonly matrix: Matrix;
-  /** The second right-hand side, then its solution: one a matrix. */
+  /** The second right-hand side, then its solution: one for each matrix. */
   readonly q: DeviceBuffer;
-  /** The status of solving for q. */
+  /** The status of the solution for q. */
   readonly inner: DeviceBuffer<"i32">;
   readonly #corner: DeviceBuffer;
   readonly #share: DeviceBuffer;
@@ -163,12 +163,12 @@ export class Periodic implements Disposable {
     return new Periodic(device, problem, await Promise.all(kernels.map((one) => device.compile(one, { precision }))));
   }
 
-  /** The problem that q solves. */
+  /** Returns the problem that is solved for q. */
   static matrixProblem(problem: Problem): Problem {
     return problem.shared ? { ...problem, batch: 1, stride: 1, shared: false } : problem;
   }
 
-  /** Splits a matrix; `matrix` and `q` are what A′q = u is to be solved with. */
+  /** Splits a matrix into the tridiagonal `matrix` A′ and the right-hand side `q` of A′q = u. */
   prepare({ lower, diagonal, upper }: Matrix): void {
     const { rows, stride, shared } = this.#problem;
     const { lower: outLower, diagonal: outDiagonal, upper: outUpper } = this.matrix;
@@ -178,7 +178,7 @@ export class Periodic implements Disposable {
     this.#device.launch(this.#kernels[0], args, { items: q.length });
   }
 
-  /** Turns the solution of A′y = d into x, in place. */
+  /** Turns the solution y of A′y = d into x, in place. */
   finish(y: DeviceBuffer, status: DeviceBuffer): void {
     const { rows, batch, stride, shared, precision } = this.#problem;
     const { q, inner } = this;

@@ -14,12 +14,13 @@ interface PivotingVariant {
 }
 
 /**
- * Gaussian elimination with partial pivoting, one system a work item, in the order of LAPACK's dgtsv: of the two rows
- * that hold column i the one with the larger entry becomes row i of U, which so has two upper diagonals. U = (p, q, r).
+ * The kernel of Gaussian elimination with partial pivoting, one system a work item, in the order of LAPACK's dgtsv: of
+ * the two rows that hold column i the one with the larger entry becomes row i of U, which so has two upper diagonals. U
+ * = (p, q, r).
  *
  * Cost a row: about 14 flops, two of them divisions; 4 words read and 1 written; p, q, r and the right-hand side
- * written and read once, in private memory while it has room. Backward stable for every matrix but for exponential
- * growth that does not happen. Source: LAPACK 3, dgtsv.
+ * written and read once, in private memory while it has room. Backward stable for every matrix, except for exponential
+ * growth that does not occur in practice. Source: LAPACK 3, dgtsv.
  */
 export const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant): Kernel =>
   kernel({
@@ -120,6 +121,7 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Pivoting
   }),
 );
 
+/** Gaussian elimination with partial pivoting for a problem. */
 export class Pivoting implements Method {
   readonly #compiled: CompiledKernel;
   readonly #problem: Problem;

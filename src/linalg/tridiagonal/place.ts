@@ -1,11 +1,12 @@
 import { fn, i32, type KernelFunction } from "../../kernel/index.ts";
 
 /**
- * The layout by which kernels find a system: with `stride` known to be 1, or `batch`, its place needs no division, and
- * neighbours stay neighbours.
+ * The layout of systems in memory: a `stride` known to be 1, or `batch`, saves kernels a division, and keeps neighbours
+ * together.
  */
 export type Layout = "contiguous" | "interleaved" | "strided";
 
+/** Returns the layout of a batch. */
 export function layoutOf({ stride, batch }: { readonly stride: number; readonly batch: number }): Layout {
   if (stride === 1) return "contiguous";
   return stride === batch ? "interleaved" : "strided";
@@ -13,7 +14,7 @@ export function layoutOf({ stride, batch }: { readonly stride: number; readonly 
 
 type I32 = typeof i32;
 
-/** The place at which system s begins; see `TridiagonalSpec.stride`. */
+/** The functions that compute the index of system s for each layout; see `TridiagonalSpec.stride`. */
 export const systemBase: Readonly<Record<Layout, KernelFunction<readonly [I32, I32, I32], number>>> = {
   contiguous: fn({ name: "contiguousBase", params: [i32, i32, i32], body: ([s, rows]) => s * rows }),
   interleaved: fn({ name: "interleavedBase", params: [i32, i32, i32], body: ([s]) => s }),

@@ -10,8 +10,8 @@ interface ReductionVariant {
 }
 
 /**
- * Reduces each chunk of a system to its first and last unknown, one chunk a work item, keeping nothing else: rows 2c
- * and 2c + 1 of a tridiagonal system of twice as many rows as there are chunks, interleaved. See `eliminateRun` for the
+ * The kernel that reduces each chunk of a system to its first and last unknown, one chunk a work item: rows 2c and 2c +
+ * 1 of an interleaved tridiagonal system with twice as many rows as there are chunks. See `eliminateRun` for the
  * elimination.
  *
  * Cost a row: 12 flops and 4 words read. Source: H. H. Wang, A parallel method for tridiagonal equations (ACM TOMS 7:2,

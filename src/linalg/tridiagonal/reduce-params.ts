@@ -1,6 +1,6 @@
 import { i32, read, real, write } from "../../kernel/index.ts";
 
-/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and stands there already. */
+/** The parameters of both kernels that reduce chunks to two rows each, whose diagonal is 1 and already stored. */
 export const reduceParams = {
   rows: i32,
   stride: i32,

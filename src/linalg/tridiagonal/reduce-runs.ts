@@ -1,4 +1,4 @@
-import type { Device } from "../../device/index.ts";
+import { type Device, firstThatFits } from "../../device/index.ts";
 import { fn, type Kernel, kernel, type Precision, real } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { loadRuns } from "./load-runs.ts";
@@ -11,14 +11,15 @@ import { CODE_OK } from "./status.ts";
 const LANES = 32;
 
 /**
- * The number of rows of a lane where a subgroup reduces a chunk of so many; undefined where the device has no such
- * subgroups, or no room.
+ * Returns the number of rows of a lane where a subgroup reduces a chunk; undefined where the device has no suitable
+ * subgroups, or too little memory.
  */
-export function rowsOfLane({ limits }: Device, chunk: number, precision: Precision): number | undefined {
-  const rows = [2, 4, 8, 16].find((size) => size * LANES === chunk);
-  if (rows === undefined || limits.subgroupSize !== LANES) return undefined;
-  return tileWords(LANES, rows) * bytesOf(precision) <= limits.maxWorkgroupBytes ? rows : undefined;
-}
+export const rowsOfLane = (device: Device, chunk: number, precision: Precision): number | undefined =>
+  firstThatFits(
+    device,
+    [2, 4, 8, 16].filter((rows) => rows * LANES === chunk),
+    (rows) => ({ subgroup: LANES, workgroupBytes: tileWords(LANES, rows) * bytesOf(precision) }),
+  );
 
 /**
  * Joins the runs of a subgroup two by two, five times. Of two neighbouring runs, each with rows
@@ -70,9 +71,9 @@ const joinRuns = fn({
 });
 
 /**
- * The kernel that does what `reduceChunksKernel` does, with a contiguous chunk of 32·perItem rows a subgroup, so that
- * memory is read in whole lines: each lane eliminates a run, the runs are joined by shuffles. Cost a row: 12 flops and
- * 4 words read.
+ * The kernel that does the same as `reduceChunksKernel` with a contiguous chunk of 32·perItem rows a subgroup, so that
+ * memory is read in whole lines: each lane eliminates a run, and shuffles join the runs. Cost a row: 12 flops and 4
+ * words read.
  */
 export const reduceRunsKernel = remembered(
   ({ perItem, shared }: { readonly perItem: number; readonly shared: boolean }): Kernel =>

@@ -1,4 +1,10 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import {
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  firstThatFits,
+  type Resources,
+} from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
@@ -18,13 +24,13 @@ export interface RunShape {
   readonly rows: number;
   /** The number of systems of a workgroup, neighbours in memory. */
   readonly systems: number;
-  /** True where lanes exchange by shuffles: 32 lanes that are a subgroup. */
+  /** True where lanes exchange values by shuffles: 32 lanes that form a subgroup. */
   readonly shuffles: boolean;
-  /** True where contiguous runs are read as they lie, each from a multiple of four words on. */
+  /** True where contiguous runs are read in place, each from a multiple of four words on. */
   readonly aligned: boolean;
-  /** True where b and d wait in workgroup memory, so that two workgroups find room in the registers. */
+  /** True where b and d are kept in workgroup memory, so that the registers suffice for two workgroups. */
   readonly parked: boolean;
-  /** See `KernelDefinition`. */
+  /** The hint of resident workgroups; see `KernelDefinition`. */
   readonly residentGroups?: number;
 }
 
@@ -35,18 +41,18 @@ interface RegisterHybridVariant extends RunShape {
 }
 
 /**
- * The register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in registers.
- * Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs make a
- * tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item substitutes
- * back.
+ * The kernel of the register hybrid: `lanes` items solve a system together, each holding a run of consecutive rows in
+ * registers. Every item eliminates its run down to its first and last unknown (`run.ts`), the last unknowns of all runs
+ * form a tridiagonal system of one row a lane, solved by parallel cyclic reduction (`lanes.ts`), and every item
+ * substitutes back.
  *
- * Contiguous systems are read and written in whole lines, one system a workgroup: as they lie, where runs of four words
- * begin at multiples of 16 bytes, else turned into runs through workgroup memory. Others are read as they are,
- * `systems` neighbours a workgroup.
+ * Contiguous systems are read and written in whole lines, one system a workgroup: directly, where runs of four words
+ * begin at multiples of 16 bytes, otherwise transposed in workgroup memory. Other systems are read directly, `systems`
+ * neighbours a workgroup.
  *
- * Cost a row: 16 flops; 4 words read and 1 written, nothing else; a lane: 70 flops and 33 shuffles. Stable where
- * Thomas' algorithm is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block
- * tridiagonal solvers (ACM TOMS 42:4, 2016).
+ * Cost a row: 16 flops; 4 words read and 1 written; a lane: 70 flops and 33 shuffles. Stable where Thomas' algorithm
+ * is. Source: E. László, M. Giles & J. Appleyard, Manycore algorithms for batch scalar and block tridiagonal solvers
+ * (ACM TOMS 42:4, 2016).
  */
 export const registerHybridKernel = remembered((variant: RegisterHybridVariant): Kernel => {
   const { lanes, rows: perItem, systems, shuffles, aligned, parked, residentGroups, layout, shared, chunked } = variant;
@@ -265,7 +271,10 @@ interface Wanted {
   readonly aligned: boolean;
 }
 
-/** The shares of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too long. */
+/**
+ * Returns the division of a workgroup for the systems of a problem, or each of its chunks; undefined where they are too
+ * long.
+ */
 export function runShape(device: Device, problem: Problem, chunks?: Chunks): RunShape | undefined {
   const { precision, batch, stride } = problem;
   const rows = chunks?.rows ?? problem.rows;
@@ -273,7 +282,7 @@ export function runShape(device: Device, problem: Problem, chunks?: Chunks): Run
   const aligned = problem.rows % 4 === 0 && rows % 4 === 0;
   const wanted = { rows, systems, contiguous: stride === 1, precision, aligned };
   const shapes = wanted.contiguous ? contiguousShapes(device, wanted) : stridedShapes(device, wanted);
-  return shapes.find((shape) => fits(device, shape, wanted));
+  return firstThatFits(device, shapes, (shape) => resourcesOf(shape, wanted));
 }
 
 function contiguousShapes({ backend, limits }: Device, { rows, aligned }: Wanted): RunShape[] {
@@ -302,11 +311,11 @@ function stridedShapes({ backend, limits }: Device, { rows, systems, precision }
   return backend === "cuda" && fills(16) ? [parked, ...others.slice(precision === "f32" ? 0 : 1)] : others;
 }
 
-function fits({ limits }: Device, { lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): boolean {
+function resourcesOf({ lanes, rows, systems, aligned, parked }: RunShape, wanted: Wanted): Resources {
   const items = lanes * systems;
   const staged = wanted.contiguous && !aligned ? tileWords(items, rows) : 0;
   const words = Math.max(7 * items, staged) + (parked ? 2 * rows * items : 0);
-  return items <= limits.maxGroupSize && words * bytesOf(wanted.precision) + 4 * systems <= limits.maxWorkgroupBytes;
+  return { items, workgroupBytes: words * bytesOf(wanted.precision) + 4 * systems };
 }
 
 /** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
@@ -331,7 +340,7 @@ export class RegisterHybrid implements Method {
     this.#systems = systems;
   }
 
-  /** @throws SpecError (more rows than a workgroup has room for) */
+  /** Creates the method. @throws SpecError (more rows than a workgroup has room for) */
   static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<RegisterHybrid> {
     const { precision, shared } = problem;
     const layout = layoutOf(problem);

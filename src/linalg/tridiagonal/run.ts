@@ -9,14 +9,14 @@ export const Run = record({ a: write(real), c: write(real), d: write(real), orig
 const FirstRow = record({ pivot: real, c: real, d: real });
 
 /**
- * Eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 … become
+ * Returns the function that eliminates within a run of `rows` ≥ 2 rows (László, Giles & Appleyard 2016). Rows 1 …
+ * become
  *
  *   xₖ + aₖ·x₀ + cₖ·xₖ₊₁ = dₖ,
  *
- * the last of them coupled to the next run; on the way row 0 is freed of all but the last row of its own run, and
- * becomes x₀ + a·(last of the run before) + c·(last of this run) = d, which is returned as a, c, d. `code` is that of
- * the run's first row, `first`, if a pivot is zero, or its inverse is (`gpu.reciprocal`); b and d lie `pitch` apart
- * from `origin` on. Cost a row: 12 flops, a division.
+ * the last of them coupled to the next run; row 0 becomes x₀ + a·(last of the previous run) + c·(last of this run) = d,
+ * which is returned as a, c, d. `code` is that of the run's first row, `first`, if a pivot or its inverse
+ * (`gpu.reciprocal`) is zero; b and d are `pitch` apart from `origin` on. Cost a row: 12 flops, a division.
  */
 export function eliminateRun(rows: number, pitch = 1) {
   return fn({
@@ -41,8 +41,9 @@ export function eliminateRun(rows: number, pitch = 1) {
 }
 
 /**
- * Eliminates row k ≥ 1 of a run, whose a, c, d are in place, after the one before; and what it leaves of row 0, whose
- * pivot, c and d are given. `d` of the row before comes and goes as a number, so that it is not read again.
+ * Returns the function that eliminates row k ≥ 1 of a run, whose a, c, d are in place, after the previous row, and
+ * updates row 0, whose pivot, c and d are passed. `d` of the previous row is passed as a number, so that it is not read
+ * again.
  */
 export function eliminateRow(rows: number, pitch = 1) {
   return fn({
@@ -72,7 +73,7 @@ export function eliminateRow(rows: number, pitch = 1) {
   });
 }
 
-/** Returns row 0 in the end: x₀ + a·(last of the run before) + c·(last of this run) = d. */
+/** Returns row 0 after elimination: x₀ + a·(last of the previous run) + c·(last of this run) = d. */
 export const freeFirstRow = fn({
   name: "freeFirstRow",
   params: [real, real, real, real],
@@ -82,7 +83,10 @@ export const freeFirstRow = fn({
   },
 });
 
-/** The unknowns of a run from its last, and from row 0 and the last of the run before: x in d. Cost a row: 4 flops. */
+/**
+ * Returns the function for the unknowns of a run from its last one, from row 0 and from the last of the previous run: x
+ * in d. Cost a row: 4 flops.
+ */
 export function substituteRun(rows: number, pitch = 1) {
   return fn({
     name: "substituteRun",
@@ -101,10 +105,10 @@ export function substituteRun(rows: number, pitch = 1) {
 }
 
 /**
- * Turns rows strided over the items into runs, or back: an item's k-th value is row k·items + item on one side,
- * item·rows + k on the other. Through a workgroup array with a word of padding every `rows`, so that the items of a
- * subgroup touch as many banks. `rows` divides `items`. Cost: a word written and one read, each without a conflict; two
- * barriers.
+ * Returns the function that transposes rows strided over the items into runs, or back: an item's k-th value is row
+ * k·items + item on one side, item·rows + k on the other. It uses a workgroup array with a word of padding every
+ * `rows`, so that the items of a subgroup access different banks. `rows` divides `items`. Cost: a word written and one
+ * read, without bank conflicts; two barriers.
  */
 export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   return fn({
@@ -126,5 +130,5 @@ export function transposeRuns(items: number, rows: number, toRuns: boolean) {
   });
 }
 
-/** The number of words of the array for `transposeRuns`. */
+/** Returns the number of words of the array for `transposeRuns`. */
 export const tileWords = (items: number, rows: number): number => items * (rows + 1);

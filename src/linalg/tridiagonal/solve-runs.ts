@@ -6,11 +6,11 @@ import { CODE_OK } from "./status.ts";
 const RunValues = record({ first: real, second: real, third: real, fourth: real, fifth: real, sixth: real });
 
 /**
- * The last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` × `systems` items, item
- * lane·systems + own: an exchange in workgroup memory makes lanes of a system neighbours, parallel cyclic reduction
- * solves (`lanes.ts`), and another exchange brings x back, with that of the run before. What is given is the run's
- * first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row (`single`) give a, b, c, d and
- * two numbers without meaning. `scratch` has 7 words an item.
+ * Returns the function for the last unknowns of all runs of several systems, neighbours in a workgroup of `lanes` ×
+ * `systems` items, with item lane·systems + own: an exchange in workgroup memory makes lanes of a system neighbours,
+ * parallel cyclic reduction solves (`lanes.ts`), and another exchange returns x with that of the previous run. The
+ * inputs are the run's first row as `eliminateRun` leaves it, a, c, d, and its last, a, c, d; runs of one row
+ * (`single`) pass a, b, c, d and two unused numbers. `scratch` has 7 words an item.
  */
 export function solveRuns(lanes: number, systems: number, single: boolean, shuffles: boolean) {
   const items = lanes * systems;

@@ -10,12 +10,12 @@ import type { TridiagonalSpec } from "./spec.ts";
 import { type Failure, failuresIn } from "./status.ts";
 
 /**
- * The matrices: three buffers with the elements that the specification says, or of `rows` with one matrix for all. They
- * are only read.
+ * The matrices of a batch, which are only read: three buffers with the elements that the specification says, or of
+ * `rows` elements with one matrix for all.
  */
 export type TridiagonalMatrix = Matrix;
 
-/** Matrices, and the right-hand sides that the solutions replace. */
+/** The matrices of a batch, and the right-hand sides that the solutions replace. */
 export interface TridiagonalSystem extends Matrix {
   readonly rhs: DeviceBuffer;
 }
@@ -31,7 +31,7 @@ interface Parts {
 }
 
 /**
- * Solves batches of independent tridiagonal systems on a device:
+ * A solver of batches of independent tridiagonal systems on a device:
  *
  *   lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i],   i = 0 … rows−1, for each of `batch` systems,
  *
@@ -63,11 +63,11 @@ interface Parts {
 export class TridiagonalSolver implements Disposable {
   readonly device: Device;
   readonly spec: TridiagonalSpec;
-  /** The algorithm in use; for "auto" the one that was chosen. */
+  /** The algorithm in use; for "auto" the chosen one. */
   readonly algorithm: Chosen;
   /**
-   * One word per system, written by each solve: 0, row + 1 of a zero pivot, −1 not finite, −2 singular (periodic).
-   * Lent.
+   * The status of each system in one word, written by each solve: 0, row + 1 of a zero pivot, −1 not finite, −2
+   * singular (periodic). The buffer is lent.
    */
   readonly status: DeviceBuffer<"i32">;
   readonly #parts: Parts;
@@ -83,9 +83,9 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Compiles kernels and takes a workspace. The spec's precision is kept: f64 on a device that only emulates it is
-   * f32x2 there.
-   * @throws SpecError (more rows than the algorithm has room for on this device) | PrecisionError | OutOfMemoryError
+   * Compiles kernels and allocates a workspace. The spec's precision is kept: f64 on a device that only emulates it is
+   * f32x2. @throws SpecError (more rows than the algorithm has room for on this device) | PrecisionError |
+   * OutOfMemoryError
    */
   static async create(device: Device, spec: TridiagonalSpec): Promise<TridiagonalSolver> {
     const { rows, batch, stride, matrices } = spec;
@@ -117,9 +117,9 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the factorisation of the matrices, for `solve`: with partial pivoting if that is the spec's algorithm
-   * (LAPACK's dgttrf), by Thomas' elimination otherwise. The matrices are copied: their buffers may be reused.
-   * @throws SpecError (the spec has no `factors`) | ShapeError | DisposedError
+   * Records the factorisation of the matrices for `solve`: with partial pivoting if that is the spec's algorithm
+   * (LAPACK's dgttrf), otherwise by Thomas' elimination. The matrices are copied: their buffers may be reused. @throws
+   * SpecError (the spec has no `factors`) | ShapeError | DisposedError
    */
   factor(matrix: TridiagonalMatrix): void {
     this.#check(matrix);
@@ -137,8 +137,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Records the solution for the matrices that were factored last; `rhs` becomes x.
-   * @throws SpecError (nothing has been factored) | ShapeError | DisposedError
+   * Records the solution for the last factored matrices; `rhs` becomes x. @throws SpecError (nothing has been factored)
+   * | ShapeError | DisposedError
    */
   solve({ rhs }: { readonly rhs: DeviceBuffer }): void {
     this.#check({ rhs });
@@ -150,8 +150,8 @@ export class TridiagonalSolver implements Disposable {
   }
 
   /**
-   * Waits, and says which systems the last solution failed for; none, as a rule.
-   * @throws DisposedError | DeviceLostError
+   * Waits and returns the systems for which the last solution failed; usually none. @throws DisposedError |
+   * DeviceLostError
    */
   async failures(): Promise<Failure[]> {
     this.#check({});

@@ -23,8 +23,9 @@ const LAYOUTS = ["contiguous", "interleaved"] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
 
 /**
- * The placement of systems. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch + s]`. Or
- * along `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the other axes.
+ * The placement of systems in memory. Contiguous: element i of system s at `[s·rows + i]`. Interleaved: at `[i·batch +
+ * s]`. Otherwise along `axis` of an array of this `shape`, in C order; systems are then numbered in C order of the
+ * other axes.
  */
 export type Placement =
   | { readonly rows: number; readonly batch: number; readonly layout?: (typeof LAYOUTS)[number] }
@@ -36,27 +37,30 @@ export interface TridiagonalOptions {
   /** The algorithm, "auto" by default. */
   readonly algorithm?: Algorithm;
   /**
-   * The matrices of a batch. "each" (the default): every right-hand side has its own matrix, in the same places. "one":
+   * The matrices of a batch. "each" (the default): every right-hand side has its own matrix, placed likewise. "one":
    * all share one, given as three arrays of `rows` elements.
    */
   readonly matrices?: "each" | "one";
   /**
-   * True where lower[0] couples the first row to the last unknown, and upper[rows − 1] the last row to the first; false
-   * by default.
+   * True for periodic systems, where lower[0] couples the first row to the last unknown, and upper[rows − 1] the last
+   * row to the first; false by default.
    */
   readonly periodic?: boolean;
-  /** Makes `factor` and `solve` available. They take memory: 3 words per row (5 for `pivoting`). False by default. */
+  /**
+   * True to make `factor` and `solve` available, which takes memory: 3 words per row (5 for `pivoting`). False by
+   * default.
+   */
   readonly factors?: boolean;
 }
 
-/** A checked description of a batch of systems: frozen, serialisable, without a device. */
+/** A checked specification of a batch of systems: frozen, serialisable, without a device. */
 export interface TridiagonalSpec extends Required<TridiagonalOptions> {
   readonly kind: "tridiagonal";
   readonly rows: number;
   readonly batch: number;
   /**
-   * The number of elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride: every
-   * placement is that.
+   * The number of elements from a row to the next. System s begins at ⌊s/stride⌋·rows·stride + s mod stride, for every
+   * placement.
    */
   readonly stride: number;
 }
@@ -69,7 +73,7 @@ const MAX_ELEMENTS = 2 ** 31 - 1;
  *
  *   lower[i]·x[i−1] + diagonal[i]·x[i] + upper[i]·x[i+1] = rhs[i],   i = 0 … rows−1
  *
- * @param options the placement, the precision, and what differs from the defaults.
+ * @param options the placement, the precision, and values that differ from the defaults.
  * @returns a frozen, serialisable specification without a device.
  * @throws SpecError naming the field, what was got, and what was expected.
  * @example

@@ -11,25 +11,28 @@ export type SystemStatus =
   /** A periodic matrix that is singular to working precision. */
   | { readonly kind: "singular" };
 
-/** A system without a solution, by its number in the batch. */
+/** The number of a system without a solution in its batch, with its status. */
 export interface Failure {
   readonly system: number;
   readonly status: Exclude<SystemStatus, { readonly kind: "ok" }>;
 }
 
 /**
- * The status words on the device, one a system: 0 is ok, k + 1 a zero pivot at row k (as LAPACK's `info`), and these
- * two.
+ * The status word of a system whose solution is not finite. Other words: 0 is ok, k + 1 a zero pivot at row k (as
+ * LAPACK's `info`).
  */
 export const NOT_FINITE = -1;
+/** The status word of a singular periodic system. */
 export const SINGULAR = -2;
 
+/** Returns the status of a word. */
 export function statusOf(word: number): SystemStatus {
   if (word === 0) return { kind: "ok" };
   if (word === NOT_FINITE) return { kind: "not-finite" };
   return word === SINGULAR ? { kind: "singular" } : { kind: "zero-pivot", row: word - 1 };
 }
 
+/** Returns the failures among the words of a batch. */
 export function failuresIn(words: Int32Array): Failure[] {
   const failures: Failure[] = [];
   words.forEach((word, system) => {
@@ -53,8 +56,9 @@ export function describeStatus(status: SystemStatus): string {
 }
 
 /**
- * Codes of a system's status. In kernels a code is the smaller the more it says: a row with a zero pivot, not finite,
- * or nothing.
+ * The code in kernels of a system whose solution is not finite. The smallest code of a system's rows is its status: the
+ * row of a zero pivot, this, or ok.
  */
 export const CODE_NOT_FINITE = 0x7ffffffe;
+/** The code in kernels of a solved system. */
 export const CODE_OK = 0x7fffffff;

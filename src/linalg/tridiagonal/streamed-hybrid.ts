@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, fits } from "../../device/index.ts";
 import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { bytesOf, type Method, type Problem, type System } from "./method.ts";
@@ -7,20 +7,20 @@ import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
-/** The division of a workgroup among systems that are streamed. */
+/** The division of a workgroup among streamed systems. */
 export interface StreamShape {
   /** The number of systems of a tile, neighbours in memory: a line of the caches. */
   readonly systems: number;
-  /** The number of items of one system, a power of two, and rows of one item. */
+  /** The number of items of one system, a power of two. */
   readonly lanes: number;
   readonly rows: number;
-  /** The number of words that are fetched at once. */
+  /** The number of words of a fetch. */
   readonly words: number;
   /**
-   * The number of rows of every run that workgroup memory has places for; divides `rows`, so that places are constants.
+   * The number of rows of every run that workgroup memory holds; it divides `rows`, so that positions are constants.
    */
   readonly depth: number;
-  /** The number of rows of every run that are on their way, fewer than `depth`. */
+  /** The number of rows of every run in flight, fewer than `depth`. */
   readonly ahead: number;
   readonly shuffles: boolean;
 }
@@ -77,13 +77,13 @@ function fetchRow({ systems, lanes, rows, words, whole }: StreamedHybridVariant)
 }
 
 /**
- * The register hybrid for systems side by side, with memory busy all the time: a workgroup goes from tile to tile of
- * `systems` neighbours; rows come through a ring in workgroup memory (`gpu.fetch`), and the first of the next tile are
- * on their way while the last of this one are eliminated, its runs meet (`solve-runs.ts`) and are substituted. A run is
+ * The kernel of the register hybrid for interleaved systems that keeps memory busy: a workgroup goes from tile to tile
+ * of `systems` neighbours; rows arrive through a ring in workgroup memory (`gpu.fetch`), and the first rows of the next
+ * tile are in flight while the last of this one are eliminated, joined (`solve-runs.ts`) and substituted. A run is
  * eliminated row by row as it arrives, so that registers hold a, c and d alone.
  *
  * The k-th row of the ring is row k of each run: `words` words a fetch, every item a part of one of the four arrays.
- * Cost a row: 16 flops, 5 words, and those of an exchange a run. Any `stride` that `words` divides.
+ * Cost a row: 16 flops and 5 words; an exchange a run. `words` must divide `stride`.
  */
 export const streamedHybridKernel = remembered((variant: StreamedHybridVariant): Kernel => {
   const { systems, lanes, rows, depth, ahead, shuffles, whole } = variant;
@@ -222,10 +222,7 @@ const SHARED_OUT = {
 const LINE = 128;
 const WIDEST = 16;
 
-/**
- * The shares of a workgroup for systems side by side that are streamed; undefined where they are better solved
- * otherwise.
- */
+/** Returns the division of a workgroup for streamed interleaved systems; undefined where another method is better. */
 export function streamShape(device: Device, problem: Problem): StreamShape | undefined {
   const { rows, batch, stride, shared, precision } = problem;
   const { limits } = device;
@@ -238,8 +235,8 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   const enough = batch >= 2 * systems * (limits.multiprocessors ?? Infinity);
   if (perItem === undefined || 2 * rows <= sizes[0] * lanes || !enough) return undefined;
   if (stride % words !== 0 || stride < 4 * systems) return undefined;
-  const memory = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
-  if (systems * lanes > limits.maxGroupSize || memory > limits.maxWorkgroupBytes) return undefined;
+  const workgroupBytes = (4 * depth + 7) * systems * lanes * bytes + 4 * systems;
+  if (!fits(device, { items: systems * lanes, workgroupBytes })) return undefined;
   return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 

@@ -23,8 +23,7 @@ interface ThomasPlan {
 }
 
 /**
- * Thomas' algorithm on a CPU, in the order that its caches like: by tiles of contiguous systems, by strips of
- * interleaved ones.
+ * Thomas' algorithm on a CPU in a cache-friendly order: by tiles of contiguous systems, by strips of interleaved ones.
  */
 export class CpuThomas implements Method {
   readonly #compiled: CompiledKernel;
@@ -40,8 +39,8 @@ export class CpuThomas implements Method {
   }
 
   /**
-   * Creates the method; undefined where `Thomas` solves the problem: other devices, one matrix for all, other
-   * placements, batches of too few strips to occupy every core.
+   * Creates the method; undefined where `Thomas` solves the problem: on other devices, for one matrix for all, other
+   * placements, or batches of too few strips to occupy every core.
    */
   static create(device: Device, problem: Problem): Promise<CpuThomas> | undefined {
     if (device.backend !== "cpu" || problem.shared) return undefined;

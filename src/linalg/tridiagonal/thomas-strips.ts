@@ -17,13 +17,13 @@ interface StripsVariant {
 const AHEAD = 8;
 
 /**
- * `thomasKernel` for interleaved systems on a CPU. From row to row there are `batch` words, another page as a rule: so
- * 64 neighbours go through the rows together, and one look-up of a page serves eight lines of the cache instead of one.
- * Before a few rows are eliminated, a word of each of their lines is read and forgotten: then all those lines are on
- * their way at once, where elimination waits for one row after another.
+ * The kernel of `thomasKernel` for interleaved systems on a CPU. Rows are `batch` words apart, usually on different
+ * pages, so 64 neighbours go through the rows together, and one page look-up serves eight lines of the cache instead of
+ * one. Before a few rows are eliminated, a word of each of their lines is read and discarded: all those lines are then
+ * in flight at once.
  *
- * Cost a row as of `thomasKernel`, but d′ stays in the place of the right-hand side. The same operations in the same
- * order: the same bits.
+ * Cost a row as `thomasKernel`, but d′ overwrites the right-hand side. The same operations in the same order give the
+ * same bits.
  */
 export const thomasStripsKernel = remembered(({ strip, line, capacity }: StripsVariant): Kernel =>
   kernel({

@@ -22,11 +22,11 @@ interface TilesVariant {
 const SHORT = 128;
 
 /**
- * `thomasKernel` for contiguous systems on a CPU: rows are read and written a tile at a time, so that the emitter takes
- * a vector of each system and turns tiles of lanes × lanes words (kernel/emit/wasm/blocks.ts), where word by word every
- * load would be of one lane.
+ * The kernel of `thomasKernel` for contiguous systems on a CPU: rows are read and written a tile at a time, so that the
+ * emitter loads a vector of each system and transposes tiles of lanes × lanes words (kernel/emit/wasm/blocks.ts),
+ * instead of loading word by word.
  *
- * Cost a row as there. The same operations in the same order: the same bits.
+ * Cost a row as `thomasKernel`. The same operations in the same order give the same bits.
  */
 export const thomasTilesKernel = remembered(({ together, line, tile, capacity }: TilesVariant): Kernel =>
   kernel({

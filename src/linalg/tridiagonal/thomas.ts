@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, firstThatFits } from "../../device/index.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { bytesOf, type Chunks, elementOf, type Method, type Problem, type System } from "./method.ts";
@@ -15,7 +15,7 @@ interface ThomasVariant {
 }
 
 /**
- * Thomas' algorithm, one system (or chunk of one) a work item:
+ * The kernel of Thomas' algorithm, one system (or chunk of one) a work item:
  *
  *   c′ᵢ = cᵢ/(bᵢ − aᵢc′ᵢ₋₁),   d′ᵢ = (dᵢ − aᵢd′ᵢ₋₁)/(bᵢ − aᵢc′ᵢ₋₁),   xᵢ = d′ᵢ − c′ᵢxᵢ₊₁.
  *
@@ -127,15 +127,16 @@ const CAPACITIES = [64, 256, 512, 1024];
 /** The bytes of private memory that an item may take: beyond that caches lose it, and a workspace is as good. */
 const MAX_PRIVATE_BYTES = 16_384;
 
-export function privateCapacity(rows: number, arrays: number, { limits }: Device, problem: Problem): number {
-  const bytes = Math.min(limits.maxPrivateBytes, MAX_PRIVATE_BYTES);
-  const fits = (size: number): boolean => size >= rows && size * arrays * bytesOf(problem.precision) <= bytes;
-  return CAPACITIES.find(fits) ?? 0;
+/** Returns the capacity of private arrays for a problem's rows; 0 where they have no room. */
+export function privateCapacity(rows: number, arrays: number, device: Device, problem: Problem): number {
+  const bytes = arrays * bytesOf(problem.precision);
+  const enough = CAPACITIES.filter((size) => size >= rows && size * bytes <= MAX_PRIVATE_BYTES);
+  return firstThatFits(device, enough, (size) => ({ privateBytes: size * bytes })) ?? 0;
 }
 
 /**
- * The number of vectors side by side. Contiguous systems are streams of their own, four each: a CPU's cache follows
- * those of two vectors, not of four.
+ * Returns the number of SIMD vectors side by side. Contiguous systems are separate streams, four each, and a CPU's
+ * cache follows those of two vectors, not of four.
  */
 export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};

@@ -1,9 +1,9 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 
 /**
- * Asks for the line of the cache that holds a word, and does nothing with it: WebAssembly has no prefetch, but a load
- * that may trap is made, whatever becomes of it. Many such loads, one after another, are on their way together, where
- * elimination would wait for one row before it asks for the next.
+ * Prefetches the line of the cache that holds a word: WebAssembly has no prefetch, but executes a load that may trap
+ * even if its result is unused. Several such loads are in flight together, where elimination would wait for each row in
+ * turn.
  */
 export const touch = fn({
   name: "touch",

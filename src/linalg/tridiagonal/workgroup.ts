@@ -1,4 +1,4 @@
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, firstThatFits } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
@@ -8,6 +8,7 @@ import { reduceParallel } from "./pcr.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 
+/** The algorithms in workgroup memory. */
 export type WorkgroupAlgorithm = "cr" | "pcr" | "cr-pcr";
 
 interface WorkgroupVariant {
@@ -20,9 +21,9 @@ interface WorkgroupVariant {
 }
 
 /**
- * The kernel of cyclic reduction, parallel cyclic reduction, or the one until a row an item is left and then the other
- * (Zhang, Cohen & Owens 2010): a system a workgroup, in workgroup memory from the first word read to the last word
- * written.
+ * The kernel of cyclic reduction, parallel cyclic reduction, or the former until one row an item is left and then the
+ * latter (Zhang, Cohen & Owens 2010): one system a workgroup, in workgroup memory from the first word read to the last
+ * word written.
  *
  * Cost a row: 4 words read and 1 written; `cr.ts` and `pcr.ts` have the flops. Contiguous systems are read and written
  * in whole lines.
@@ -105,20 +106,27 @@ export const workgroupKernel = remembered(
     }),
 );
 
-/** The rows that a workgroup has room for: four words each, a few bytes aside. Sizes are few, so that kernels are. */
+/**
+ * Returns the number of rows that a workgroup has room for, four words each; few sizes are used, so that few kernels
+ * are compiled.
+ */
 export function workgroupShape(
-  { limits }: Device,
-  problem: Pick<Problem, "rows" | "precision">,
+  device: Device,
+  { rows, precision }: Pick<Problem, "rows" | "precision">,
 ): { readonly groupSize: number; readonly perItem: number } | undefined {
-  const widest = Math.min(limits.maxGroupSize, 256);
-  const room = (limits.maxWorkgroupBytes - 64) / (4 * bytesOf(problem.precision));
-  for (let groupSize = 32; groupSize <= widest; groupSize *= 2)
-    if (groupSize >= problem.rows) return groupSize <= room ? { groupSize, perItem: 1 } : undefined;
-  for (const perItem of [2, 3, 4, 6, 7, 8])
-    if (perItem * widest >= problem.rows) return perItem * widest <= room ? { groupSize: widest, perItem } : undefined;
-  return undefined;
+  const widest = Math.min(device.limits.maxGroupSize, 256);
+  const shapes = [
+    ...[32, 64, 128, 256].map((groupSize) => ({ groupSize, perItem: 1 })),
+    ...[2, 3, 4, 6, 7, 8].map((perItem) => ({ groupSize: widest, perItem })),
+  ];
+  const enough = shapes.filter(({ groupSize, perItem }) => groupSize * perItem >= rows);
+  return firstThatFits(device, enough, ({ groupSize, perItem }) => ({
+    items: groupSize,
+    workgroupBytes: 4 * groupSize * perItem * bytesOf(precision) + 64,
+  }));
 }
 
+/** The algorithms in workgroup memory for a problem. */
 export class Workgroup implements Method {
   readonly #device: Device;
   readonly #compiled: CompiledKernel;
@@ -130,7 +138,7 @@ export class Workgroup implements Method {
     this.#problem = problem;
   }
 
-  /** @throws SpecError (more rows than a workgroup has room for) */
+  /** Creates the method. @throws SpecError (more rows than a workgroup has room for) */
   static async create(device: Device, problem: Problem, algorithm: WorkgroupAlgorithm): Promise<Workgroup> {
     const shape = workgroupShape(device, problem);
     if (shape === undefined)

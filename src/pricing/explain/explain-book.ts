@@ -2,7 +2,7 @@ import { type AnyTrade, type Book, MS_PER_YEAR, type TradeResult } from "../../b
 import { type Device, withDevice } from "../../device/index.ts";
 import { BookError } from "../../errors.ts";
 import type { Greeks, BookProgress } from "../options.ts";
-import { priceTrades } from "../price-trades.ts";
+import { priceTrades } from "../price-book.ts";
 import { matchTrades } from "./match.ts";
 import { revaluation } from "./revaluation.ts";
 import { type Row, rowOf } from "./row.ts";

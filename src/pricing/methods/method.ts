@@ -23,7 +23,7 @@ export type Acceptance = number | string;
 
 /**
  * One numerical method of the book. It takes trades as columns and gives columns; the caller knows nothing else of it.
- * A method is a folder beside this file, and a line in `choose.ts`.
+ * A method is a folder beside this file, and a line in `batch.ts`.
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;

@@ -5,7 +5,6 @@ import { folderStore, openLocal } from "./folder.ts";
 import { openS3, s3Store } from "./s3.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-export { UNFINISHED } from "./folder.ts";
 export type { Store, StoredFile } from "./store.ts";
 
 export function isS3(url: string): boolean {

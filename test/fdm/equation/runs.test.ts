@@ -1,10 +1,10 @@
 /** How a solution goes on: in parts, with progress, until a signal ends it, and past loops that do not end. */
 import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
+import { Pace } from "../../../src/device/index.ts";
 import { SpecError } from "../../../src/errors.ts";
 import { BatchSolver } from "../../../src/fdm/execute/equation-batch.ts";
 import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
-import { Pace } from "../../../src/fdm/execute/pace.ts";
 import { type EquationProblem, solve } from "../../../src/fdm/index.ts";
 import { problems } from "./device-cases.ts";
 import { type AnyProblem, axis, blackScholes, call, solveOne, worst } from "./support.ts";

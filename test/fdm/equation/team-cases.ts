@@ -1,8 +1,7 @@
 /** Equations by teams of work items against the same by one item an instance: values, exercise boundaries, status. */
-import type { Device } from "../../../src/device/index.ts";
+import { type Device, Pace } from "../../../src/device/index.ts";
 import { BatchSolver, type Solved } from "../../../src/fdm/execute/equation-batch.ts";
 import type { EquationSplit } from "../../../src/fdm/execute/equation-split.ts";
-import { Pace } from "../../../src/fdm/execute/pace.ts";
 import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";
 import type { Precision } from "../../../src/kernel/index.ts";
 import { problems as deviceProblems, put } from "./device-cases.ts";

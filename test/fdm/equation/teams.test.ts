@@ -1,9 +1,8 @@
 /** Equations by teams of work items are the same elimination as by one item an instance: they agree to rounding. */
 import { afterAll, describe, expect, it, test } from "vitest";
 import { createCpuDevice } from "../../../src/device/cpu/index.ts";
-import type { Device } from "../../../src/device/index.ts";
+import { type Device, Pace } from "../../../src/device/index.ts";
 import { executorFor } from "../../../src/fdm/execute/equation-split.ts";
-import { Pace } from "../../../src/fdm/execute/pace.ts";
 import { solve } from "../../../src/fdm/index.ts";
 import { FAULT, STATUS } from "../../../src/fdm/operator/status.ts";
 import { oneAxisModelOf } from "../../../src/fdm/problem/full-grid.ts";

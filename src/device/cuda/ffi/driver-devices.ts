@@ -1,6 +1,7 @@
 /** cuda.h: initialisation, version, device management, context management. */
 import type { Table } from "./signatures.ts";
 
+/** The signatures of the driver's functions for devices. */
 export const driverDevices = {
   cuInit: ["u32"], // flags
   cuDriverGetVersion: ["u64"], // int *version
@@ -17,6 +18,7 @@ export const driverDevices = {
   cuCtxPopCurrent_v2: ["u64"], // CUcontext *popped
 } as const satisfies Table;
 
+/** The device attributes that are queried, by their numbers in cuda.h. */
 export const deviceAttribute = {
   maxThreadsPerBlock: 1,
   maxGridX: 5,

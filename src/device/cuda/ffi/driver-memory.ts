@@ -1,6 +1,7 @@
 /** cuda.h: memory management. */
 import type { Table } from "./signatures.ts";
 
+/** The signatures of the driver's functions for memory. */
 export const driverMemory = {
   cuMemGetInfo_v2: ["u64", "u64"], // size_t *free, size_t *total
   cuMemAlloc_v2: ["u64", "u64"], // CUdeviceptr *address, size_t bytes

@@ -1,6 +1,7 @@
 /** cuda.h: module management, execution control. */
 import type { Table } from "./signatures.ts";
 
+/** The signatures of the driver's functions for modules. */
 export const driverModules = {
   cuModuleLoadData: ["u64", "data"], // CUmodule *module, const void *image
   cuModuleUnload: ["u64"], // CUmodule
@@ -11,6 +12,7 @@ export const driverModules = {
   cuLaunchKernel: ["u64", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "u64", "u64", "u64"],
 } as const satisfies Table;
 
+/** The function attributes that are queried or set, by their numbers in cuda.h. */
 export const functionAttribute = {
   maxThreadsPerBlock: 0,
   maxDynamicSharedBytes: 8,

@@ -1,6 +1,7 @@
 /** cuda.h: stream management, event management, graph management. */
 import type { Table } from "./signatures.ts";
 
+/** The signatures of the driver's functions for streams, events and graphs. */
 export const driverStreams = {
   cuStreamCreate: ["u64", "u32"], // CUstream *stream, flags
   cuStreamDestroy_v2: ["u64"],
@@ -18,11 +19,13 @@ export const driverStreams = {
   cuGraphDestroy: ["u64"],
 } as const satisfies Table;
 
-/** Does not wait for the default stream, which nobody here uses but another library in the process might. */
+/** The flag of a stream that does not wait for the default stream, which another library in the process might use. */
 export const STREAM_NON_BLOCKING = 1;
 
+/** The flag of an event that records its time. */
 export const EVENT_TIMING = 0;
+/** The flag of an event without a time. */
 export const EVENT_DISABLE_TIMING = 2;
 
-/** Lets this and other threads allocate meanwhile: nothing captured depends on it. */
+/** The capture mode that lets this and other threads allocate meanwhile; nothing captured depends on it. */
 export const CAPTURE_RELAXED = 2;

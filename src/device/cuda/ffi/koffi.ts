@@ -4,16 +4,19 @@
 import { DeviceUnavailableError } from "../../../errors.ts";
 import { nodeModule } from "../../node.ts";
 
+/** A function of a foreign library, called through koffi. */
 export interface ForeignFunction {
   (...args: readonly unknown[]): number;
-  /** The same call on a thread of the pool; the last argument is the callback. */
+  /** Makes the same call on a thread of the pool; the last argument is the callback. */
   async(...args: readonly unknown[]): void;
 }
 
+/** A shared library loaded by koffi. */
 export interface ForeignLibrary {
   func(name: string, result: string, args: readonly string[]): ForeignFunction;
 }
 
+/** The functions of the package koffi that are used. */
 export interface Koffi {
   readonly version: string;
   load(path: string): ForeignLibrary;
@@ -30,7 +33,7 @@ const KOFFI_REMEDY = "npm install koffi";
  */
 const STACK_BYTES = 2 ** 23;
 
-/** Loads koffi with the stack that calls need. @throws DeviceUnavailableError, in a browser too */
+/** Loads koffi, with a stack of the size that calls need. @throws DeviceUnavailableError, also in a browser */
 export async function loadKoffi(): Promise<Koffi> {
   nodeModule("node:fs"); // in a browser it would be koffi that is missed
   let koffi: Koffi;
@@ -58,11 +61,12 @@ export async function loadKoffi(): Promise<Koffi> {
 }
 
 /**
- * The address of host memory. An ArrayBuffer's contents never move, so the number holds as long as the buffer is kept.
+ * Returns the address of host memory. The contents of an ArrayBuffer never move, so that it is valid as long as the
+ * buffer is kept.
  */
 export const addressOf = (koffi: Koffi, memory: ArrayBuffer): number => Number(koffi.address(memory));
 
-/** Returns JavaScript's view of `bytes` bytes at an address that something else owns. */
+/** Returns a view of `bytes` bytes at an address that is owned elsewhere. */
 export function memoryAt(koffi: Koffi, address: number, bytes: number): ArrayBuffer {
   const cell = BigUint64Array.of(BigInt(address));
   return koffi.view(koffi.decode(cell, "void *"), bytes);

@@ -1,6 +1,7 @@
 /** nvrtc.h */
 import type { Table } from "./signatures.ts";
 
+/** The signatures of NVRTC's functions. */
 export const nvrtcFunctions = {
   nvrtcVersion: ["u64", "u64"], // int *major, int *minor
   nvrtcGetNumSupportedArchs: ["u64"], // int *count
@@ -17,7 +18,9 @@ export const nvrtcFunctions = {
   nvrtcDestroyProgram: ["u64"], // nvrtcProgram *program
 } as const satisfies Table;
 
+/** The status of a successful NVRTC call. */
 export const NVRTC_SUCCESS = 0;
+/** The status of a failed compilation. */
 export const NVRTC_ERROR_COMPILATION = 6;
 
 const names = [
@@ -35,4 +38,5 @@ const names = [
   "ERROR_INTERNAL_ERROR",
 ];
 
+/** Returns the name of an NVRTC status. */
 export const nvrtcResultName = (status: number): string => `NVRTC_${names[status] ?? `status ${status}`}`;

@@ -1,8 +1,11 @@
-/** The success of a call, of CUresult in cuda.h. */
+/** The status of a successful call; CUresult in cuda.h. */
 
 export const CUDA_SUCCESS = 0;
+/** The status of a call with an invalid argument. */
 export const CUDA_ERROR_INVALID_VALUE = 1;
+/** The status of a failed allocation. */
 export const CUDA_ERROR_OUT_OF_MEMORY = 2;
+/** The status of an event that is not complete yet. */
 export const CUDA_ERROR_NOT_READY = 600;
 
 /** The results by number: the name without CUDA_ERROR_, and what it means to whoever meets it. */

@@ -22,22 +22,25 @@ interface ArgumentTypes {
 
 type Signature = readonly (keyof ArgumentTypes)[];
 
+/** The signatures of a library's functions by name. */
 export type Table = Readonly<Record<string, Signature>>;
 
 type ArgumentsOf<S extends Signature> = { readonly [K in keyof S]: ArgumentTypes[S[K]] };
 
+/** A bound function of a library. */
 export interface Call<S extends Signature> {
   (...args: ArgumentsOf<S>): number;
   async(...args: [...ArgumentsOf<S>, (error: Error | null, status: number) => void]): void;
-  /** Set where the library has no such function; calling it throws. */
+  /** True where the library lacks the function; calling it throws. */
   readonly absent?: true;
 }
 
+/** The bound functions of a table of signatures. */
 export type Calls<T extends Table> = { readonly [N in keyof T]: Call<T[N]> };
 
 const KOFFI_TYPES = { u64: "uint64", u32: "uint32", i32: "int", text: "str", data: "void *" } as const;
 
-/** Looks a table's functions up. One that the library has not got fails when it is called. */
+/** Binds the functions of a table. A missing function fails when it is called. */
 export function bind<T extends Table>(library: ForeignLibrary, what: string, table: T): Calls<T> {
   const entries = Object.entries(table).map(([name, args]) => {
     const types = args.map((type) => KOFFI_TYPES[type]);

@@ -6,7 +6,7 @@ import type { ForeignLibrary, Koffi } from "../ffi/koffi.ts";
 
 const directoryOf = (path: string): string | undefined => /^(.*[\\/])[^\\/]*$/.exec(path)?.[1];
 
-/** The builtins of NVRTC at `path`, to be kept as long as it is used. */
+/** Loads the builtins of NVRTC at `path`, to be kept as long as NVRTC is used. */
 export function loadBuiltins(
   koffi: Koffi,
   path: string,

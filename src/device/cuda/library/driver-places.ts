@@ -18,8 +18,8 @@ const UNIX_DIRECTORIES = [
 ];
 
 /**
- * Returns the paths to try, in order. The bare name comes first on Linux: the loader knows LD_LIBRARY_PATH and its own
- * cache, and failing costs it nothing. Files follow that exist.
+ * Returns the driver's paths to try, in order. On Linux the bare name comes first, which the loader finds through
+ * LD_LIBRARY_PATH and its cache at no cost; existing files follow.
  */
 export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): string[] {
   if (given !== undefined && given !== "") return [given];
@@ -35,8 +35,8 @@ export function driverPlaces(host: Host, given = host.environment["FEYNKAC_CUDA_
 const DEVICE_NODES = ["/dev/nvidiactl", "/dev/nvidia0", "/dev/dxg", "/dev/nvmap", "/dev/nvhost-gpu"];
 
 /**
- * Tells whether it is worth loading anything: there is a GPU's device node (NVIDIA's, WSL's, Jetson's), or a driver
- * given by name. Costs microseconds, where loading koffi takes some milliseconds.
+ * Tells whether the machine may have a usable GPU: a device node (NVIDIA's, WSL's, Jetson's), or a driver given by
+ * name. It costs microseconds, where loading koffi takes milliseconds.
  */
 export function mayHaveGpu(host: Host, given = host.environment["FEYNKAC_CUDA_DRIVER"]): boolean {
   if (given !== undefined && given !== "") return host.exists(given) || !/[\\/]/.test(given);
@@ -44,5 +44,5 @@ export function mayHaveGpu(host: Host, given = host.environment["FEYNKAC_CUDA_DR
   return host.platform === "linux" && DEVICE_NODES.some((path) => host.exists(path));
 }
 
-/** `mayHaveGpu` of this machine; false in a browser. */
+/** Tells whether this machine may have a usable GPU (`mayHaveGpu`); false in a browser. */
 export const cudaMayBeHere = (): boolean => inNode() && mayHaveGpu(thisHost());

@@ -8,6 +8,6 @@ const nvrtc: ToolkitLibrary = {
   pip: "cuda_nvrtc",
 };
 
-/** Returns the paths to try, in order: what was given and nothing else, or whatever the machine has. */
+/** Returns NVRTC's paths to try, in order: only the given one, or all found on the machine. */
 export const nvrtcPlaces = (host: Host, given = host.environment["FEYNKAC_NVRTC"]): string[] =>
   toolkitPlaces(host, nvrtc, given);

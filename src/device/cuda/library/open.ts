@@ -1,23 +1,25 @@
 /** Loads the first library of a list that can be loaded. */
 import type { ForeignLibrary, Koffi } from "../ffi/koffi.ts";
 
+/** A library opened from one of several paths. */
 export interface OpenedLibrary {
   readonly library: ForeignLibrary;
   readonly path: string;
 }
 
-/** The reason why a file that exists could not be loaded. */
+/** The reason why an existing file could not be loaded. */
 export interface Refusal {
   readonly path: string;
   readonly reason: string;
 }
 
+/** The result of trying paths: the opened library, or the reasons of refusal. */
 export interface Search {
   readonly opened: OpenedLibrary | undefined;
   readonly refusals: readonly Refusal[];
 }
 
-/** `accept` may turn down a library that loads, with a reason. */
+/** Opens the first library that loads and that `accept` does not reject with a reason. */
 export function openFirst(
   koffi: Koffi,
   paths: readonly string[],
@@ -39,5 +41,6 @@ export function openFirst(
   return { opened: undefined, refusals };
 }
 
+/** Lists refused files and the reasons. */
 export const listRefusals = (refusals: readonly Refusal[]): string =>
   refusals.map(({ path, reason }) => `\n  ${path}: ${reason}`).join("");

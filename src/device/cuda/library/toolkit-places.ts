@@ -4,16 +4,16 @@
  */
 import { distinct, type Host, newestFirst, pathOn } from "../../host.ts";
 
-/** A library of the toolkit. */
+/** A library of the CUDA toolkit and its file names. */
 export interface ToolkitLibrary {
-  /** The names on Linux, the newest first. */
+  /** The file names on Linux, newest first. */
   readonly names: readonly string[];
   readonly windowsName: RegExp;
-  /** Its folder in pip's packages for CUDA 12; those for CUDA 13 have one for all. */
+  /** The folder of the library in pip's packages for CUDA 12; those for CUDA 13 share one. */
   readonly pip: string;
 }
 
-/** Returns the paths to try, in order: what was given and nothing else, or whatever the machine has. */
+/** Returns a library's paths to try, in order: only the given one, or all found on the machine. */
 export function toolkitPlaces(host: Host, library: ToolkitLibrary, given: string | undefined): string[] {
   if (given !== undefined && given !== "") return [given];
   const { pip } = library;

@@ -9,6 +9,7 @@
 import { OutOfMemoryError } from "../../../errors.ts";
 import type { Session } from "../session.ts";
 
+/** A block of device memory. */
 export interface Block {
   readonly address: number;
   readonly bytes: number;
@@ -21,20 +22,22 @@ const PAGE = 2 ** 21;
 /** The multiple of what is wanted that a block may have at most: the driver takes tens of microseconds for another. */
 const ROOMY = 2;
 
+/** The settings of the allocator of device memory. */
 export interface BlockSettings {
-  /** The largest number of bytes that may lie idle. */
+  /** The maximum number of unused bytes to keep. */
   readonly maxIdle: number;
-  /** Exactly the size asked for, and freed at once: for tools that look for accesses out of bounds. */
+  /** True for allocations of the exact size that are freed at once, for tools that detect accesses out of bounds. */
   readonly exact: boolean;
 }
 
-/** Rounds a size up, so that blocks of about the same size can stand for each other. */
+/** Rounds a size up, so that blocks of about the same size are interchangeable. */
 export function blockBytes(bytes: number): number {
   if (bytes <= SMALLEST) return SMALLEST;
   const step = bytes > COARSE ? PAGE : Math.max(SMALLEST, 2 ** Math.floor(Math.log2(bytes)) / STEPS);
   return Math.ceil(bytes / step) * step;
 }
 
+/** The allocator of a CUDA device's memory. */
 export class Blocks {
   readonly #session: Session;
   readonly #maxIdle: number;
@@ -54,7 +57,7 @@ export class Blocks {
     return this.#idleBytes;
   }
 
-  /** @throws OutOfMemoryError */
+  /** Allocates a block of at least the given bytes. @throws OutOfMemoryError */
   allocate(wanted: number): Block {
     const bytes = this.#exact ? Math.max(1, wanted) : blockBytes(wanted);
     const block = this.#idleBlock(bytes);
@@ -71,7 +74,7 @@ export class Blocks {
     }
   }
 
-  /** Work recorded before may still use the block. */
+  /** Frees a block; work recorded before may still use it. */
   release(block: Block): void {
     if (block.bytes > this.#maxIdle) return this.#free(block);
     this.#shrinkTo(this.#maxIdle - block.bytes);

@@ -29,6 +29,7 @@ interface Download {
   prepared: number;
 }
 
+/** The copies from the device to the host in progress. */
 export class Downloads {
   readonly #session: Session;
   readonly #timeline: Timeline;
@@ -46,7 +47,7 @@ export class Downloads {
     this.#large = new PinnedPool(session, LARGE.bytes, LARGE.max);
   }
 
-  /** Fills `target`, which is not empty. Settles when it is full. */
+  /** Starts to fill `target`, which is not empty; the promise settles when it is full. */
   start(source: number, target: Uint8Array, sequence: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#unfinished = { source, target, sequence, resolve, reject, recorded: 0, arrived: 0, prepared: 0 };
@@ -59,14 +60,14 @@ export class Downloads {
     });
   }
 
-  /** Everything asked for so far is recorded. Blocks where that has to wait for pinned memory. */
+  /** Records everything requested so far; blocks where that has to wait for pinned memory. */
   settle(): void {
     while (this.#unfinished !== undefined) this.#timeline.waitForOldest();
   }
 
   /**
-   * Makes pages of memory that copies will arrive in, while the GPU has none ready: an operating system makes a page
-   * when it is written first, which takes longer than the copy.
+   * Touches the pages of target memory while the GPU has no data ready: an operating system allocates a page at its
+   * first write, which takes longer than the copy.
    */
   prepare(): void {
     const next = this.#open.find(({ target, prepared }) => prepared < target.length);

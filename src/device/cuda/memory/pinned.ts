@@ -3,19 +3,20 @@ import { OutOfMemoryError } from "../../../errors.ts";
 import { memoryAt } from "../ffi/koffi.ts";
 import type { Session } from "../session.ts";
 
+/** A piece of pinned host memory. */
 export interface Pinned {
   readonly address: number;
   readonly bytes: Uint8Array;
 }
 
-/** Allocates pinned memory, which goes with the context. @throws OutOfMemoryError */
+/** Allocates pinned memory, which is freed with the context. @throws OutOfMemoryError */
 export function allocatePinned(session: Session, bytes: number): Pinned {
   const { calls, driver } = session;
   const address = session.word("cuMemHostAlloc", (to) => calls.cuMemHostAlloc(to, bytes, 0));
   return { address, bytes: new Uint8Array(memoryAt(driver.koffi, address, bytes)) };
 }
 
-/** A pool of up to `most` pieces of one size, allocated as they are first needed. */
+/** A pool of up to `most` pieces of pinned memory of one size, allocated on demand. */
 export class PinnedPool {
   readonly pieceBytes: number;
   readonly #session: Session;
@@ -29,7 +30,7 @@ export class PinnedPool {
     this.#max = max;
   }
 
-  /** Takes pinned memory; undefined when all there can be is in use. @throws OutOfMemoryError (there is none at all) */
+  /** Takes a piece of pinned memory; undefined when all are in use. @throws OutOfMemoryError (none can be allocated) */
   take(): Pinned | undefined {
     return this.#idle.pop() ?? this.#make();
   }

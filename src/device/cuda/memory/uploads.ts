@@ -19,6 +19,7 @@ interface Page {
   event: number | undefined;
 }
 
+/** The copies from the host to the device. */
 export class Uploads {
   readonly #session: Session;
   readonly #events: Events;
@@ -31,7 +32,7 @@ export class Uploads {
     this.#events = new Events(session);
   }
 
-  /** @throws OutOfMemoryError (no pinned memory at all) */
+  /** Copies bytes to a device address through pinned memory. @throws OutOfMemoryError (no pinned memory) */
   copy(target: number, bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;) {
       const { address, bytes: page } = this.#room();

@@ -7,10 +7,7 @@ import type { Nvrtc } from "../nvrtc.ts";
 import { quoteLog } from "./quote.ts";
 import type { Target } from "./target.ts";
 
-/**
- * Compiles a module to an image by NVRTC.
- * @throws KernelError with NVRTC's messages and the generated lines they are about
- */
+/** Compiles a module by NVRTC. @throws KernelError with NVRTC's messages and the generated lines that they refer to */
 export async function compileImage(nvrtc: Nvrtc, module: CudaModule, target: Target): Promise<Uint8Array<ArrayBuffer>> {
   const { calls, koffi } = nvrtc;
   const { code, signature } = module;

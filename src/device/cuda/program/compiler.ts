@@ -6,18 +6,20 @@ import type { Nvrtc } from "../nvrtc.ts";
 import { compileImage } from "./compile.ts";
 import type { Target } from "./target.ts";
 
+/** The treatment of a·b + c by the CUDA compiler. */
 export type Contraction = NonNullable<CudaOptions["fma"]>;
 
-/** A program before the driver has it. */
+/** A compiled CUDA program before the driver loads it. */
 export interface CudaImage {
   readonly module: CudaModule;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** The compiler of a CUDA device's kernels. */
 export class Compiler {
   readonly nvrtc: Nvrtc;
   readonly target: Target;
-  /** All that an image depends on besides its kernel and this package. */
+  /** A text for everything besides kernel and package version that a compiled image depends on. */
   readonly version: string;
 
   constructor(nvrtc: Nvrtc, target: Target) {
@@ -26,7 +28,7 @@ export class Compiler {
     this.version = `NVRTC ${versionText(nvrtc.version)} ${target.kind} ${target.architecture}`;
   }
 
-  /** @throws KernelError */
+  /** Compiles a kernel to an image. @throws KernelError */
   async compile(ir: KernelIR, fma: Contraction): Promise<CudaImage> {
     const module = emitCuda(ir, { fma });
     return { module, bytes: await compileImage(this.nvrtc, module, this.target) };

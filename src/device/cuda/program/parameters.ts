@@ -9,9 +9,12 @@ import { addressOf, type Koffi } from "../ffi/koffi.ts";
 const WORD = 8;
 const HIGH = 2 ** 32;
 
-/** One block for all launches of a program: the driver copies the values before a launch returns. */
+/**
+ * The block of launch arguments, reused by all launches of a program: the driver copies the values before a launch
+ * returns.
+ */
 export class ParameterBlock {
-  /** The address of the pointers. */
+  /** The address of the array of pointers to arguments. */
   readonly address: number;
   readonly #parameters: readonly CudaParameter[];
   readonly #view: DataView;
@@ -25,7 +28,7 @@ export class ParameterBlock {
     for (let i = 0; i < count; i++) this.#setWord(i * WORD, this.address + (count + i) * WORD);
   }
 
-  /** @throws ShapeError */
+  /** Writes the arguments of a launch. @throws ShapeError */
   fill(signature: KernelSignature, args: LaunchArguments, buffers: readonly CudaBuffer[], count: number): void {
     const parameters = this.#parameters;
     let at = parameters.length * WORD;

@@ -12,15 +12,16 @@ import { ParameterBlock } from "./parameters.ts";
 /** Failures of loading that are the image's, not the device's: 2xx. */
 const isImageFailure = (status: number): boolean => status >= 200 && status < 300 && status !== 201;
 
+/** A program loaded by the CUDA driver. */
 export class Program {
   readonly session: Session;
   readonly signature: KernelSignature;
   readonly module: CudaModule;
-  /** The driver's handle of the module, unloaded when this is collected. */
+  /** The driver's handle of the module, unloaded when this object is garbage collected. */
   readonly loaded: number;
   readonly function: number;
   readonly parameters: ParameterBlock;
-  /** The number of the last launch of it. */
+  /** The number of the program's last launch. */
   lastLaunch = 0;
 
   constructor(session: Session, module: CudaModule, loaded: number, entry: number) {
@@ -33,7 +34,7 @@ export class Program {
   }
 }
 
-/** Loads the program of an image. @throws KernelError (the driver turns the image down) | OutOfMemoryError */
+/** Loads a compiled image. @throws KernelError (the driver rejects the image) | OutOfMemoryError */
 export function loadProgram(session: Session, module: CudaModule, image: Uint8Array): Program {
   session.enter();
   const { calls, driver } = session;
@@ -70,6 +71,7 @@ function allowSharedBytes({ calls }: Session, { function: entry, module }: Progr
   );
 }
 
+/** A kernel compiled for a CUDA device. */
 export class CudaKernel<P extends Params = Params> implements CompiledKernel<P> {
   readonly kernel: Kernel<P>;
   readonly precision: Precision;

@@ -17,9 +17,10 @@ import type { StoredPrograms } from "../../cache/stored.ts";
 import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
 import { loadProgram, type Program } from "./program.ts";
 
+/** A program with its origin: newly made or cached. */
 export interface Found {
   readonly program: Promise<Program>;
-  /** True where it is made for this very call. */
+  /** True where the program was made for this call. */
   readonly made: boolean;
 }
 
@@ -27,12 +28,13 @@ export interface Found {
 export interface ProgramsDevice {
   readonly name: string;
   readonly limits: DeviceLimits;
-  /** @throws DisposedError | DeviceLostError */
+  /** Checks that the device is usable. @throws DisposedError | DeviceLostError */
   assertUsable(): void;
-  /** Calls `give`, which gives something back, unless the device is gone. */
+  /** Calls `give`, which frees a resource, unless the device is gone. */
   cleanUp(give: () => void): void;
 }
 
+/** The cache of a CUDA device's programs. */
 export class Programs {
   readonly #session: Session;
   readonly #compiler: Compiler;

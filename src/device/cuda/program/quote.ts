@@ -3,8 +3,8 @@
 const MESSAGE = /^.*?\((\d+)\): ((?:catastrophic )?error\b.*)$/;
 
 /**
- * The generated line under each error, and the comment above it, which names the kernel's own. The log as it is where
- * no message has a line.
+ * Returns the log with the generated line under each error and the comment above it, which names the kernel's own line;
+ * unchanged where no message has a line.
  */
 export function quoteLog(code: string, log: string): string {
   const lines = code.split("\n");

@@ -4,15 +4,16 @@ import { versionText } from "../driver.ts";
 import type { CudaDeviceInfo } from "../list.ts";
 import type { Nvrtc } from "../nvrtc.ts";
 
+/** The architecture that kernels are compiled for. */
 export interface Target {
-  /** The architecture: "sm_90", machine code for the very GPU; "compute_90", PTX for the driver to compile. */
+  /** The architecture: "sm_90" for machine code of this GPU; "compute_90" for PTX, which the driver compiles. */
   readonly architecture: string;
   readonly kind: "cubin" | "ptx";
 }
 
 /**
- * The GPU's own architecture; where NVRTC is older than the GPU, the newest it knows, as PTX.
- * @throws DeviceUnavailableError (the GPU is older than anything this NVRTC compiles for)
+ * Returns the GPU's own architecture; where NVRTC is older than the GPU, the newest that it supports, as PTX. @throws
+ * DeviceUnavailableError (the GPU is older than anything that this NVRTC supports)
  */
 export function targetOf(
   { name, computeCapability }: Pick<CudaDeviceInfo, "name" | "computeCapability">,

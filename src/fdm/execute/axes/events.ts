@@ -50,7 +50,10 @@ const valueOnLine = fn({
   },
 });
 
-/** Applies a condition to u on its date, into z: a jump along an axis, exercise, a knock-out. */
+/**
+ * Returns the function that applies a condition to u on its date, into z: a jump along an axis, exercise, or a
+ * knock-out.
+ */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
@@ -120,7 +123,7 @@ export function applyCondition(variant: AxesVariant) {
   });
 }
 
-/** Sets u to what the condition has made of it. */
+/** Returns the function that copies the result of a condition into u. */
 export function settle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

@@ -14,8 +14,9 @@ const Weights = record({ next: real, before: real });
 const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
 
 /**
- * Reads a node and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and D₁D₀v for mixed derivatives.
- * On a CPU west and east are read again when they are needed (`besideOf`): vector registers are few.
+ * Returns the function that reads a node and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and
+ * D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`), because vector registers
+ * are few.
  */
 export function sliceOf(variant: AxesVariant) {
   const {
@@ -57,7 +58,7 @@ export function sliceOf(variant: AxesVariant) {
   });
 }
 
-/** A slice's differences to the west and the east. */
+/** Returns the function for the differences of a node's value to its west and east neighbours. */
 export const besideOf = (variant: AxesVariant) =>
   fn({
     name: "beside",
@@ -83,6 +84,7 @@ const Neighbours = record({
 /** The differences of v, D₀v and D₁v from one plane to the one before it. */
 export const Fall = record({ v: real, p0: real, p1: real });
 
+/** Computes the differences of v, D₀v and D₁v between two planes. */
 export const fallOf = fn({
   name: "fall",
   params: { from: Neighbours, to: Neighbours },
@@ -92,15 +94,15 @@ export const fallOf = fn({
 });
 
 /**
- * The places of the coefficients of a node, and of those of the first node of its line along the first axis, which has
- * `COMMON`; array s of both is s·`pitch` further. `axis0` and `of01`, `of02`, `of12`: the node whose row along the
- * first axis, and mixed derivatives, are its own too.
+ * The array positions of the coefficients of a node, and of those of the first node of its line along the first axis,
+ * which holds `COMMON`; consecutive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes whose
+ * first-axis row and mixed derivatives this node shares.
  */
 export const Rows = record({ own: i32, first: i32, pitch: i32, axis0: i32, of01: i32, of02: i32, of12: i32 });
 
 /**
- * `Rows` of a node: `inLine` after the first node of its line, `line`, and in the line's plane, `inPlane`; `toPlane`
- * after the first plane. On a GPU coefficients that nodes share are read at the first of them: the cache then has them.
+ * Returns the function that computes `Rows` of a node from its offset in its line, plane and grid. On a GPU
+ * coefficients that nodes share are read at the first of them, for the cache's sake.
  */
 export function rowsOf(variant: AxesVariant) {
   const [m01, m02, m12] = variant.isMixedUniform.map(
@@ -124,7 +126,10 @@ export function rowsOf(variant: AxesVariant) {
   });
 }
 
-/** The place of a row along an axis: a, c and its factors in arrays of their own, or in the words of `COMMON`. */
+/**
+ * Returns the function for the position of a row along an axis: a, c and factors in separate arrays, or in the words of
+ * `COMMON`.
+ */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
   return fn({
@@ -161,8 +166,8 @@ export function rowAt(variant: AxesVariant, axis: number) {
 }
 
 /**
- * Computes h·F without sources and the part of it that the mixed derivatives are, both at a node whose plane is `here`;
- * `fell`: the differences of the plane after it to this one, `falls`: of this one to the plane before.
+ * Returns the function that computes h·F without sources and its mixed-derivative part at a node whose plane is `here`.
+ * `fell` holds the differences from this plane to the next, `falls` those from the previous plane to this one.
  */
 export function explicitAt(variant: AxesVariant, whole: boolean) {
   const { axes, mixed } = variant;

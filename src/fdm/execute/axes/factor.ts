@@ -6,10 +6,13 @@ import { isPinned } from "../../operator/pinned.ts";
 import { coefficientsAt, isExact, meshOf, nodeIn, roundsOf, shapeOf, strideOf } from "./place.ts";
 import { inPhase, Launch, PAD, Shape } from "./records.ts";
 
-/** The numbers 0, 1, … of the axes, as `for … of` takes them. */
+/** The axis numbers 0, 1, …, for use in a `for … of` loop. */
 export const eachOf = (axes: number): readonly number[] => Array.from({ length: axes }, (_, k) => k);
 
-/** A node: its number on each axis and among all nodes, and whether it is one or but padding. */
+/**
+ * Returns the function that locates a node by its number on each axis and among all nodes, and tells padding from
+ * nodes.
+ */
 export const nodeAt = (axes: number) =>
   fn({
     name: "nodeAt",
@@ -27,7 +30,7 @@ export const nodeAt = (axes: number) =>
     },
   });
 
-/** The number of nodes of each axis. */
+/** Returns the function for the number of nodes of each axis. */
 export const countsOf = (axes: number) =>
   fn({
     name: "countsOf",
@@ -42,7 +45,7 @@ export const countsOf = (axes: number) =>
     },
   });
 
-/** The side of a node on each axis: −1 at the first node, 1 at the last one, 0 between. */
+/** Returns the function for the side of a node on each axis: −1 at the first node, 1 at the last one, 0 between. */
 export const sidesOf = (axes: number) =>
   fn({
     name: "sidesOf",
@@ -56,7 +59,7 @@ export const sidesOf = (axes: number) =>
     },
   });
 
-/** The values of the axes at a node. */
+/** Returns the function for the coordinates of a node. */
 export const valuesAt = (axes: number) =>
   fn({
     name: "valuesAt",
@@ -90,8 +93,8 @@ const placeOnAxis = fn({
 });
 
 /**
- * The rows of all hLⱼ, the mixed derivatives and the source, at time t, times h = θΔt: once where nothing depends on
- * time. Cost: the equation's own, and some 30 flops a node and axis.
+ * Returns the function that assembles the rows of all hLⱼ, the mixed derivatives and the source at time t, times h =
+ * θΔt; it runs once where nothing depends on time. Cost: the equation's own, and some 30 flops a node and axis.
  */
 export function assemble(variant: AxesVariant) {
   const { axes, pairs, fitted, coefficients, hasSource } = variant;
@@ -266,7 +269,9 @@ function factorLine(variant: AxesVariant, axis: number) {
   });
 }
 
-/** Factors I − hLⱼ along each axis; the factors of the first lie line beside line. */
+/**
+ * Returns the function that factors I − hLⱼ along each axis; the factors of the first axis are stored line beside line.
+ */
 export function factorAxes(variant: AxesVariant) {
   const three = variant.axes.length > 2;
   return fn({

@@ -8,8 +8,8 @@ import { report } from "./read.ts";
 import { atRow, atStart, axesParams, Fault, type Row } from "./records.ts";
 
 /**
- * The whole backward time loop of a batch of equations on two or three axes by alternating directions, one workgroup an
- * instance, whose items share its lines.
+ * Returns the kernel that runs the whole backward time loop of a batch of equations on two or three axes by alternating
+ * directions, one workgroup an instance.
  *
  * The systems along an axis are solved one line an item (on a CPU neighbouring lines are the lanes of a vector), the
  * last axis first, together with the explicit part. Arrays are in device memory, `slotsOf` of them an instance.
@@ -118,12 +118,12 @@ const noStep = fn({
   },
 });
 
-/** A kernel for each phase, launched one after another: `parts` workgroups an instance. */
+/** The kernels of each phase, launched one after another with `parts` workgroups an instance. */
 export type PassKernels = Readonly<Record<keyof Phases, readonly Kernel[]>>;
 
 /**
- * The time loop of several axes in launches of its own for each phase, for grids that one workgroup would take too long
- * for: all workgroups of a device share an instance's lines, and what lies between two launches is the barrier.
+ * Returns one kernel for each phase of the time loop of several axes, for grids that would occupy one workgroup too
+ * long. All workgroups of a device share an instance's lines, and the boundary between two launches is the barrier.
  */
 export function passKernels(variant: AxesVariant): PassKernels {
   const phases = phasesOf(variant);

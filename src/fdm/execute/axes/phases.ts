@@ -10,8 +10,8 @@ import { sweepLast, sweepLines, sweepMiddle } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
 
 /**
- * A part of the time loop in which every node or line is worked on by itself: whoever works on others may be seen only
- * after a barrier, or in the next launch.
+ * A part of the time loop that works on every node or line independently; results of other items may be read only after
+ * a barrier or in the next launch.
  */
 export type Phase = FunctionOf<
   (of: {
@@ -32,7 +32,7 @@ export interface Phases {
   readonly read: readonly Phase[];
 }
 
-/** Returns the phases of a time step, which is a sweep or two, each of the last axis first, then u. */
+/** Returns the phases of a time step: one or two sweeps, each over the last axis first, then the update of u. */
 export function phasesOf(variant: AxesVariant): Phases {
   const three = variant.axes.length > 2;
   const byRuns = variant.runs !== undefined;
@@ -61,7 +61,7 @@ export function phasesOf(variant: AxesVariant): Phases {
   };
 }
 
-/** Runs phases one after another in one kernel, with barriers before each of them. */
+/** Returns the function that runs phases one after another in one kernel, with a barrier before each. */
 export const inOrder = (name: string, phases: readonly Phase[]) =>
   fn({
     name,

@@ -22,7 +22,10 @@ export function arraysOf(variant: AxesVariant): number {
  */
 const tileWords = ({ runs }: AxesVariant): number => (runs === undefined ? 1 : runs.count * LANES * (RUN_STEP + 1));
 
-/** The place of an item, one workgroup an instance, or, `shared`, several that take its rounds by turns. */
+/**
+ * Returns the function that locates a work item: one workgroup an instance, or, if `shared`, several that take rounds
+ * in turn.
+ */
 export function placeOf(variant: AxesVariant, shared: boolean) {
   return fn({
     name: "placeOf",
@@ -50,6 +53,7 @@ export function placeOf(variant: AxesVariant, shared: boolean) {
   });
 }
 
+/** Assigns an instance's arrays in the work memory. */
 export const allocate = fn({
   name: "allocate",
   params: [AxesPlace],
@@ -58,6 +62,7 @@ export const allocate = fn({
   },
 });
 
+/** Returns the shape of the grid from the launch parameters. */
 export const shapeOf = fn({
   name: "shapeOf",
   params: [Launch],
@@ -66,7 +71,7 @@ export const shapeOf = fn({
   },
 });
 
-/** The row of the time program that is run. */
+/** Returns the function that reads a row of the time program. */
 export function runAt({ parameters }: AxesVariant) {
   return fn({
     name: "runAt",
@@ -99,13 +104,13 @@ export function runAt({ parameters }: AxesVariant) {
   });
 }
 
-/** Tells whether an item's nodes and lines are exactly those of its chunk: groups of `PAD` items, on a CPU. */
+/** Tells whether an item's nodes and lines are exactly those of its chunk, as on a CPU with groups of `PAD` items. */
 export const isExact = ({ groupSize }: AxesVariant): boolean => groupSize === PAD;
 
 /**
- * The place of the coefficients of node `node` + `own`: array s of them at `at` + s·`pitch`. On a CPU, where all items
- * of a group have the same `node`, those of `PAD` neighbouring nodes stand together, array after array, so that one
- * address serves all of them at constant distances. Elsewhere each array is a whole.
+ * Returns the function for the position of the coefficients of node `node` + `own`: array s of them is at `at` +
+ * s·`pitch`. On a CPU, where all items of a group have the same `node`, the arrays of `PAD` neighbouring nodes are
+ * interleaved, so that one address serves all of them at constant offsets. Elsewhere each array is contiguous.
  */
 export function coefficientsAt(variant: AxesVariant) {
   const { states, coefficients } = slotsOf(variant);
@@ -122,7 +127,9 @@ export function coefficientsAt(variant: AxesVariant) {
   });
 }
 
-/** The distance between the coefficients of nodes that are `nodes`, a multiple of `PAD`, apart. */
+/**
+ * Returns the function for the distance between the coefficients of nodes that are `nodes`, a multiple of `PAD`, apart.
+ */
 export function strideOf(variant: AxesVariant) {
   return fn({
     name: "strideOf",
@@ -135,9 +142,9 @@ export function strideOf(variant: AxesVariant) {
 }
 
 /**
- * The node of an item in round r of a loop over the first `count` nodes, `first` + `lane`, and its place on the first
- * axis. Where groups have `PAD` items `first` is the same for all of them, so that they read neighbouring words. It is
- * also node `node` + `own`, as `coefficientsAt` takes it.
+ * Returns the function for the node of an item in round r of a loop over the first `count` nodes, `first` + `lane`, and
+ * its index on the first axis. In groups of `PAD` items `first` is the same for all, so that they read neighbouring
+ * words. The node is also `node` + `own`, as `coefficientsAt` takes it.
  */
 export function nodeIn(variant: AxesVariant) {
   return fn({
@@ -159,7 +166,9 @@ export function nodeIn(variant: AxesVariant) {
   });
 }
 
-/** The number of rounds of a loop over `count` nodes or lines, which padding has made a multiple of `PAD`. */
+/**
+ * Returns the function for the number of rounds of a loop over `count` nodes or lines, padded to a multiple of `PAD`.
+ */
 export const roundsOf = (variant: AxesVariant) =>
   fn({
     name: "roundsOf",
@@ -170,7 +179,7 @@ export const roundsOf = (variant: AxesVariant) =>
     },
   });
 
-/** The place in the table at which an axis' arrays start. */
+/** Returns the function for the position in the table where an axis' arrays start. */
 export const meshOf = (axis: number) =>
   fn({
     name: "meshOf",

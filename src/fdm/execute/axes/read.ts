@@ -5,7 +5,10 @@ import { nodeAt } from "./factor.ts";
 import { nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, AxesPlace } from "./records.ts";
 
-/** The solution at the nodes, and the nodes at which exercise pays as much today. */
+/**
+ * Returns the function that stores the solution at the nodes and marks the nodes where immediate exercise is optimal
+ * today.
+ */
 export function readSolution(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
@@ -52,7 +55,7 @@ export function readSolution(variant: AxesVariant) {
   });
 }
 
-/** Writes what an item has found into its status; only the first fault is kept. */
+/** Returns the function that writes an item's findings into its status; only the first fault is kept. */
 export const report = ({ groupSize }: AxesVariant) =>
   fn({
     name: "report",

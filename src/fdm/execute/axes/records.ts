@@ -3,13 +3,13 @@ import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
 
 /**
- * The number of nodes of each axis (one of an axis that there is not); `stride`: those of the first, with padding;
- * `plane`: nodes of the first two with it; `lines`: lines along the first axis, with padding; `size`: all nodes, with
- * padding.
+ * The shape of a grid: the numbers of nodes of each axis (one for an absent axis); `stride`, the padded number of nodes
+ * of the first axis; `plane`, the padded number in the first two; `lines`, the padded number of lines along the first
+ * axis; `size`, the padded number of all nodes.
  */
 export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
 
-/** The parameters of every kernel of several axes; the layouts are `axesKernel`'s. */
+/** The parameters of every kernel of several axes, laid out as `axesKernel` describes. */
 export const axesParams = {
   instances: i32,
   /** The number of workgroups that share an instance. */
@@ -36,9 +36,10 @@ export const axesParams = {
   status: write(i32),
 } as const;
 
+/** The parameters of every kernel of several axes as one record. */
 export const Launch = record(axesParams);
 
-/** The instance of a work item: its columns of what the launch brings, and where its arrays start. */
+/** The instance of a work item: its columns in the launch's buffers, and the start of its arrays. */
 export const AxesPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -58,7 +59,7 @@ export const AxesPlace = record({
   tile: write(real),
 });
 
-/** The first fault that an item has found, the node, and the row of the time program; 0: none. */
+/** The first fault that an item has found, with its node and row of the time program; 0 is none. */
 export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32 });
 
 /** A row of the time program: a step, or an event, condition `condition` at `date`. */
@@ -83,23 +84,27 @@ export const Row = record({
 /** The arrays of an instance in the launch's work memory. */
 export const Memory = record({ base: i32 });
 
+/** The arguments of the phases before the first row of the time program. */
 export const atStart = { launch: Launch, place: AxesPlace, memory: Memory };
+/** The arguments of the phases that run for a row of the time program. */
 export const atRow = { ...atStart, cursor: Fault, step: Row };
 
 /** The parameters of all phases of the time loop (`phases.ts`). */
 export const inPhase = { launch: Launch, place: AxesPlace, step: Row, found: Fault };
 
-/** Words of an item's status: `FAULT`, the node, the row of the program, growth, a loop that did not end. */
+/** The words of an item's status: `FAULT`, node, row of the program, growth, and a loop that did not end. */
 export const AXES_STATUS = { fault: 0, node: 1, row: 2, growth: 3, endless: 4 } as const;
+/** The number of words of an item's status. */
 export const AXES_STATUS_WORDS = 5;
 
 /**
- * The multiple to which nodes of the first axis, and lines along it, are padded: so many a CPU works on side by side.
+ * The multiple to which the nodes of the first axis and the lines along it are padded: the number that a CPU processes
+ * side by side.
  */
 export const PAD = 8;
 
-/** Lines side by side that a run's items work on, one each. */
+/** The number of neighbouring lines that a run's items process side by side, one each. */
 export const LANES = 16;
 
-/** The number of nodes by which runs are longer or shorter. */
+/** The granularity of the length of runs, in nodes. */
 export const RUN_STEP = 8;

@@ -7,7 +7,7 @@ import { nodeAt, sidesOf, valuesAt } from "./factor.ts";
 import { shapeOf } from "./place.ts";
 import { Launch, AxesPlace, Row, Shape } from "./records.ts";
 
-/** A pinned node's value at the end of a step. */
+/** Returns the function for a pinned node's value at the end of a step. */
 export function pinnedAt(variant: AxesVariant) {
   return fn({
     name: "pinnedAt",
@@ -30,8 +30,9 @@ export function pinnedAt(variant: AxesVariant) {
 const Explicit = record({ here: real, all: real, mixed: real });
 
 /**
- * Computes D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; of the second (`corrects`) E₀
- * = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` of `line`, at `at` + `lane`.
+ * Returns the function that computes D₀ = Δt·F(u) of the first sweep, and for a pinned node the step to its value; in
+ * the second sweep (`corrects`) E₀ = D₀ − keep·D + Δt·(mixed·L₀ + full·L)·D; see `Correction`. The node is `lane` of
+ * `line`, at index `at` + `lane`.
  */
 export function rightAt(variant: AxesVariant, corrects: boolean) {
   const { correction = { keep: 0, mixed: 0, full: 0 }, obstacle, hasSource } = variant;

@@ -10,7 +10,10 @@ import { rightAt } from "./right-hand-side.ts";
 import { runOf, solveRun } from "./runs.ts";
 import { advanceNode, settleNode } from "./update.ts";
 
-/** The right-hand side, and the solution along the last axis; see `sweepLast`. */
+/**
+ * Returns the function that computes the right-hand side and solves along the last axis with split lines; see
+ * `sweepLast`.
+ */
 export function runsOfLast(variant: AxesVariant, corrects: boolean) {
   const { axes, correction = { full: 0 } } = variant;
   const slots = slotsOf(variant);
@@ -122,7 +125,7 @@ export function runsOfLast(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Sweeps along the middle one of three axes, in place. */
+/** Returns the function that solves along the middle one of three axes in place, with split lines. */
 export function runsOfMiddle(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
@@ -166,8 +169,9 @@ export function runsOfMiddle(variant: AxesVariant, corrects: boolean) {
 }
 
 /**
- * Sweeps along the first axis, and computes the values after the step. An item's nodes are neighbours in memory:
- * subgroups read and write `RUN_STEP` nodes of each line at a time, and hand them on through the workgroup's memory.
+ * Returns the function that solves along the first axis with split lines and computes the values after the step. An
+ * item's nodes are neighbours in memory: subgroups read and write `RUN_STEP` nodes of each line at a time and exchange
+ * them through workgroup memory.
  */
 export function runsOfLines(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);

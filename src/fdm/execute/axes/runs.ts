@@ -14,7 +14,7 @@ import { LANES, RUN_STEP } from "./records.ts";
 /** An item's place: its line of the tile, its run, and the nodes of that, `length` from `start` on. */
 const Run = record({ lane: i32, run: i32, start: i32, length: i32 });
 
-/** The run of an item where lines have n nodes. */
+/** Returns the function for the part of a line with n nodes that an item processes. */
 export function runOf({ runs }: AxesVariant) {
   return fn({
     name: "runOf",
@@ -33,8 +33,8 @@ export function runOf({ runs }: AxesVariant) {
 const RunRows = record({ inverse: i32, lower: i32, upper: i32, step: i32 });
 
 /**
- * Solves the systems of a tile in place: (I − hL)·y = z, by the factors of `factorLine`. Every item of the workgroup
- * calls it. Cost: 8 flops a node.
+ * Returns the function that solves the systems of a tile, (I − hL)·y = z, in place from the factors of `factorLine`.
+ * Every item of the workgroup must call it. Cost: 8 flops a node.
  */
 export function solveRun({ runs }: AxesVariant) {
   const { count, length: most } = runs!;

@@ -8,8 +8,8 @@ import { inPhase } from "./records.ts";
 import { rightAt } from "./right-hand-side.ts";
 
 /**
- * The right-hand side of a sweep (`rightAt`), and the solution of its systems along the last axis. The second sweep
- * `corrects`.
+ * Returns the function that computes the right-hand side of a sweep (`rightAt`) and solves its systems along the last
+ * axis. The second sweep `corrects`.
  *
  * Slices of three planes are carried along the axis, so that each value is read once for each neighbour in its plane.
  * Cost of two axes: 24 flops a node with a mixed derivative, 11 without, and 5 for the solution; 12 words.
@@ -121,7 +121,7 @@ export function sweepLast(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Solves the systems of a sweep along the middle one of three axes, in place. */
+/** Returns the function that solves the systems of a sweep along the middle one of three axes, in place. */
 export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);
   return fn({
@@ -171,8 +171,8 @@ export function sweepMiddle(variant: AxesVariant, corrects: boolean) {
 }
 
 /**
- * Solves the systems of a sweep along the first axis, a line an item. Factors lie line beside line; of the values an
- * item reads and writes two neighbours at a time, which a CPU takes as one vector.
+ * Returns the function that solves the systems of a sweep along the first axis, one line an item. Factors are stored
+ * line beside line; an item reads and writes two neighbouring values at a time, which a CPU handles as one vector.
  */
 export function sweepLines(variant: AxesVariant, corrects: boolean) {
   const slots = slotsOf(variant);

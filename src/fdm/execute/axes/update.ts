@@ -6,7 +6,9 @@ import { nodeAt, valuesAt } from "./factor.ts";
 import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
 import { inPhase, Launch, Row } from "./records.ts";
 
-/** Sets the amount that exercise pays at the end of a step; a pinned node is not exercised. */
+/**
+ * Returns the function that sets the amount that exercise pays at the end of a step; a pinned node cannot be exercised.
+ */
 export function setObstacle(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
@@ -57,9 +59,9 @@ export function setObstacle(variant: AxesVariant) {
 }
 
 /**
- * Returns u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the last of them. With
- * exercise at all times by operator splitting (Ikonen & Toivanen 2004; with alternating directions Haentjens & In 't
- * Hout 2015): the step has had Δt·λ,
+ * Returns the function for u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the
+ * last increment. Exercise at all times uses operator splitting (Ikonen & Toivanen 2004; with alternating directions
+ * Haentjens & In 't Hout 2015): the step includes Δt·λ,
  *
  *   u′ = max(ũ − Δt·λ, payoff),   λ′ = λ + (u′ − ũ)/Δt,
  *
@@ -96,7 +98,7 @@ export function advanceNode(variant: AxesVariant, corrects: boolean) {
   });
 }
 
-/** Stores what `advanceNode` gives. */
+/** Returns the function that stores the result of `advanceNode`. */
 export function settleNode(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({
@@ -110,7 +112,7 @@ export function settleNode(variant: AxesVariant) {
   });
 }
 
-/** Sets u after a step (`advanceNode`), at all nodes. */
+/** Returns the function that updates u at all nodes after a step (`advanceNode`). */
 export function update(variant: AxesVariant) {
   const slots = slotsOf(variant);
   return fn({

@@ -9,7 +9,7 @@ import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
 import { KEPT_FACTORS, Launch, type SolverVariant } from "../variant.ts";
 import { atStart, Cursor, ItemPlace } from "./records.ts";
 
-/** The place of an item, one an instance. */
+/** Locates a work item: one item solves one instance. */
 export const placeOf = fn({
   name: "placeOf",
   params: { launch: Launch, globalId: i32 },
@@ -25,7 +25,9 @@ export const placeOf = fn({
   },
 });
 
-/** Allocates the arrays of an item; those that a variant does without have one element. */
+/**
+ * Returns the function that allocates the arrays of a work item; arrays that a variant does not use have one element.
+ */
 export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity }: SolverVariant) {
   const factorisations = homogeneous ? KEPT_FACTORS : 1;
   const onTheWay = exercise === "policy" || knockIns > 0;
@@ -61,7 +63,7 @@ export function allocate({ exercise, knockIns = 0, homogeneous = false, capacity
   });
 }
 
-/** The run that a word of the time program stands for. */
+/** Returns the function that decodes a word of the time program into a run of steps. */
 export function runAt({ homogeneous = false, exercise, capacity }: SolverVariant) {
   return fn({
     name: "runAt",
@@ -126,7 +128,7 @@ const layTable = (early: boolean) =>
     },
   });
 
-/** Sets the nodes, the values at expiry, and what is knocked out, or in, at expiry. */
+/** Returns the function that sets the nodes, the values at expiry, and knock-outs and knock-ins at expiry. */
 export function begin({ exercise, shape, closed, barriers = 0, knockIns = 0 }: SolverVariant) {
   const [early, timeDependent] = [exercise !== "none", exercise === "time-dependent"];
   return fn({

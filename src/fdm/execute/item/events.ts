@@ -61,8 +61,8 @@ function applyDividend({ exercise, barriers = 0, knockIns = 0 }: SolverVariant) 
 }
 
 /**
- * Applies the events of a date backwards in time: exercise, the dividend, then what barriers knock in and out on the
- * date.
+ * Returns the function that applies the events of a date backwards in time: exercise, the dividend, then knock-ins and
+ * knock-outs.
  */
 export function applyEvents(variant: SolverVariant) {
   const { exercise, dividends, barriers = 0, knockIns = 0 } = variant;

@@ -107,7 +107,10 @@ function assembleRows(variant: SolverVariant) {
   });
 }
 
-/** Assembles and factors I − hL; of time-homogeneous problems the rows are made once, and scaled by h afterwards. */
+/**
+ * Returns the function that assembles and factors I − hL; in time-homogeneous problems the rows are assembled once and
+ * then scaled by h.
+ */
 export function factor(variant: SolverVariant) {
   const { exercise, barriers = 0, knockIns = 0, shape, homogeneous = false } = variant;
   return fn({

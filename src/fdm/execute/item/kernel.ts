@@ -9,7 +9,8 @@ import { factor } from "./factor.ts";
 import { readSolution } from "./read.ts";
 
 /**
- * The whole backward time loop of a batch of one-factor problems, one instance each:
+ * Returns the kernel that runs the whole backward time loop of a batch of one-factor problems, one work item an
+ * instance:
  *
  *   ∂V/∂t + ½σ(S,t)²S² ∂²V/∂S² + (r−q)S ∂V/∂S − rV = 0,   V(S, T) = payoff,   V ≥ obstacle if exercise is early.
  *

@@ -4,7 +4,10 @@ import { WINDOW } from "../../read/interpolation.ts";
 import type { SolverVariant } from "../variant.ts";
 import { atStart, Cursor } from "./records.ts";
 
-/** The windows of six nodes about a spot, with their nodes where the mesh is made here, then the values at points. */
+/**
+ * Returns the function that writes the windows of six nodes about a spot, with their nodes where the mesh is made on
+ * the device, and the values at points.
+ */
 export function readSolution({ closed, points = false, exercise, knockIns = 0 }: SolverVariant) {
   const hasKnockIns = knockIns > 0;
   return fn({

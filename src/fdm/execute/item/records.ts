@@ -3,7 +3,7 @@ import { Ends } from "../../conditions/barrier.ts";
 import { Column } from "../../operator/column.ts";
 import { Launch } from "../variant.ts";
 
-/** The instance of a work item, and its columns of what the launch brings. */
+/** The instance of a work item, and its columns in the launch's buffers. */
 export const ItemPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -13,7 +13,7 @@ export const ItemPlace = record({
   coefficients: Column,
 });
 
-/** The arrays of an instance, in private memory, one value a node; of length 1 where a variant does without. */
+/** The arrays of an instance in private memory, one value a node; arrays that a variant does not use have length 1. */
 export const Memory = record({
   /** The solution. */
   u: write(real),
@@ -59,7 +59,7 @@ export const Cursor = record({
   dormantRow: i32,
 });
 
-/** One run of equal steps. */
+/** A run of equal steps, decoded from the time program. */
 export const Step = record({
   run: i32,
   flag: i32,
@@ -73,8 +73,10 @@ export const Step = record({
   alexander: bool,
 });
 
-/** The arguments of every part of the rollback, at its start and after the first run of steps. */
+/** The arguments of every part of the rollback at its start. */
 export const atStart = { launch: Launch, place: ItemPlace, memory: Memory };
+/** The arguments of every part of the rollback within a run of steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };
 
+/** The value type of the record `Cursor`. */
 export type Cursor = ValueOf<typeof Cursor>;

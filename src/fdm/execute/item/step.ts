@@ -1,12 +1,13 @@
 import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Factors } from "../../operator/factor.ts";
 
-/** The amount that exercise pays at the nodes: the obstacle; a time-dependent one is slope·obstacle − kink. */
+/** The amount that exercise pays at the nodes: `obstacle`, or slope·obstacle − kink where it depends on time. */
 export const Obstacle = record({ obstacle: read(real), slope: real, kink: real });
 
 /**
- * Makes one time step by a factored matrix: solves (I − hL)·y = u, then u ← y (implicit Euler) or, `extrapolated`, u ←
- * 2y − u (Crank–Nicolson); `weighted`: u ← y + over·(y − u), of which Crank–Nicolson's is one.
+ * Returns the function that makes one time step by a factored matrix: it solves (I − hL)·y = u, then sets u ← y
+ * (implicit Euler), u ← 2y − u (Crank–Nicolson, `extrapolated`), or u ← y + over·(y − u) (`weighted`; Crank–Nicolson is
+ * over = 1).
  *
  * Elimination runs from the last node to the first, substitution back. With `early` exercise y is held above its
  * obstacle (the mean of obstacle and old u for Crank–Nicolson, which is u_new ≥ obstacle) during substitution: Brennan

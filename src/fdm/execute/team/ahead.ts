@@ -4,12 +4,15 @@ import { coefficientWords, readCoefficients } from "../../operator/read-coeffici
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * The number of words of coefficients an option that are read before the time loop, where factors last: those of twelve
- * factorisations, each of which would wait for memory.
+ * The number of words of coefficients for each option that are read before the time loop where factors last: twelve
+ * factorisations, each of which would otherwise wait for memory.
  */
 export const AHEAD_WORDS = 48;
 
-/** An instance's first coefficients into workgroup memory, each item some. A barrier has to follow. */
+/**
+ * Returns the function that copies an instance's first coefficients into workgroup memory, shared among the items. A
+ * barrier must follow.
+ */
 export function readAhead(team: Team) {
   return fn({
     name: "readAhead",
@@ -22,7 +25,10 @@ export function readAhead(team: Team) {
   });
 }
 
-/** `readCoefficients` of a factorisation, from there or, later ones, from memory. */
+/**
+ * Returns the function that reads the coefficients of a factorisation from workgroup memory, or, for later ones, from
+ * device memory.
+ */
 export function coefficientsAhead(formula: boolean) {
   return fn({
     name: "coefficientsAhead",

@@ -8,9 +8,9 @@ import { Launch } from "../variant.ts";
 import type { TeamPlan } from "./plan.ts";
 
 /**
- * The rows of I − hL in an item's run, off the diagonal: a and c of `matrixRow`, from the nodes x and their `weights`;
- * 0 beyond the last node. Returns the piece that the run's first node is in, which is where the search of the next step
- * starts.
+ * Returns the function that computes the off-diagonal entries a and c of I − hL (`matrixRow`) in an item's run, from
+ * the nodes x and their `weights`; 0 beyond the last node. It returns the piece of the surface at the run's first node,
+ * where the next step starts its search.
  */
 export function assembleRuns({ rows, variant: { shape, volatility } }: TeamPlan) {
   return fn({
@@ -63,10 +63,11 @@ export function assembleRuns({ rows, variant: { shape, volatility } }: TeamPlan)
 }
 
 /**
- * The rows again where only the step has changed, by `ratio`: a and c are as much larger. In f64 they may be `kept`,
- * and come as `before`; else `before` is what elimination made of them, lower = a/pivot and upper = c/pivot. What the
- * ends let in depends on the step (`matrixRow`), so their two rows are made as `assembleRuns` makes them. `gain` =
- * 2/pivot. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each time.
+ * Returns the function that rescales the rows where only the step has changed, by `ratio`. In f64 a and c may be `kept`
+ * and come as `before`; otherwise `before` holds the results of elimination, lower = a/pivot and upper = c/pivot, with
+ * `gain` = 2/pivot. The limit on inflow at the ends depends on the step (`matrixRow`), so their two rows are assembled
+ * as `assembleRuns` does. Cost: 4 flops a node, where a row takes 20, and, unless `kept`, a rounding of a and c each
+ * time.
  */
 export function rescaleRuns({ rows, variant: { shape }, summed: kept }: TeamPlan) {
   return fn({

@@ -6,9 +6,9 @@ import type { TeamPlan } from "./plan.ts";
 import { Live, TeamPlace, Rows } from "./records.ts";
 
 /**
- * Knocks out at an event's date, see `knockOut`, for an item's run, whose first node is `first`. Node numbers are
- * compared as whole numbers: compilers take a row's number as a real out of the time loop, which costs a register a
- * row.
+ * Returns the function that knocks out at an event's date, see `knockOut`, in an item's run, whose first node is
+ * `first`. Node numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which
+ * costs a register a row.
  */
 export function knockOutRuns(barriers: number, rows: number, crossing = false) {
   return fn({
@@ -55,7 +55,7 @@ const readRunEnds = (barriers: number) =>
     },
   });
 
-/** Puts the values that are held from an event on into u; see `pinRuns`. */
+/** Returns the function that writes the values held from an event on into u; see `pinRuns`. */
 export const holdRuns = (barriers: number, rows: number) =>
   fn({
     name: "holdRuns",
@@ -70,7 +70,7 @@ export const holdRuns = (barriers: number, rows: number) =>
     },
   });
 
-/** Cuts nodes at and beyond the ends off from their neighbours. */
+/** Returns the function that decouples nodes at and beyond the ends from their neighbours. */
 export const cutRuns = (rows: number) =>
   fn({
     name: "cutRuns",
@@ -86,9 +86,9 @@ export const cutRuns = (rows: number) =>
   });
 
 /**
- * Pins rows. One that is held is y = u: with the pivot 1 instead of 1 + hr a step leaves its value as it is, to the
- * last bit, so that it is set once a segment, not, as by `holdEnd`, before and after each step. No other row's pivot
- * knows of it, its neighbours being cut off. `held` is what `gain` is of the pivot 1.
+ * Returns the function that pins rows. A held row is y = u: with the pivot 1 instead of 1 + hr a step keeps its value
+ * to the last bit, so that it is set once a segment, not before and after each step as by `holdEnd`. No other row's
+ * pivot depends on it, its neighbours being decoupled. `held` is the value of `gain` for the pivot 1.
  */
 export const pinRuns = (rows: number) =>
   fn({
@@ -117,8 +117,9 @@ const liveObstacleRuns = (rows: number) =>
   });
 
 /**
- * Settles an event's date for an item's run: what it knocks out, and where early exercise (`policy`) is possible from
- * then on. Returns the live rows; what is held there is set by `holdRuns`, after the date's other events.
+ * Returns the function that applies an event's date to an item's run: its knock-outs, and where early exercise
+ * (`policy`) is possible from then on. It returns the live rows; `holdRuns` sets the held values after the date's other
+ * events.
  */
 export const settleRuns = ({ rows, policy, variant: { barriers = 0 } }: TeamPlan) =>
   fn({

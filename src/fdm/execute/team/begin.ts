@@ -62,7 +62,10 @@ const expireTable = ({ rows, early, held, summed }: TeamPlan) =>
     },
   });
 
-/** Sets the nodes, the values at expiry, what is knocked out at expiry, and the first words of the time program. */
+/**
+ * Returns the function that sets the nodes, the values at expiry, knock-outs at expiry, and the first words of the time
+ * program.
+ */
 export function begin(plan: TeamPlan) {
   const { team, rows, lasting, policy, hasBarriers, metrics, held, summed, variant } = plan;
   const { shape, closed, barriers = 0 } = variant;

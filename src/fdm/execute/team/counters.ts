@@ -26,10 +26,11 @@ const overGroup = (name: string, operation: "add" | "max") =>
     },
   });
 
+/** Sums a number over a group of work items. */
 export const total = overGroup("total", "add");
 
 /**
- * The largest over a group of numbers that are not negative. Not by a subgroup's own maximum, for memory does not ask
- * which items are together; see design/splits.md, "Reductions".
+ * The largest of nonnegative numbers over a group of work items, by atomics: a subgroup maximum would depend on which
+ * items execute together; see design/splits.md, "Reductions".
  */
 export const largest = overGroup("largest", "max");

@@ -3,8 +3,8 @@ import { valueAfterJump, valueAfterJumpBetween } from "../../conditions/dividend
 import { Live, Mesh } from "./records.ts";
 
 /**
- * The jump over a dividend date for an item's run, see `payDividend`: from the solution on all nodes, in the mesh's
- * `values`, into u. An item searches for its first target by bisection, then goes on from there. With barriers see
+ * Returns the function that applies a dividend to an item's run, see `payDividend`: from the solution on all nodes, in
+ * the mesh's `values`, into u. An item finds its first target by bisection and continues from there. With barriers see
  * `payDividendBetween`.
  */
 export function payRuns(rows: number, hasBarriers: boolean) {

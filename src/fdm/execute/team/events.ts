@@ -72,8 +72,8 @@ function applyDividend(plan: TeamPlan) {
 }
 
 /**
- * Applies the events of a date backwards in time: exercise, the dividend, then what barriers knock out on the date. An
- * event that ends a segment of the time grid has a factorisation after it, so the solution is left as it is.
+ * Returns the function that applies the events of a date backwards in time: exercise, the dividend, then knock-outs. An
+ * event that ends a segment of the time grid is followed by a factorisation, so the solution is not rescaled.
  */
 export function applyEvents(plan: TeamPlan) {
   const { team, rows, dates, policy, hasBarriers, eventful, scaled, metrics, variant } = plan;

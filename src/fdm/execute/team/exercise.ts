@@ -15,7 +15,7 @@ interface ObstacleOf {
   readonly laid: boolean;
 }
 
-/** The amounts that exercise pays on the nodes of an item's run; 0 beyond the last. */
+/** Returns the function for the amounts that exercise pays on the nodes of an item's run; 0 beyond the last node. */
 export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
   return fn({
     name: "obstacleRuns",
@@ -42,9 +42,9 @@ export function obstacleRuns(rows: number, { closed, laid }: ObstacleOf) {
 }
 
 /**
- * Puts twice what elimination is held above (`stepRuns`) in place of what exercise pays, from that and from lower =
- * a/pivot: 2·(paidₖ − lowerₖ·paidₖ₋₁). `u` is put back on the obstacle where rounding has left it below. Nodes are laid
- * in x, or in the table.
+ * Returns the function that replaces the exercise payoffs by twice the threshold of elimination (`stepRuns`), 2·(paidₖ
+ * − lowerₖ·paidₖ₋₁), with lower = a/pivot. It resets `u` to the obstacle where rounding has left it below. Nodes are in
+ * x, or in the table.
  */
 export function thresholdRuns(rows: number, closed: boolean) {
   return fn({
@@ -66,8 +66,8 @@ export function thresholdRuns(rows: number, closed: boolean) {
 }
 
 /**
- * The sources of an item's run. In f64 elimination is held above 0 instead, the state being premiums p = u − paid
- * (`advanceSums`): (I − hL)·p = p₀ + hL·paid brings a source, in the scale of the state
+ * Returns the function for the sources of an item's run. In f64 the state is the premium p = u − paid (`advanceSums`)
+ * and elimination is bounded below by 0: (I − hL)·p = p₀ + hL·paid has a source, in the scale of the state
  *
  *   sourceₖ = −2·lowerₖ·(paidₖ − paidₖ₋₁) − 2·upperₖ·(paidₖ − paidₖ₊₁) − hr·gainₖ·paidₖ,
  *
@@ -148,10 +148,10 @@ function premiumsBeside(team: Team, rows: number) {
 }
 
 /**
- * Applies exercise on a date for an item's run: of a payoff with one column as `exerciseOnDate`, node by node in its
- * order, of one with two as `exerciseByHalves`. `obstacle` is overwritten. It is read again on each date, for registers
- * that hold it for the whole time loop are missing elsewhere. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a
- * node, and 30 a bend, twice where it is the run's own.
+ * Returns the function that exercises on a date in an item's run: a payoff with one column as `exerciseOnDate` does,
+ * node by node in its order, one with two columns as `exerciseByHalves` does. `obstacle` is overwritten, and read again
+ * on each date to save registers. Cost: a date 4 shuffles, or 2 barriers, about 6 flops a node, and 30 a bend, twice
+ * where it is the run's own.
  */
 export function exerciseRuns(team: Team, rows: number, of: ObstacleOf) {
   return fn({

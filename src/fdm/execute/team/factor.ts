@@ -87,9 +87,10 @@ function scanExcess(team: Team) {
   });
 }
 
-/** Rows that may be exercised, with the same decay on the diagonal or one each; see `Diagonal`. */
+/** The treatment of the diagonal of rows that may be exercised: the same decay for all, or one each; see `Diagonal`. */
 export type PolicyRows = "same" | "varying";
 
+/** The options of a factorisation by runs. */
 export interface Factoring {
   /** The rows of policy iteration; undefined: no row is exercised, and rows come divided by their decay. */
   readonly policy?: PolicyRows;
@@ -108,10 +109,10 @@ export interface Factoring {
 const ZERO_VALUE_GUARD = 2 ** -64;
 
 /**
- * Factors the rows (−a, decay + a + c, −c) from the last node down, as the split with one item an option does: with
- * row sums carried (see `solverKernel`), excess ← rest/(rest + a), rest = decay + c·excess. That recurrence is scanned
- * over the items, then each item takes its rows one by one. `gain` becomes `numerator`/pivot. With `policy`, rows that
- * are `active` are y = bound instead. `near`: see `scanExcess`. Returns the scans' reach.
+ * Returns the function that factors the rows (−a, decay + a + c, −c) from the last node down, as the split with one
+ * item an option does, carrying row sums (see `solverKernel`): excess ← rest/(rest + a), rest = decay + c·excess. The
+ * recurrence is scanned over the items, then each item processes its rows in order. `gain` becomes `numerator`/pivot.
+ * With `policy`, rows that are `active` become y = bound. `near`: see `scanExcess`. It returns the reach of the scans.
  *
  * Cost: about 15 (`policy` 17) flops a node and 60 an item (not `near` 90); 20 (35) shuffles, or as many words of
  * workgroup memory written and read and 8 (14) barriers, an item.

@@ -30,14 +30,14 @@ const residents = ({ options, shuffles }: Team, rows: number): Pick<Kernel, "res
 };
 
 /**
- * The same time loop, tables and results as `solverKernel`, split the other way: one team of items an option, a
- * workgroup each, launched with as many groups as instances, or half as many where a group has two options side by
- * side. Each item has a run of capacity/items consecutive nodes, in private arrays short enough for registers.
+ * Returns a kernel with the time loop, tables and results of `solverKernel`, in which a team of items solves each
+ * option: one workgroup an instance, or one for two instances side by side. Each item has a run of capacity/items
+ * consecutive nodes, in private arrays short enough for registers.
  *
  * Both sweeps of Thomas' algorithm, and the recurrence of its pivots, are scans over the items (Stone 1973; `scan.ts`,
- * `factor.ts`): an item needs what enters its run, no more. So it is the same elimination, with the same pivots and the
- * same projection, not another algorithm, and its results differ by rounding only (with early exercise see `stepRuns`).
- * Barriers and dates of exercise work on the runs at their events; there is no value before a knock-in.
+ * `factor.ts`): an item needs only the value that enters its run. The elimination, its pivots and the projection are
+ * the same, and results differ by rounding only (with early exercise see `stepRuns`). Barriers and dates of exercise
+ * work on the runs at their events; there is no value before a knock-in.
  *
  * Cost of a step: 10 to 14 flops a node (early exercise 11 to 19), no workgroup memory a node; an item has 24 flops
  * beside, and either 12 shuffles, or 28 words of workgroup memory and 14 barriers. Policy iteration: see `iterateRuns`,

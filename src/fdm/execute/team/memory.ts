@@ -9,8 +9,8 @@ import { MAX_RESIDENT_ROWS, multipliers, multiplierWords, scratchWords, type Tea
 const KEPT = 3;
 
 /**
- * The number of words of workgroup memory, at most: nodes and values, or four metrics, of each option, and what running
- * sums keep; what scans pass on, coefficients, two counters.
+ * The maximum number of words of workgroup memory: nodes and values, or four metrics, of each option, kept factors of
+ * running sums, the scans' memory, coefficients, and two counters.
  */
 export function teamWords(team: Team, capacity: number, precision: Precision): number {
   const kept = precision === "f64" && capacity > MAX_RESIDENT_ROWS * team.items ? KEPT : 0;
@@ -20,8 +20,9 @@ export function teamWords(team: Team, capacity: number, precision: Precision): n
 }
 
 /**
- * Allocates the memory of a team. It decides how many subgroups WebGPU has on a multiprocessor, so that weights make
- * place for the solution, and metrics for nodes and solution, where items need more than their own.
+ * Returns the function that allocates the memory of a team. Workgroup memory limits the number of resident subgroups
+ * under WebGPU, so weights share arrays with the solution, and metrics with nodes and solution, where items need more
+ * than their own run.
  */
 export function allocate({ team, variant, rows, parts, lasting, policy, metrics, summed }: TeamPlan) {
   const { capacity } = variant;

@@ -43,13 +43,13 @@ const rowMetrics = fn({
   },
 });
 
-/** The number of words of `ends`, see `layMetrics`. */
+/** The number of words of `ends`; see `layMetrics`. */
 export const END_WORDS = 4;
 
 /**
- * The metrics of all rows from the nodes, which are in A: `rowMetrics`, at [i], 0 beyond the last node, over the nodes
- * and whatever is in B. `bounds` becomes an item's largest bound; `ends` those of the first and the last node, and D
- * and B there without sign. Cost: once a launch and a dividend.
+ * Returns the function that computes the metrics of all rows (`rowMetrics`) from the nodes, which are in A; they
+ * overwrite the nodes and B, at [i], 0 beyond the last node. `bounds` becomes an item's largest bound; `ends` receives
+ * those of the first and the last node, with D and B there without sign. Cost: once a launch and once a dividend.
  */
 export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
   return fn({
@@ -97,9 +97,9 @@ export function layMetrics({ rows, variant: { shape } }: TeamPlan) {
 }
 
 /**
- * Assembles a and c of an item's run, as `matrixRow` has them, from the metrics; both times `scale`, as hσ² and hμ
- * already are. Where drift would make one negative it becomes zero and the other what the raised diffusion makes of it:
- * S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
+ * Returns the function that assembles a and c of an item's run (`matrixRow`) from the metrics; both are scaled by
+ * `scale`, as hσ² and hμ already are. Where drift would make one negative it becomes zero and the other takes the
+ * raised diffusion: S/h₋ and S/h₊ are B + √(BD) and D + √(BD).
  *
  * Cost: 4 flops a node, 4 words of workgroup memory.
  */

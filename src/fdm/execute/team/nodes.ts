@@ -5,8 +5,8 @@ import { rowWeight } from "../../operator/matrix.ts";
 import { placeIn, type Team } from "./team.ts";
 
 /**
- * An instance's nodes into workgroup memory, each item some: from the table, or in closed form. A barrier has to
- * follow.
+ * Returns the function that writes an instance's nodes into workgroup memory, shared among the items: from the table,
+ * or in closed form. A barrier must follow.
  */
 export function layNodes(team: Team, closed: boolean) {
   return fn({
@@ -29,7 +29,10 @@ export function layNodes(team: Team, closed: boolean) {
   });
 }
 
-/** Lays the weight that the nodes give to each row (`rowWeight`). A barrier has to follow. */
+/**
+ * Returns the function that writes the mesh weight of each row (`rowWeight`) into workgroup memory. A barrier must
+ * follow.
+ */
 export function layWeights(team: Team) {
   return fn({
     name: "layWeights",

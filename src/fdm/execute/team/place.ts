@@ -3,7 +3,10 @@ import { Launch } from "../variant.ts";
 import type { TeamPlan } from "./plan.ts";
 import { placeIn } from "./team.ts";
 
-/** The place of an item, one team an instance, a run of consecutive nodes an item. */
+/**
+ * Returns the function that locates a work item: a team solves one instance, and each item has a run of consecutive
+ * nodes.
+ */
 export function placeOf({ team, rows }: TeamPlan) {
   return fn({
     name: "placeOf",

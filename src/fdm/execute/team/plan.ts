@@ -1,7 +1,7 @@
 import type { SolverVariant } from "../variant.ts";
 import { MAX_RESIDENT_ROWS, partsOf, type Team } from "./team.ts";
 
-/** The plan that a kernel's code follows from: who solves which variant, and how. */
+/** The choices from which a team kernel's code follows: its team, the variant, and the algorithms of a step. */
 export interface TeamPlan {
   readonly team: Team;
   readonly variant: SolverVariant;
@@ -30,7 +30,7 @@ export interface TeamPlan {
   readonly rescaled: boolean;
 }
 
-/** `homogeneous`: no coefficient depends on time. */
+/** Returns the plan of a team kernel; `homogeneous` means that no coefficient depends on time. */
 export function planOf(variant: SolverVariant, team: Team, homogeneous: boolean): TeamPlan {
   const { exercise, shape, dividends, barriers = 0, capacity } = variant;
   const rows = Math.ceil(capacity / team.items);

@@ -6,7 +6,10 @@ import { layNodes } from "./nodes.ts";
 import type { TeamPlan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
-/** The solution into workgroup memory, from which windows and points are read, an item some; see `solverKernel`. */
+/**
+ * Returns the function that copies the solution into workgroup memory and reads windows and points from there, shared
+ * among the items; see `solverKernel`.
+ */
 export function readSolution({ team, rows, early, timeDependent, held, scaled, summed, metrics, variant }: TeamPlan) {
   const { closed, points = false } = variant;
   return fn({

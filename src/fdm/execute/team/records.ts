@@ -7,7 +7,7 @@ import { Column } from "../../operator/column.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Launch } from "../variant.ts";
 
-/** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
+/** The instance of a work item, its columns in the launch's buffers, and the item's run of nodes. */
 export const TeamPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -25,9 +25,9 @@ export const TeamPlace = record({
 });
 
 /**
- * Workgroup memory of an instance. Nodes are in `x`; `values` has their weights (`rowWeight`) or the solution, where
- * items need more than their own. Or all four have the metrics A, B, C and D of `layMetrics`, and `bounds` and `ends`
- * what goes with them.
+ * The workgroup memory of an instance. Nodes are in `x`; `values` holds their weights (`rowWeight`) or the solution,
+ * where items need more than their own run. Alternatively all four arrays hold the metrics A, B, C and D of
+ * `layMetrics`, with `bounds` and `ends`.
  */
 export const Mesh = record({
   x: write(real),
@@ -38,15 +38,15 @@ export const Mesh = record({
   ends: write(real),
 });
 
-/** A surface and the slice that a step takes, see `readSurface`, and the piece that the run's first node was in. */
+/** A surface and its slice for a step, see `readSurface`, with the piece that holds the run's first node. */
 export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
-/** Rows (−a, 1 + hr + a + c, −c) of I − hL, off the diagonal. */
+/** The off-diagonal entries of rows (−a, 1 + hr + a + c, −c) of I − hL. */
 export const Rows = record({ a: write(real), c: write(real) });
 
 /**
- * The terms on the diagonal of rows besides a + c: `decay` = 1 + hr, or `decays`, one each. Policy iteration replaces
- * those that are `active`, 1, by y = bound. Not looked at where rows come divided by their decay.
+ * The diagonal of rows besides a + c: `decay` = 1 + hr, or `decays`, one for each row. Policy iteration replaces rows
+ * that are `active` (1) by y = bound. The record is not read where rows come divided by their decay.
  */
 export const Diagonal = record({ active: write(real), decays: read(real), decay: real });
 
@@ -54,8 +54,8 @@ export const Diagonal = record({ active: write(real), decays: read(real), decay:
 export const Factors = record({ gain: write(real), lower: write(real), upper: write(real) });
 
 /**
- * Products of `upper` and `lower` over the rows of each part of a run (`partsOf`), and, in f32 where factors last, over
- * the rows of a part up to each.
+ * The products of `upper` and `lower` over the rows of each part of a run (`partsOf`), and, in f32 where factors last,
+ * the partial products up to each row.
  */
 export const Products = record({
   downProduct: write(real),
@@ -65,8 +65,8 @@ export const Products = record({
 });
 
 /**
- * The memory of scans over the items: the multipliers of the one down and of the one up, workgroup memory that values
- * pass through, and two whole numbers there, see `largest`.
+ * The memory of scans over the items: the multipliers of the downward and the upward scan, the workgroup memory for
+ * exchanged values, and two integers there, see `largest`.
  */
 export const Scans = record({
   above: write(real),
@@ -77,14 +77,15 @@ export const Scans = record({
 });
 
 /**
- * The solution, and what elimination makes of it. Where steps are `scaled` (`TeamPlan`), u is, after the first
- * factorisation, times 2/pivot.
+ * The solution u and the intermediate result z of elimination. Where steps are `scaled` (`TeamPlan`), u holds u·2/pivot
+ * after the first factorisation.
  */
 export const TeamState = record({ u: write(real), z: write(real) });
 
 /**
  * The amounts that exercise pays on the run, and on the nodes before and after it. Where elimination is `held`
- * (`TeamPlan`), `paid` is, after the first factorisation, what it is held above, of premiums twice their source.
+ * (`TeamPlan`), `paid` holds the threshold of elimination after the first factorisation, or, for premiums, twice their
+ * source.
  */
 export const Obstacle = record({
   paid: write(real),
@@ -96,23 +97,23 @@ export const Obstacle = record({
 
 /**
  * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those
- * whose value is held, −1 where none of the run's is. All may be far outside the run.
+ * whose value is held, −1 where the run has none. All may lie far outside the run.
  */
 export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
 /**
- * A run of equal steps, one after another: u ← y + `over`·(y − u) if `extrapolated`, else u ← y. Scans go as far as
- * `reach` says. `moves`: the word of the table that has the first step's slope, of a time-dependent obstacle.
+ * A run of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
+ * `moves` is the word of the table with the first step's slope of a time-dependent obstacle.
  */
 export const Steps = record({ count: i32, extrapolated: bool, over: real, reach: i32, moves: i32 });
 
 /**
- * The multiple and rows of running sums, kept in workgroup memory from one factorisation to the next: what the state
- * was multiplied by, and the first factorisation's rows.
+ * The multiplier of the state and the first factorisation's rows, kept in workgroup memory from one factorisation of
+ * running sums to the next.
  */
 export const Kept = record({ multiple: write(real), rows: Rows });
 
-/** The arrays of an instance that the time loop works on. Those that a variant does without have one element. */
+/** The arrays of an instance in the time loop; arrays that a variant does not use have one element. */
 export const Memory = record({
   mesh: Mesh,
   /** The first coefficients (`readAhead`), in workgroup memory. */
@@ -128,7 +129,7 @@ export const Memory = record({
   kept: Kept,
 });
 
-/** The numbers that change from run to run, and those that are found out before the first. */
+/** The numbers that change from run to run, and those computed before the first run. */
 export const Cursor = record({
   /** The next row of coefficients. */
   row: i32,
@@ -151,9 +152,10 @@ export const Cursor = record({
   /** The place in the table of the next step's slope and kink, of a time-dependent obstacle. */
   moves: i32,
 });
+/** The value type of the record `Cursor`. */
 export type Cursor = ValueOf<typeof Cursor>;
 
-/** One run of equal steps. */
+/** A run of equal steps, decoded from the time program. */
 export const Step = record({
   run: i32,
   flag: i32,
@@ -168,6 +170,7 @@ export const Step = record({
   coefficients: Coefficients,
 });
 
-/** The arguments of every part of the rollback, at its start and after the first run of steps. */
+/** The arguments of every part of the rollback at its start. */
 export const atStart = { launch: Launch, place: TeamPlace, memory: Memory };
+/** The arguments of every part of the rollback within a run of steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -7,9 +7,9 @@ import type { TeamPlan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
- * The run that a word of the time program stands for, and the coefficients of its factorisation. Words are read two
- * runs ahead, for what tells the next one is made of its word at once; so are the coefficients of the next step, where
- * every step is factored.
+ * Returns the function that decodes a word of the time program into a run and reads the coefficients of its
+ * factorisation. Words are read two runs ahead, because the next run's preparation depends on its word; coefficients
+ * are read one step ahead where every step is factored.
  */
 export function runAt({ lasting, eventful, hasBarriers, variant }: TeamPlan) {
   const { shape, dividends, barriers = 0 } = variant;

@@ -3,17 +3,19 @@ import { largest } from "./counters.ts";
 import { Scans } from "./records.ts";
 import { hops, placeIn, span, type Team } from "./team.ts";
 
-/** The `reach` of scans, of factors that last, that need no more than the nearest neighbours (`Team.neighbours`). */
+/** The `reach` of scans of lasting factors that need only the nearest neighbours (`Team.neighbours`). */
 export const NEAR = 0;
-/** The reach of one hop of `passOn` more. */
+/** The `reach` of scans that need one hop of `passOn` more. */
 export const HOP = 1;
 /**
- * The reach where all items are needed. Of factors that do not last `scanProducts` returns 1 if few rounds are enough,
- * 0 if few of the pivots' (`Team.fewOfPivots`) are for them.
+ * The `reach` of scans that need all items. For factors that do not last `scanProducts` returns 1 if `Team.few` rounds
+ * suffice, and 0 if `Team.fewOfPivots` rounds do for the pivots.
  */
 export const FAR = 2;
 
-/** The number of rounds of scans that are needed where every matrix is factored, from what `scanProducts` returns. */
+/**
+ * Returns the function for the number of scan rounds where every matrix is factored, from the result of `scanProducts`.
+ */
 export const reachOf = ({ few, levels }: Team) =>
   fn({
     name: "reachOf",
@@ -90,20 +92,19 @@ function passOn(team: Team, direction: "above" | "below", reaching: Reaching) {
 }
 
 /**
- * The distance that a scan has to go: over the neighbours (`nearSum`), one hop more (`passOn`), over all, or as its
- * `reach` says; factors that do not last have the multipliers of doubling only.
+ * The distance over which a scan must carry values: the neighbours (`nearSum`), one hop more (`passOn`), all items, or
+ * as its `reach` says; factors that do not last have the multipliers of doubling only.
  */
 export type Reaching = "near" | "hop" | "far" | "any" | "refactorised";
 
 /**
- * The recurrence y ← value + p·y from the last item down to the first, or from the first `up` to the last: returns the
- * y that enters an item's run, that is, what left the run of the item before. All p are in [0, 1], so nothing grows,
- * and what is further away than `reach` says is nothing beside a rounding (`scanProducts`). By shuffles, where factors
- * last, it adds up neighbours and passes their sums on; else it is by recursive doubling (Kogge & Stone 1973), and
- * `multiplier` has the product of p over 2ᵏ items, from this one on, 0 where there is none. The item at which it
- * starts, whose first row takes nothing from a neighbour, gets some number of its own. In workgroup memory it starts
- * and ends in the first half of `scratch`, `up` in the second. Cost: as many shuffles as neighbours, and hops, or
- * rounds + 1, or words written and read, an item.
+ * Returns the function that scans y ← value + p·y over the items, from the last down or from the first `up`, and
+ * returns the y that enters an item's run. All p are in [0, 1], so nothing grows, and contributions from beyond `reach`
+ * are below rounding (`scanProducts`). With shuffles and lasting factors it adds up neighbours and passes their sums
+ * on; otherwise it uses recursive doubling (Kogge & Stone 1973), where `multiplier` has the product of p over 2ᵏ items
+ * from this one on, 0 where there is none. The starting item, whose first row has no neighbour, receives an arbitrary
+ * number. In workgroup memory a scan down starts and ends in the first half of `scratch`, one `up` in the second. Cost:
+ * as many shuffles as neighbours and hops, or rounds + 1, or words written and read, an item.
  */
 export function scan(team: Team, direction: "down" | "up", reaching: Reaching) {
   const { items, levels, shuffles, few } = team;
@@ -192,13 +193,13 @@ function rounds(team: Team, down: boolean) {
 const NOTHING = { f64: 2.8e-17, f32: 1.5e-8, f32x2: 1e-15 } as const;
 
 /**
- * The multipliers of both scans, from the products of p over an item's own run: `above` for the one down, `below` for
- * the one up; 0 where 2ᵏ items on there is none. Once a factorisation. Returns how far scans need to reach, p of
- * neighbouring nodes being the ratio of a geometric sequence: for factors that last how many rounds of doubling, with
- * shuffles see `sumProducts`; for others, which have fewer multipliers then, 0, 1 or `FAR`.
+ * Returns the function that computes the multipliers of both scans once a factorisation, from the products of p over an
+ * item's own run: `above` for the scan down, `below` for the scan up; 0 where there is no item 2ᵏ further. It returns
+ * the reach of scans: for lasting factors the number of rounds of doubling, or with shuffles see `sumProducts`; for
+ * others, which then have fewer multipliers, 0, 1 or `FAR`.
  *
- * What decides by item is a choice of values, not an `if`: from a branch that sets a constant NVIDIA's compiler for
- * Vulkan (driver 580) went on to a reduction of its own, over the items of that branch alone.
+ * Decisions by item select values instead of branching: NVIDIA's compiler for Vulkan (driver 580) turned a branch that
+ * sets a constant into a reduction over the items of that branch alone.
  */
 export function scanProducts(team: Team, lasting: boolean) {
   const { items, levels, shuffles, few, fewOfPivots } = team;

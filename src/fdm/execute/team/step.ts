@@ -5,10 +5,10 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, span, type Team } from "./team.ts";
 
 /**
- * Eliminates, z = rhs·inverse + upper·z from the last node down: each item runs through its rows twice, first to learn
- * what leaves its run, then, after the scan, with what enters it. The parts of a run (`partsOf`) go side by side:
- * `downProduct[p]` is that of `upper` over part p, so that what enters a part follows from what enters the run.
- * `scaled`: rhs has the factor `inverse` already.
+ * Returns the function that eliminates, z = rhs·inverse + upper·z from the last node down: each item passes through its
+ * rows twice, first for the value that leaves its run, then, after the scan, with the value that enters it. The parts
+ * of a run (`partsOf`) are processed side by side: `downProduct[p]` is the product of `upper` over part p, so that the
+ * value entering a part follows from that entering the run. `scaled`: rhs includes the factor `inverse` already.
  */
 export function eliminateRuns(team: Team, rows: number, scaled: boolean, reaching: Reaching) {
   const { count, size } = partsOf(rows);
@@ -59,7 +59,7 @@ export function eliminateRuns(team: Team, rows: number, scaled: boolean, reachin
   });
 }
 
-/** Substitutes without exercise, z ← z + lower·z from the first node up, in place. */
+/** Returns the function that substitutes without exercise, z ← z + lower·z from the first node up, in place. */
 export function substituteRuns(team: Team, rows: number) {
   return fn({
     name: "substituteRuns",
@@ -77,6 +77,7 @@ export function substituteRuns(team: Team, rows: number) {
   });
 }
 
+/** The options of a run of equal steps. */
 export interface Stepping {
   readonly early: boolean;
   readonly scaled: boolean;
@@ -106,9 +107,8 @@ const ADVANCE = {
 };
 
 /**
- * Makes equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle, those of Crank–Nicolson
- * have a loop of their own, by how far their scans go; others, of implicit Euler and, `over` not 1, of Alexander's
- * stages, look at both in each step.
+ * Returns the function that makes equal steps, one after another (`runsOfSteps`). Where factors last and items shuffle,
+ * Crank–Nicolson has a separate loop for each reach of its scans; other schemes test reach and weight in each step.
  */
 export function advanceRuns(team: Team, rows: number, stepping: Stepping) {
   return fn({

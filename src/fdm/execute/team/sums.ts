@@ -4,10 +4,10 @@ import { HOP, NEAR, type Reaching, scan } from "./scan.ts";
 import { partsOf, type Team } from "./team.ts";
 
 /**
- * Computes the weights that make the recurrences of a step running sums (`stepSums`). Of a part's rows, first to last,
- * let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those behind it. `lower` becomes rₖ
- * = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums, are multiplied by Pₖ.
- * `multiple` is what u was multiplied by in all.
+ * Returns the function that computes the weights that turn the recurrences of a step into running sums (`stepSums`).
+ * For the rows of a part, let Pₖ be the product of `upper` over those before row k, Qₖ that of `lower` over those after
+ * it. `lower` becomes rₖ = Qₖ/Pₖ, `upper` becomes gainₖ/rₖ, and the state w = gain·u, and twice the source of premiums,
+ * are multiplied by Pₖ. `multiple` is the total factor applied to u.
  *
  * Cost: 8 flops a node and a reciprocal, a factorisation.
  */
@@ -53,16 +53,16 @@ const ADVANCE = {
 };
 
 /**
- * Makes equal steps, one after another, as `stepRuns` makes them, of a state that `weighRuns` has weighted: elimination
- * z = w + upper·z and substitution y = z + lower·y are sums,
+ * Returns the function that makes equal steps, as `stepRuns` does, of a state weighted by `weighRuns`: elimination z =
+ * w + upper·z and substitution y = z + lower·y are sums,
  *
  *   Sₖ = Σ_{j ≥ k} Pⱼwⱼ + what enters from above,   Tₖ = Σ_{j ≤ k} rⱼSⱼ + what enters from below, Pₖw ← (gainₖ/rₖ)·Tₖ −
  *                                                   Pₖw,
  *
- * over the rows of a part, and what leaves it is its last sum. In f64, where an H200 takes 2 cycles for an addition, or
- * a multiply-add that shares an operand with the one before, and 3 for one with three operands of its own; and what
- * enters a part is added to sums that wait for it, not at the start of a chain (design/splits.md). A mesh's first row
- * may have a negative `upper`, as values flow out of the mesh there: P is without its sign, which is `signOfFirst`.
+ * over the rows of a part; the last sum leaves it. Used in f64, where an H200 takes 2 cycles for an addition and 3 for
+ * a multiply-add with three new operands; the value entering a part is added to finished sums, not at the start of a
+ * chain (design/splits.md). A mesh's first row may have a negative `upper`, as values flow out of the mesh there: P is
+ * without its sign, which is `signOfFirst`.
  *
  * `premium`: early exercise, of premiums (`sourceRuns`): Sₖ, which has the sign of z, is held above 0, and `doubled` is
  * added.

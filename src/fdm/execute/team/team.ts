@@ -1,6 +1,6 @@
 import { fn } from "../../../kernel/index.ts";
 
-/** The items that solve one option together, each a run of consecutive nodes; and how they exchange values. */
+/** The work items that solve one option together, each a run of consecutive nodes, and the way they exchange values. */
 export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
@@ -31,6 +31,7 @@ export interface Team {
   readonly neighbours: { readonly f32: number; readonly f64: number };
 }
 
+/** The team of a workgroup of 64 items, which exchanges values through workgroup memory. */
 export const WORKGROUP: Team = {
   name: "workgroup",
   items: 64,
@@ -41,7 +42,7 @@ export const WORKGROUP: Team = {
   fewOfPivots: 2,
   neighbours: { f32: 0, f64: 0 },
 };
-/** The team for devices whose subgroups have 32 lanes, as NVIDIA's have. */
+/** The team for devices whose subgroups have 32 lanes, such as NVIDIA's. */
 export const SUBGROUP: Team = {
   name: "subgroup",
   items: 32,
@@ -53,8 +54,8 @@ export const SUBGROUP: Team = {
   neighbours: { f32: 5, f64: 5 },
 };
 /**
- * The team for the same devices, with two options a subgroup: half the shuffles an option, and of its runs, twice as
- * long, fewer matter to each other.
+ * The team for the same devices with two options a subgroup: half the shuffles for each option, and of its longer runs
+ * fewer depend on each other.
  */
 export const HALF_SUBGROUP: Team = {
   name: "half-subgroup",
@@ -68,20 +69,20 @@ export const HALF_SUBGROUP: Team = {
 };
 
 /**
- * The rows of the longest runs that stay in registers: of longer ones too much would be spilled. Those have workgroup
- * memory left, too, for what running sums keep from one factorisation to the next.
+ * The number of rows of the longest runs that stay in registers; longer runs would spill. Short runs also leave
+ * workgroup memory for the kept factors of running sums.
  */
 export const MAX_RESIDENT_ROWS = 9;
 
-/** The number of items of a workgroup. */
+/** The number of work items of a workgroup. */
 export const groupSize = ({ items, options }: Team): number => items * options;
 
 /**
- * The number of instances among which shuffles exchange values: those of an option, or all, for no subgroup has more.
+ * The number of lanes among which shuffles exchange values: those of one option, or all, since no subgroup has more.
  */
 export const span = ({ items, options }: Team): number => (options === 1 ? 128 : items);
 
-/** The number of an item among its option's items, and that of its option in the group. */
+/** Returns the function for the index of an item among its option's items, and for its option's index in the group. */
 export const placeIn = ({ items, options, levels }: Team) =>
   fn({
     name: "placeIn",
@@ -94,7 +95,7 @@ export const placeIn = ({ items, options, levels }: Team) =>
   });
 
 /**
- * The number of words of workgroup memory that scans pass values through: two halves in turn, so that a round needs one
+ * The number of words of workgroup memory for the scans' exchanges: two alternating halves, so that a round needs one
  * barrier.
  */
 export function scratchWords({ items, shuffles }: Team): number {
@@ -102,19 +103,19 @@ export function scratchWords({ items, shuffles }: Team): number {
 }
 
 /**
- * Cuts a run into parts that are worked on side by side, all of `size` rows but the last: long runs leave registers for
- * so few subgroups that a chain of dependent operations is what they wait for; short ones would only have more to do.
+ * Divides a run into parts that are processed side by side, all of `size` rows but the last. Long runs leave registers
+ * for so few subgroups that the latency of dependent operations dominates; short ones would only do more work.
  */
 export function partsOf(rows: number): { readonly count: number; readonly size: number } {
   const size = rows > 9 ? Math.ceil(rows / 3) : rows;
   return { count: Math.ceil(rows / size), size };
 }
 
-/** The number of shuffles, side by side, in which sums of so many neighbours reach all items. */
+/** The number of shuffles, side by side, by which sums of so many neighbours reach all items. */
 export const hops = ({ items }: Team, neighbours: number): number => Math.ceil((items - 1) / neighbours) - 1;
 
 /**
- * The number of multipliers of one scan, an item's: those of doubling, or, with shuffles, where factors last, of
+ * The number of multipliers of one scan for each item: those of doubling, or, with shuffles and lasting factors, of
  * neighbours' sums and their hops.
  */
 export const multipliers = (team: Team, lasting: boolean): number => {
@@ -124,7 +125,7 @@ export const multipliers = (team: Team, lasting: boolean): number => {
 };
 
 /**
- * The number of words of workgroup memory an option for those of one scan, an item's k-th at [k·items + item]. In f32
- * they are in registers, which have no room for them in f64.
+ * The number of words of workgroup memory for each option for the multipliers of one scan, an item's k-th at [k·items +
+ * item]. In f32 they are in registers, which have no room for them in f64.
  */
 export const multiplierWords = (team: Team, lasting: boolean): number => multipliers(team, lasting) * team.items;

@@ -9,6 +9,7 @@ import type { TimeScheme } from "./scheme.ts";
 import { crankNicolson, theta } from "./theta.ts";
 import { trBdf2 } from "./tr-bdf2.ts";
 
+/** The scheme of a problem with its number of Rannacher steps. */
 export interface ChosenScheme {
   readonly kind: SchemeChoice["kind"];
   readonly scheme: TimeScheme;
@@ -18,7 +19,7 @@ export interface ChosenScheme {
 const ONE_AXIS = ["implicit-euler", "crank-nicolson", "theta", "tr-bdf2"];
 const SEVERAL_AXES = ["douglas", "craig-sneyd", "modified-craig-sneyd", "hundsdorfer-verwer"];
 
-/** The scheme of a problem on so many axes. @throws SpecError */
+/** The scheme of a problem on a number of axes. @throws SpecError */
 export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): ChosenScheme {
   isObject("scheme", choice, 'an object with its kind: { kind: "tr-bdf2" }');
   knownKeys("scheme", choice, ["kind", "theta", "mu", "rannacherSteps"]);

@@ -28,5 +28,7 @@ export const modifiedCraigSneyd = (theta: number): TimeScheme => ({
   correction: { keep: 0, mixed: theta, full: 0.5 - theta },
 });
 
-/** The values of θ by the number of axes, stable whatever the mixed derivatives (In 't Hout & Mishra 2011 and 2013). */
+/**
+ * The values of θ by the number of axes that are stable for all mixed derivatives (In 't Hout & Mishra 2011 and 2013).
+ */
 export const MCS_THETA: Readonly<Record<number, number>> = { 2: 1 / 3, 3: 6 / 13 };

@@ -1,12 +1,12 @@
 import type { Stage, TimeScheme } from "./scheme.ts";
 
 /**
- * The stage of an alternating-direction scheme. Its operator is taken in the middle of the step, which is of second
- * order, so that the sweeps need no second one. With L frozen, Yⱼ = Yⱼ₋₁ + θΔt(Fⱼ(Yⱼ) − Fⱼ(u)) is
+ * Returns the stages of an alternating-direction scheme. Its operator is taken in the middle of the step, which is of
+ * second order, so that both sweeps share it. With L frozen, Yⱼ = Yⱼ₋₁ + θΔt(Fⱼ(Yⱼ) − Fⱼ(u)) is
  *
  *   (I − θΔtLⱼ)·(Yⱼ − u) = Yⱼ₋₁ − u,
  *
- * so that the increments D = Y − u are swept, and no Fⱼ(u) is ever taken back.
+ * so that sweeps over the increments D = Y − u never need Fⱼ(u) separately.
  */
 export const directions = (theta: number): readonly Stage[] => [
   { implicit: theta, at: 0.5, end: 1, fromU: 1, fromV: 0, extrapolation: 1 / theta },

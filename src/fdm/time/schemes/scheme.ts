@@ -34,6 +34,7 @@ export interface Correction {
   readonly full: number;
 }
 
+/** A time-stepping scheme: its order and its stages. */
 export interface TimeScheme {
   readonly order: 1 | 2;
   readonly stages: readonly Stage[];

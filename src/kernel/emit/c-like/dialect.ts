@@ -8,9 +8,12 @@
 import type { ArrayRef, BinaryOp, CompareOp, Expr, IndexOp, IntrinsicOp, ScalarType, Stmt, UnaryOp } from "../../ir.ts";
 import type { Lines } from "./lines.ts";
 
+/** The statements of the given kinds. */
 export type StmtOf<K extends Stmt["kind"]> = Extract<Stmt, { readonly kind: K }>;
 
-/** An operand: its text, its type, its value when it is a literal, and what it was printed from, if it was. */
+/**
+ * A printed operand: its text, its type, its value if it is a literal, and the expression it was printed from, if any.
+ */
 export interface Operand {
   readonly text: string;
   readonly source?: Expr;
@@ -18,11 +21,12 @@ export interface Operand {
   readonly constant: number | boolean | undefined;
 }
 
+/** The printers of a target language's operators. */
 export interface Operators {
   constant(type: ScalarType, value: number | boolean): string;
   /**
-   * The same value, but no constant in the eyes of the language's compiler. Used where all operands are constants: some
-   * languages evaluate such an expression at compile time and reject overflow or NaN.
+   * Prints the same value in a form that the compiler does not treat as a constant. Used where all operands are
+   * constants, since some languages evaluate such expressions at compile time and reject overflow or NaN.
    */
   opaque(type: ScalarType, text: string): string;
   unary(op: UnaryOp, a: Operand): string;
@@ -35,6 +39,7 @@ export interface Operators {
   readonly lazySelect: boolean;
 }
 
+/** The printers of a target language's loads, stores and arrays. */
 export interface Memory {
   param(id: number): string;
   length(array: ArrayRef): string;
@@ -44,8 +49,8 @@ export interface Memory {
 }
 
 /**
- * Printers of a loop's parts, to be called once each and in this order; preludes of the test go to the list they are
- * given. A language that prints them otherwise starts from the statement itself.
+ * The printers of a loop's parts, each called once and in this order; statements that the test needs first go to the
+ * given list. A language with another form of loop starts from the statement itself.
  */
 export interface LoopParts {
   readonly statement: StmtOf<"loop">;
@@ -56,7 +61,8 @@ export interface LoopParts {
 }
 
 /**
- * The statements that languages spell differently; `print` turns an expression to text, its preludes going to `out`.
+ * The printers of statements whose spelling differs between languages; `print` turns an expression into text, with
+ * preceding statements going to `out`.
  */
 export interface Statements {
   declare(type: ScalarType, name: string, value?: string): string;
@@ -66,13 +72,11 @@ export interface Statements {
   fetch(statement: StmtOf<"fetch">, print: (expression: Expr) => Operand, out: Lines): void;
   atomic(statement: StmtOf<"atomic">, print: (expression: Expr) => Operand, out: Lines): void;
   subgroup(statement: StmtOf<"subgroup">, print: (expression: Expr) => Operand, out: Lines): void;
-  /**
-   * The condition of an `if` or a loop, as the language wants it: WGSL demands conditions around barriers that it can
-   * prove uniform.
-   */
+  /** Prints the condition of an `if` or a loop; WGSL requires conditions around barriers that it can prove uniform. */
   condition(statement: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string;
 }
 
+/** The printers of a C-like target language. */
 export interface Dialect {
   readonly operators: Operators;
   readonly memory: Memory;

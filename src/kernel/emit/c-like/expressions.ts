@@ -13,8 +13,8 @@ const worthJumping = 24;
 type ExprOf<K extends Expr["kind"]> = Extract<Expr, { readonly kind: K }>;
 
 /**
- * Prints expressions. What the language cannot say inside an expression (a lazy `select` around loads, an expression
- * too deep) becomes statements in `out`, the prelude, which stand before the statement that holds the expression.
+ * A printer of expressions. Constructs that the language lacks inside an expression (a lazy `select` around loads, an
+ * expression too deep) become statements in `out`, printed before the statement that holds the expression.
  */
 export class ExpressionPrinter {
   readonly #dialect: Dialect;

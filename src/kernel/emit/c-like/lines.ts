@@ -1,4 +1,4 @@
-/** Lines of generated code under construction, each at its depth of indentation. */
+/** The lines of generated code under construction, with their indentation. */
 export class Lines {
   readonly #lines: string[] = [];
   #depth: number;
@@ -15,7 +15,7 @@ export class Lines {
     for (const line of lines) this.#lines.push(line === "" ? "" : "  ".repeat(this.#depth) + line);
   }
 
-  /** `open`, what `fill` writes one level deeper, `close`. */
+  /** Writes `open`, the lines of `fill` one level deeper, and `close`. */
   block(open: string, fill: () => void, close = "}"): void {
     this.add(open);
     this.indented(fill);
@@ -28,7 +28,7 @@ export class Lines {
     this.#depth--;
   }
 
-  /** An empty list at this depth, for code that may or may not be used; see `append`. */
+  /** Returns an empty list at this depth for code that may be discarded; see `append`. */
   fork(): Lines {
     return new Lines(this.#depth);
   }
@@ -37,7 +37,7 @@ export class Lines {
     this.#lines.push(...other.#lines);
   }
 
-  /** Takes over lines from a fork, one level deeper than they were written. */
+  /** Appends the lines of a fork one level deeper. */
   appendIndented(other: Lines): void {
     for (const line of other.#lines) this.#lines.push(line === "" ? "" : `  ${line}`);
   }

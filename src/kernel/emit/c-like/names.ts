@@ -1,14 +1,14 @@
 import type { ArrayRef, KernelIR } from "../../ir.ts";
 
 /**
- * Names of generated code. Each is the source's name with the number of the thing it names, so that names are unique,
- * stay readable, and can never be a reserved word of any target (no reserved word ends in `_` and a number).
+ * The names of generated code: each is the source's name followed by the number of the thing named, so that names are
+ * unique, readable, and never a reserved word of a target (no reserved word ends in `_` and a number).
  */
 export interface Names {
   local(id: number): string;
   scalar(id: number): string;
   array(array: ArrayRef): string;
-  /** A fresh name for a temporary. */
+  /** Returns a fresh name for a temporary. */
   temporary(): string;
 }
 
@@ -23,6 +23,7 @@ export function sanitised(name: string): string {
   return /^[A-Za-z]/.test(plain) ? plain : `v${plain}`;
 }
 
+/** Returns the names for the generated code of a kernel. */
 export function namesOf(ir: KernelIR): Names {
   const arraysOf = { buffer: ir.buffers, private: ir.privates, workgroup: ir.workgroups } as const;
   let temporaries = 0;

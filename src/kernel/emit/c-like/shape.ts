@@ -22,8 +22,9 @@ function shapeOf(e: Expr): Shape {
   return shape;
 }
 
-/** The number of operations on the longest path from `e` down to a leaf. */
+/** The number of operations on the longest path from an expression to a leaf. */
 export const heightOf = (e: Expr): number => shapeOf(e).height;
-/** The number of nodes of `e`. */
+/** The number of nodes of an expression. */
 export const sizeOf = (e: Expr): number => shapeOf(e).size;
+/** Tells whether an expression loads from memory. */
 export const makesLoads = (e: Expr): boolean => shapeOf(e).loads;

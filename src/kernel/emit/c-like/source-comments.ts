@@ -3,7 +3,7 @@ import type { Lines } from "./lines.ts";
 
 const maxQuote = 100;
 
-/** Comments that point from generated code to the line of the kernel's source, written when the line changes. */
+/** A writer of comments that refer from generated code to lines of the kernel's source, whenever the line changes. */
 export class SourceComments {
   readonly #sources: readonly SourceText[];
   readonly #linesOf = new Map<number, readonly string[]>();

@@ -22,28 +22,30 @@ import { CudaStatements } from "./statements.ts";
 export { cudaIntrinsics } from "./intrinsics.ts";
 export type { CudaParameter } from "./parameters.ts";
 
+/** The options of printing a kernel in CUDA C++. */
 export interface CudaOptions {
   /**
-   * "contract" lets the compiler make one fused multiply-add of a·b + c; with "exact" every operation rounds, so that
-   * f64 gives the CPU's bits (subgroup sums of reals apart, whose order is that of the subgroup's size). The code is
-   * the same.
+   * The treatment of a·b + c: "contract" lets the compiler fuse it into one operation; with "exact" every operation
+   * rounds, so that f64 gives the CPU's bits (except subgroup sums of reals, whose order depends on the subgroup's
+   * size). The code is the same.
    */
   readonly fma?: "contract" | "exact";
 }
 
+/** A kernel printed in CUDA C++, with the information needed to launch it. */
 export interface CudaModule {
   readonly signature: KernelSignature;
-  /** One translation unit, without `#include`. */
+  /** The translation unit, without `#include`. */
   readonly code: string;
-  /** An `extern "C"` name. */
+  /** The `extern "C"` name of the kernel. */
   readonly entryPoint: string;
   /** The kernel's parameters in order. */
   readonly parameters: readonly CudaParameter[];
   /** The number of threads a block. */
   readonly groupSize: number;
-  /** Shared memory that a launch asks for; 0 up to 48 KiB, which the code declares by itself. */
+  /** The bytes of dynamic shared memory of a launch; 0 up to 48 KiB, which the code declares itself. */
   readonly dynamicSharedBytes: number;
-  /** The options of NVRTC or nvcc, all but the architecture. */
+  /** The options of NVRTC or nvcc except the architecture. */
   readonly compilerOptions: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * The intrinsics that generated code takes from CUDA, besides C++ itself: whoever compiles it with another compiler (an
- * emulator for tests) supplies these. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no
- * printf, no dynamic memory, and where FK_EXACT and FK_NO_PTX are defined no inline PTX.
+ * The intrinsics that generated code takes from CUDA besides C++ itself; another compiler (an emulator for tests) must
+ * supply them. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no printf, no dynamic memory,
+ * and no inline PTX where FK_EXACT and FK_NO_PTX are defined.
  */
 export const cudaIntrinsics = {
   keywords: [

@@ -6,7 +6,7 @@ export function typeName(type: ScalarType, precision: Precision): "double" | "fl
   return ({ i32: "int", u32: "unsigned", bool: "bool" } as const)[type];
 }
 
-/** A literal that reads back as the same value, bit for bit. */
+/** Returns a C++ literal that reads back as the same value, bit for bit. */
 export function literal(type: ScalarType, value: number | boolean, precision: Precision): string {
   if (typeof value === "boolean" || type === "bool") return String(Boolean(value));
   if (type === "real") return precision === "f64" ? doubleLiteral(value) : floatLiteral(Math.fround(value));

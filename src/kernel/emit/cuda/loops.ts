@@ -3,7 +3,7 @@ import type { LoopParts } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 
-/** Prints a `for` where the test and the update fit into its head, so that `continue` finds them. */
+/** Prints a loop as a `for` where the test and the update fit into its head, so that `continue` executes the update. */
 export function printLoop(names: Names, parts: LoopParts, out: Lines): void {
   const test = testOf(parts, out);
   const update = updateOf(names, parts, out);

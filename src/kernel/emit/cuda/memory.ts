@@ -4,7 +4,10 @@ import type { Names } from "../c-like/names.ts";
 import type { Helpers } from "./helpers/index.ts";
 import { countName, lengthName } from "./parameters.ts";
 
-/** The memory of CUDA. Pointers are 64 bits wide, and so is the sum of one and an `int` or `unsigned` index. */
+/**
+ * The printers of loads, stores and arrays in CUDA C++. Pointers are 64 bits wide, as is the sum of a pointer and an
+ * `int` or `unsigned` index.
+ */
 export class CudaMemory implements Memory {
   readonly #ir: KernelIR;
   readonly #names: Names;

@@ -42,6 +42,7 @@ const helperOf = {
   positivePart: "positive_part",
 } as const satisfies Partial<Record<IntrinsicOp, HelperName>>;
 
+/** The printers of operators in CUDA C++. */
 export class CudaOperators implements Operators {
   readonly lazySelect = true;
   readonly #helpers: Helpers;
@@ -58,7 +59,7 @@ export class CudaOperators implements Operators {
     return literal(type, value, this.#precision);
   }
 
-  /** C++ evaluates constants as the machine does, and refuses none of what is printed here. */
+  /** Returns the text itself: C++ accepts all constants printed here and evaluates them like the machine. */
   opaque(_: ScalarType, text: string): string {
     return text;
   }

@@ -14,6 +14,7 @@ export type CudaParameter =
   /** Reals have 8 bytes in f64, 4 in f32; a bool is a 4-byte 0 or 1. */
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType; readonly bytes: 4 | 8 };
 
+/** Returns the parameters of the generated CUDA function, in order. */
 export function parametersOf(ir: KernelIR): CudaParameter[] {
   return [
     { kind: "count" },
@@ -32,10 +33,13 @@ function usesLength(ir: KernelIR, buffer: number): boolean {
   );
 }
 
+/** The name of the parameter for the number of work items or workgroups. */
 export const countName = "fk_count";
 
+/** Returns the name of the parameter for the length of an array. */
 export const lengthName = (names: Names, array: ArrayRef): string => `${names.array(array)}_length`;
 
+/** Returns the C++ declaration of a parameter. */
 export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParameter): string {
   switch (parameter.kind) {
     case "count":
@@ -54,7 +58,8 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
 }
 
 /**
- * Tells the compiler that buffers are whole allocations: loads of neighbours from a multiple of 16 bytes on become one.
+ * Prints the assumption that buffers are aligned allocations, so that the compiler merges loads of neighbours from a
+ * multiple of 16 bytes.
  */
 export function assumeAligned(ir: KernelIR, names: Names, id: number): string {
   const name = names.array({ space: "buffer", id });
@@ -82,5 +87,5 @@ function isExchanged(ir: KernelIR, id: number): boolean {
   return someStmt(ir.body, (s) => (s.kind === "atomic" && refers(s.array)) || operands(s).some(loads));
 }
 
-/** `fk_` and the kernel's name, as C++ allows it. */
+/** Returns the name of the generated CUDA function: `fk_` and the kernel's name reduced to a C++ identifier. */
 export const entryPointOf = (ir: KernelIR): string => `fk_${sanitised(ir.name)}`;

@@ -8,17 +8,18 @@ const staticBytes = 48 * 1024;
 /** Every array starts at a multiple of this. */
 const alignment = 16;
 
+/** The workgroup arrays of a CUDA kernel and their memory. */
 export interface SharedMemory {
-  /** Declarations before the kernel, and inside it. */
+  /** The declarations before the kernel. */
   readonly outside: readonly string[];
   readonly inside: readonly string[];
-  /** The bytes that a launch has to ask for; 0 where declarations are enough. */
+  /** The bytes of dynamic shared memory of a launch; 0 where static declarations suffice. */
   readonly dynamicBytes: number;
 }
 
 /**
- * Places the workgroup arrays: plain `__shared__` ones, or, where they are too large for that, parts of one dynamic
- * array.
+ * Allocates the workgroup arrays: as plain `__shared__` arrays, or, where they are too large for that, as parts of one
+ * dynamic array.
  */
 export function sharedMemoryOf(ir: KernelIR, names: Names): SharedMemory {
   const bytes = ir.workgroups.reduce((sum, array) => sum + bytesOf(ir, array), 0);

@@ -21,6 +21,7 @@ const atomics = {
 type Exchange = Exclude<SubgroupOp, "add" | "min" | "max">;
 type Print = (expression: Expr) => Operand;
 
+/** The printers of statements in CUDA C++. */
 export class CudaStatements implements Statements {
   readonly #ir: KernelIR;
   readonly #names: Names;
@@ -51,7 +52,7 @@ export class CudaStatements implements Statements {
     out.add("__syncthreads();");
   }
 
-  /** Prints a fetch in pieces of 16 bytes at most, which is as much as the hardware copies at once. */
+  /** Prints an asynchronous copy in pieces of at most 16 bytes, the most that the hardware copies at once. */
   fetch({ array, index, from, fromIndex, words }: StmtOf<"fetch">, print: Print, out: Lines): void {
     const size = this.#ir.workgroups[array.id].element === "real" && this.#ir.precision === "f64" ? 8 : 4;
     const bytes = Math.min(16, words * size);
@@ -114,7 +115,7 @@ export class CudaStatements implements Statements {
     return this.#helpers.call("shuffle", value, width < 32 ? near : source);
   }
 
-  /** Barriers may stand under any condition that is uniform at run time. */
+  /** Returns the condition itself: barriers may stand under any condition that is uniform at run time. */
   condition(_: StmtOf<"if"> | StmtOf<"loop">, text: string): string {
     return text;
   }

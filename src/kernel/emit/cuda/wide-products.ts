@@ -14,7 +14,7 @@ const keyOf = (a: Expr | undefined, b: Expr | undefined): string | undefined => 
   return first === undefined || second === undefined ? undefined : `${first} × ${second}`;
 };
 
-/** Says of two factors whether the kernel also takes the upper half of such a product. */
+/** Returns a test of whether the kernel also computes the upper half of a product of two factors. */
 export function wideProducts({ body }: KernelIR): (a: Expr | undefined, b: Expr | undefined) => boolean {
   const keys = new Set<string | undefined>();
   forEachStmt(body, (s) => {

@@ -5,11 +5,13 @@ import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { elementBytes, FOLDABLE, FOLDABLE_IN_BUFFER } from "./plan.ts";
 
+/** An access to an array: the array and the index. */
 export interface Access {
   readonly array: ArrayRef;
   readonly index: Expr;
 }
 
+/** Returns the type of an array's elements. */
 export function elementOf(e: Emitter, array: ArrayRef): "real" | "i32" | "u32" {
   return arrays(e, array)[array.id].element;
 }
@@ -19,6 +21,7 @@ function arrays(e: Emitter, array: ArrayRef): readonly { readonly element: "real
   return array.space === "private" ? e.ir.privates : e.ir.workgroups;
 }
 
+/** Returns the bytes of an array's element. */
 export function elementSize(e: Emitter, array: ArrayRef): number {
   return elementBytes(elementOf(e, array), e.plan.wide);
 }
@@ -33,7 +36,7 @@ export function pushLastIndex(e: Emitter, array: ArrayRef): void {
   }
 }
 
-/** Pushes the address of element 0; the part known at compile time is returned. */
+/** Pushes the run-time part of the address of element 0 and returns its compile-time part. */
 export function pushBase(e: Emitter, array: ArrayRef): number {
   if (array.space === "buffer") {
     e.code.get(e.bufferBase[array.id]);
@@ -47,13 +50,13 @@ export function pushBase(e: Emitter, array: ArrayRef): number {
   return e.plan.privates[array.id];
 }
 
-/** The number of bytes from one index to the next: a whole set of vectors in private arrays. */
+/** Returns log2 of the bytes from one index to the next: a set of vectors for each index in private arrays. */
 export function strideShift(e: Emitter, array: ArrayRef): number {
   const bytes = array.space === "private" ? e.plan.vectors * 16 : elementSize(e, array);
   return Math.log2(bytes);
 }
 
-/** Computes the address of a uniform index. */
+/** Pushes the address of an element at a uniform index and returns its constant offset. */
 export function uniformAddress(e: Emitter, access: Access): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
@@ -71,7 +74,7 @@ export function uniformAddress(e: Emitter, access: Access): number {
   return fixed + constant * 2 ** shift;
 }
 
-/** Computes the address of the chunk's first item at a contiguous index. */
+/** Pushes the address of the chunk's first item at a contiguous index and returns its constant offset. */
 export function contiguousAddress(e: Emitter, access: Access): number {
   const { array } = access;
   const shift = strideShift(e, array);
@@ -126,7 +129,7 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
   return Number(index.value) >= 0 && Number(index.value) < length;
 }
 
-/** Splits an index into rest + constant, the constant small enough for an instruction's offset. */
+/** Splits an index into rest + constant, where the constant fits an instruction's offset. */
 export function splitConstant(index: Expr, { space }: ArrayRef): { rest: Expr | null; constant: number } {
   // Below private arrays there is room, see `plan.ts`.
   const lowest = space === "private" ? -FOLDABLE : 0;

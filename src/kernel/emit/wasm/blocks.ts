@@ -34,8 +34,8 @@ interface Step<S extends Stmt> {
 }
 
 /**
- * Emits the run that begins at `list[from]`, unless it is only asked for, and returns how many statements it has; 0
- * where none begins. Only while all lanes run.
+ * Emits the run of branch-free statements that begins at `list[from]`, unless `only` a count is wanted, and returns its
+ * number of statements; 0 where none begins. It applies while all lanes run.
  */
 export function emitRun(e: Emitter, list: readonly Stmt[], from: number, only = false): number {
   if (e.mask !== null) return 0;

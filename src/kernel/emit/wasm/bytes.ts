@@ -2,6 +2,7 @@
 const scratch = new DataView(new ArrayBuffer(8));
 const utf8 = new TextEncoder();
 
+/** A growing sequence of bytes of a WebAssembly module. */
 export class Bytes {
   /** Plain numbers: typed arrays cost more while the code that fills them is still interpreted. */
   private readonly data: number[] = [];
@@ -63,7 +64,7 @@ export class Bytes {
   }
 }
 
-/** Runs one after another. */
+/** Concatenates arrays of bytes. */
 export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;

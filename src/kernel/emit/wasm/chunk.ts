@@ -3,7 +3,7 @@ import type { Emitter } from "./emitter.ts";
 import { itemNumbers } from "./vector.ts";
 import { keepLow } from "./vector-int.ts";
 
-/** Advances the bases of contiguous accesses to the chunk's first item. */
+/** Advances the base addresses of contiguous accesses to the chunk's first item. */
 export function enterChunk(e: Emitter): void {
   const { code } = e;
   e.ir.buffers.forEach((b, i) => {
@@ -14,7 +14,7 @@ export function enterChunk(e: Emitter): void {
   code.get(e.scratch).get(e.first).i32(3).op("i32.shl").op("i32.add").set(e.scratch8);
 }
 
-/** Sets a mask to the chunk's items below a count. */
+/** Sets a mask to the lanes of the chunk's items below a count. */
 export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
   for (const j of e.each) {
     itemNumbers(e, j);

@@ -3,17 +3,19 @@ import { Bytes } from "./bytes.ts";
 import type { LaneOp, MemoryOp, OpName, PlainOp, ValueType } from "./opcodes.ts";
 import { naturalAlignment, OPCODES, VALUE_TYPES } from "./opcodes.ts";
 
+/** A position in the code with the source line that it came from. */
 export interface Mark {
   readonly at: number;
   readonly text: string;
 }
 
-/** A block that `br` can leave: its nesting depth. */
+/** A block that `br` can leave, given by its nesting depth. */
 export type Label = number;
 
+/** The code of a WebAssembly function under construction. */
 export class Code {
   readonly bytes = new Bytes();
-  /** Remarks for the listing: before which byte they stand. */
+  /** The remarks of the listing, with the byte positions that they precede. */
   readonly marks: Mark[] = [];
   readonly params: readonly ValueType[];
   readonly results: readonly ValueType[];
@@ -71,14 +73,14 @@ export class Code {
     return this;
   }
 
-  /** Four 32-bit words, lowest first. */
+  /** Pushes a constant of four 32-bit words, lowest first. */
   v128(words: readonly [number, number, number, number]): this {
     this.opcode("v128.const");
     for (const word of words) this.bytes.word(word);
     return this;
   }
 
-  /** Picks 32-bit words: 0–3 from the first operand, 4–7 from the second. */
+  /** Selects four 32-bit words: 0–3 from the first operand, 4–7 from the second. */
   shuffleWords(words: readonly [number, number, number, number]): this {
     this.opcode("i8x16.shuffle");
     for (const word of words) for (let i = 0; i < 4; i++) this.bytes.push(word * 4 + i);

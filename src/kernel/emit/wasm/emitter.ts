@@ -7,31 +7,35 @@ import type { ValueType } from "./opcodes.ts";
 import type { Plan } from "./plan.ts";
 import { valueType } from "./plan.ts";
 
-/** The first of one v128 local a vector, all ones in lanes that run; null: statically all lanes. */
+/**
+ * The first of the v128 locals that mask the vectors' lanes, all ones in lanes that run; null where all lanes run
+ * statically.
+ */
 export type Mask = number | null;
 
 /** A loop being emitted. */
 export interface LoopScope {
   readonly exit: Label;
   readonly next: Label;
-  /** Lanes still in the loop; null where all leave together. */
+  /** The lanes still in the loop; null where all leave together. */
   readonly active: Mask;
-  /** Lanes still in this iteration; `active` itself unless some may skip the rest of an iteration alone. */
+  /** The lanes still in this iteration; equal to `active` unless lanes may skip the rest of an iteration separately. */
   readonly live: Mask;
 }
 
+/** A function of a WebAssembly module and its name. */
 export interface NamedFunction {
   readonly name: string;
   readonly code: Code;
 }
 
-/** A helper function of the module: emitted once, on first use. */
+/** A helper function of a WebAssembly module, emitted on first use. */
 export interface HelperFunction {
   readonly name: string;
   build(): Code;
 }
 
-/** A kernel and what is known of it before any of it is emitted. */
+/** A kernel with the results of its analysis, before code is emitted. */
 export interface Analysed {
   readonly ir: KernelIR;
   readonly plan: Plan;
@@ -39,17 +43,18 @@ export interface Analysed {
   readonly sharedMemory: boolean;
 }
 
-/** Expressions hold expressions, and statements statements: every file that emits some reaches the others by this. */
+/** The emitters of expressions and statements, which call each other recursively across files. */
 export interface Emission {
-  /** See `scalar.ts`. */
+  /** Emits a uniform value; see `scalar.ts`. */
   scalar(e: Emitter, x: Expr): void;
   offset(e: Emitter, x: Expr): void;
-  /** See `vector.ts`. */
+  /** Emits a vector of a value; see `vector.ts`. */
   vector(e: Emitter, x: Expr, j: number): void;
-  /** See `control.ts`. */
+  /** Emits a list of statements; see `control.ts`. */
   list(e: Emitter, statements: readonly Stmt[]): void;
 }
 
+/** The state of code generation for a WebAssembly kernel. */
 export class Emitter {
   readonly emission: Emission;
   readonly code = new Code(["i32", "i32", "i32", "i32"], []);
@@ -57,41 +62,43 @@ export class Emitter {
   readonly plan: Plan;
   readonly flow: Uniformity;
   readonly sharedMemory: boolean;
-  /** The vector numbers, to emit something once for each. */
+  /** The vector numbers, for emitting something once for each vector. */
   readonly each: readonly number[];
-  /** Uniform and contiguous locals: one scalar; a contiguous one holds its value at lane-number zero. */
+  /**
+   * The scalar locals that hold uniform and contiguous values; a contiguous one holds its value at lane number zero.
+   */
   readonly scalars: readonly number[];
-  /** Varying locals: the first of `plan.vectors` v128 locals. */
+  /** The first of `plan.vectors` v128 locals of each varying value. */
   readonly vectors: readonly number[];
   readonly params: readonly number[];
   readonly bufferBase: readonly number[];
   readonly bufferLength: readonly number[];
-  /** Buffer addresses advanced to the chunk's first item, for contiguous accesses. */
+  /** The buffer addresses advanced to the chunk's first item, for contiguous accesses. */
   readonly bufferChunk: readonly number[];
   readonly groupCount: number;
   readonly groupId: number;
-  /** Number of the chunk's first item: in the launch, or in its workgroup for cooperative kernels. */
+  /** The number of the chunk's first item in the launch, or, for cooperative kernels, in its workgroup. */
   readonly first: number;
   readonly scratch4: number;
   readonly scratch8: number;
   readonly privateBase: number;
   mask: Mask = null;
-  /** Evaluating something that some lanes, or all, may not have asked for: loads must stay inside their arrays. */
+  /** True while evaluating code that some lanes may not have reached, so that loads must be clamped to their arrays. */
   guarded = false;
-  /** The number of times that the code around has been doubled by an unmasked copy. */
+  /** The number of times that the surrounding code has been duplicated for an unmasked copy. */
   copies = 0;
   readonly loops: LoopScope[] = [];
-  /** Values computed before the vectors of a statement: uniform ones, and addresses. */
+  /** The values computed once for all vectors of a statement: uniform ones, and addresses. */
   readonly prepared = new Map<Expr, number>();
-  /** The offsets that instructions add to a prepared address. */
+  /** The constant offsets added to prepared addresses. */
   readonly fixedOffsets = new Map<Expr, number>();
-  /** Values that all vectors of a statement had better compute together: the first of their locals. */
+  /** The values that all vectors of a statement compute together, by the first of their locals. */
   readonly preparedVectors = new Map<Expr, number>();
-  /** The module's functions so far, in the order of their indexes; `run` first. */
+  /** The functions of the module so far, by index; `run` comes first. */
   readonly functions: NamedFunction[];
   /**
-   * While all lanes run and nothing but locals and private arrays has changed: where to go to run the chunk from its
-   * start under masks instead.
+   * The label that restarts the chunk under masks, valid while all lanes run and only locals and private arrays have
+   * changed.
    */
   restart: Label | null = null;
   private readonly free = new Map<ValueType, number[]>();
@@ -130,7 +137,7 @@ export class Emitter {
     this.vectors = ir.locals.map((_, id) => (flow.locals[id] === "varying" ? this.addVectors() : -1));
   }
 
-  /** The function's own parameters. */
+  /** The index of the first parameter of `run`. */
   readonly begin = 0;
   readonly end = 1;
   readonly argumentBlock = 2;
@@ -150,7 +157,7 @@ export class Emitter {
     this.emission.scalar(this, x);
   }
 
-  /** Pushes a contiguous value less the number of the chunk's first item. */
+  /** Pushes a contiguous value minus the number of the chunk's first item. */
   offset(x: Expr): void {
     this.emission.offset(this, x);
   }
@@ -176,7 +183,7 @@ export class Emitter {
     return local;
   }
 
-  /** Runs `emit` and gives back every temporary that it took. */
+  /** Runs `emit` and releases every temporary that it took. */
   scope(emit: () => void): void {
     const before = this.taken.length;
     emit();
@@ -196,7 +203,7 @@ export class Emitter {
     this.freeVectors.push(first);
   }
 
-  /** Forgets what was prepared: a new statement, or what was prepared may have changed. */
+  /** Discards prepared values, at a new statement or when they may have changed. */
   clearPrepared(): void {
     for (const first of this.preparedVectors.values()) this.giveVectors(first);
     this.preparedVectors.clear();

@@ -14,6 +14,7 @@ interface GroupLoop {
   readonly next: Label;
 }
 
+/** Emits the loop over the workgroups of a cooperative kernel. */
 export function emitGroups(e: Emitter, program: GroupProgram): void {
   const { code } = e;
   code.get(e.begin).set(e.groupId);

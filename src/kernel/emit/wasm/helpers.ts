@@ -3,8 +3,8 @@ import { Code } from "./code.ts";
 import type { HelperFunction } from "./emitter.ts";
 
 /**
- * The exact remainder of two f64: subtracts |b|·2ᵏ for falling k, each subtraction exact because the operands lie
- * within a factor of two (Sterbenz). As many turns as the exponents differ.
+ * The exact remainder of two f64: it subtracts |b|·2ᵏ for decreasing k, each time exactly because the operands lie
+ * within a factor of two (Sterbenz). The number of rounds is the difference of the exponents.
  */
 export const REMAINDER: HelperFunction = {
   name: "remainder",
@@ -60,6 +60,7 @@ interface Scaling {
   readonly steps: number;
 }
 
+/** The helper function for x·2ⁿ in f64. */
 export const LDEXP_F64 = scaling({
   name: "ldexp.f64",
   simd: "f64x2",
@@ -69,6 +70,7 @@ export const LDEXP_F64 = scaling({
   down: 969,
   steps: 2,
 });
+/** The helper function for x·2ⁿ in f32. */
 export const LDEXP_F32 = scaling({
   name: "ldexp.f32",
   simd: "f32x4",

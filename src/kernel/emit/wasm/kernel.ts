@@ -19,6 +19,7 @@ import { offset, scalar } from "./scalar.ts";
 import { vector } from "./vector.ts";
 import { listing } from "./listing.ts";
 
+/** The options of compiling a kernel to WebAssembly. */
 export interface WasmOptions {
   readonly memory: MemoryImport;
   /** The number of vectors interleaved: 1, 2, 4 or 8. */
@@ -35,7 +36,7 @@ export interface WasmKernel {
   readonly chunk: number;
   /** The number of bytes that a thread needs at `scratch`. */
   readonly scratchBytes: number;
-  /** The instructions with the source lines they come from. */
+  /** Returns the instructions with the source lines that they come from. */
   listing(): string;
 }
 
@@ -46,6 +47,7 @@ const DEFAULT_VECTORS = 4;
  */
 const SUBGROUP = 4;
 
+/** Compiles a kernel to a WebAssembly binary. */
 export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   const vectors = options.vectors ?? DEFAULT_VECTORS;
   const chunk = chunkSize(source, vectors);

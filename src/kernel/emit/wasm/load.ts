@@ -14,17 +14,21 @@ import type { Emitter } from "./emitter.ts";
 
 type Load = Expr & { readonly kind: "load" };
 
-/** Loads of one vector an access: the address is computed once for all vectors of the chunk, by `prepare`. */
+/**
+ * Tells whether an access loads one contiguous vector; `prepare` then computes its address once for all vectors of the
+ * chunk.
+ */
 export function isRow(e: Emitter, { array, index }: Access): boolean {
   const shape = e.flow.shape(index);
   return array.space === "private" ? shape === "uniform" : shape === "contiguous";
 }
 
-/** Pushes the address of a row's first vector and returns the offset beyond it. */
+/** Pushes the address of a row's first vector and returns its constant offset. */
 export function rowAddress(e: Emitter, access: Access): number {
   return access.array.space === "private" ? uniformAddress(e, access) : contiguousAddress(e, access);
 }
 
+/** Pushes vector j of a load. */
 export function loadVector(e: Emitter, x: Load, j: number): void {
   if (!isRow(e, x)) return gather(e, x, j);
   const address = e.prepared.get(x);
@@ -40,8 +44,8 @@ export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number)
 }
 
 /**
- * Tells whether an array has elements of half width: integers outside private arrays keep their four bytes, half a
- * 64-bit lane.
+ * Tells whether an array's elements have half the width of a lane: integers outside private arrays have four bytes,
+ * half a 64-bit lane.
  */
 export function halfWidth(e: Emitter, array: Access["array"]): boolean {
   return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
@@ -63,13 +67,14 @@ function gather(e: Emitter, x: Load, j: number): void {
   e.code.get(result);
 }
 
+/** Returns the bits of a lane of an array's vectors. */
 export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
   return e.plan.wide && !halfWidth(e, array) ? 64 : 32;
 }
 
 /**
- * Pushes the byte offsets of vector j's elements, inside the array for lanes that do not run, and returns the constant
- * beyond them: elements that lie a few places apart then share their addresses.
+ * Pushes the byte offsets of vector j's elements, clamped to the array for lanes that do not run, and returns their
+ * common constant, so that neighbouring elements share their addresses.
  */
 export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);

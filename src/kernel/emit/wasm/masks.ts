@@ -1,7 +1,7 @@
 /** Masks: one v128 local a vector, all ones in the lanes that run. */
 import type { Emitter, Mask } from "./emitter.ts";
 
-/** The lanes that run now but are not in `taken`; the caller gives the locals back. */
+/** Computes the mask of lanes that run now but are not in `taken`; the caller releases its locals. */
 export function complement(e: Emitter, taken: number): number {
   const others = e.takeVectors();
   for (const j of e.each) {
@@ -16,14 +16,14 @@ export function complement(e: Emitter, taken: number): number {
   return others;
 }
 
-/** Pushes whether any lane of a mask runs. */
+/** Pushes 1 if any lane of a mask runs, else 0. */
 export function anyLane(e: Emitter, mask: Mask): void {
   if (mask === null) return void e.code.i32(1);
   combine(e, mask, "v128.or");
   e.code.op("v128.any_true");
 }
 
-/** Pushes whether all lanes of a mask run. */
+/** Pushes 1 if all lanes of a mask run, else 0. */
 export function allLanesOf(e: Emitter, mask: number): void {
   combine(e, mask, "v128.and");
   e.code.op(e.plan.wide ? "i64x2.all_true" : "i32x4.all_true");
@@ -34,6 +34,7 @@ function combine(e: Emitter, mask: number, op: "v128.or" | "v128.and"): void {
   for (const j of e.each.slice(1)) e.code.get(mask + j).op(op);
 }
 
+/** Copies a mask into other locals. */
 export function copyMask(e: Emitter, from: Mask, to: number): void {
   for (const j of e.each) {
     if (from === null) e.code.v128([-1, -1, -1, -1]);
@@ -42,7 +43,7 @@ export function copyMask(e: Emitter, from: Mask, to: number): void {
   }
 }
 
-/** Pops vector j of a varying local; lanes that do not run keep theirs, if anyone could tell. */
+/** Pops vector j of a varying local; lanes that do not run keep their values where that is observable. */
 export function setVector(e: Emitter, local: number, j: number): void {
   const target = e.vectors[local] + j;
   if (e.mask !== null && !e.flow.unmasked[local])

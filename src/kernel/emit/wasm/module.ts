@@ -6,11 +6,13 @@ import { VALUE_TYPES } from "./opcodes.ts";
 
 const SECTION = { type: 1, import: 2, function: 3, export: 7, code: 10 } as const;
 
+/** The memory that a WebAssembly module imports. */
 export interface MemoryImport {
   readonly shared: boolean;
   readonly maximumPages: number;
 }
 
+/** Returns the bytes of a WebAssembly module with the given functions. */
 export function moduleBytes(functions: readonly Code[], memory: MemoryImport): Uint8Array<ArrayBuffer> {
   const head = new Bytes();
   for (const byte of [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0]) head.push(byte);

@@ -1,4 +1,4 @@
-/** Scalar and control instructions; WebAssembly core specification 2.0, section 5.4. */
+/** The opcodes of control and variable instructions; WebAssembly core specification 2.0, section 5.4. */
 export const CONTROL = {
   unreachable: 0x00,
   block: 0x02,
@@ -17,6 +17,7 @@ export const CONTROL = {
   "local.tee": 0x22,
 } as const;
 
+/** The opcodes of scalar loads and stores. */
 export const SCALAR_MEMORY = {
   "i32.load": 0x28,
   "i64.load": 0x29,
@@ -28,6 +29,7 @@ export const SCALAR_MEMORY = {
   "f64.store": 0x39,
 } as const;
 
+/** The opcodes of scalar constants. */
 export const CONSTANT = {
   "i32.const": 0x41,
   "i64.const": 0x42,
@@ -35,6 +37,7 @@ export const CONSTANT = {
   "f64.const": 0x44,
 } as const;
 
+/** The opcodes of integer arithmetic. */
 export const INTEGER = {
   "i32.eqz": 0x45,
   "i32.eq": 0x46,
@@ -60,6 +63,7 @@ export const INTEGER = {
   "i32.shr_u": 0x76,
 } as const;
 
+/** The opcodes of floating-point arithmetic. */
 export const FLOAT = {
   "f32.eq": 0x5b,
   "f32.ne": 0x5c,
@@ -103,6 +107,7 @@ export const FLOAT = {
   "f64.copysign": 0xa6,
 } as const;
 
+/** The opcodes of scalar conversions. */
 export const CONVERSION = {
   "f32.convert_i32_s": 0xb2,
   "f32.convert_i32_u": 0xb3,
@@ -116,7 +121,7 @@ export const CONVERSION = {
   "i32.trunc_sat_f64_u": 0xfc0003,
 } as const;
 
-/** Atomic instructions of the threads proposal. */
+/** The opcodes of atomic instructions of the threads proposal. */
 export const ATOMIC = {
   "i32.atomic.load": 0xfe0010,
   "i32.atomic.store": 0xfe0017,

@@ -1,4 +1,4 @@
-/** 128-bit SIMD instructions; WebAssembly core specification 2.0, section 5.4.8. Only those the emitter uses. */
+/** The opcodes of 128-bit SIMD loads and stores; WebAssembly core specification 2.0, section 5.4.8. */
 export const SIMD_MEMORY = {
   "v128.load": 0xfd0000,
   "v128.load32x2_s": 0xfd0005,
@@ -11,6 +11,7 @@ export const SIMD_MEMORY = {
   "v128.load64_zero": 0xfd005d,
 } as const;
 
+/** The opcodes of SIMD constants, shuffles, splats and lane accesses. */
 export const SIMD_LANES = {
   "v128.const": 0xfd000c,
   "i8x16.shuffle": 0xfd000d,
@@ -26,6 +27,7 @@ export const SIMD_LANES = {
   "f64x2.replace_lane": 0xfd0022,
 } as const;
 
+/** The opcodes of SIMD comparisons. */
 export const SIMD_COMPARE = {
   "i32x4.eq": 0xfd0037,
   "i32x4.ne": 0xfd0038,
@@ -51,6 +53,7 @@ export const SIMD_COMPARE = {
   "f64x2.ge": 0xfd004c,
 } as const;
 
+/** The opcodes of bitwise SIMD instructions and mask tests. */
 export const SIMD_BITS = {
   "v128.not": 0xfd004d,
   "v128.and": 0xfd004e,
@@ -65,6 +68,7 @@ export const SIMD_BITS = {
   "i64x2.bitmask": 0xfd00c4,
 } as const;
 
+/** The opcodes of SIMD integer arithmetic. */
 export const SIMD_INTEGER = {
   "i8x16.popcnt": 0xfd0062,
   "i16x8.extadd_pairwise_i8x16_u": 0xfd007d,
@@ -88,6 +92,7 @@ export const SIMD_INTEGER = {
   "i64x2.extmul_high_i32x4_u": 0xfd00df,
 } as const;
 
+/** The opcodes of SIMD floating-point arithmetic. */
 export const SIMD_FLOAT = {
   "f32x4.ceil": 0xfd0067,
   "f32x4.floor": 0xfd0068,
@@ -117,6 +122,7 @@ export const SIMD_FLOAT = {
   "f64x2.pmax": 0xfd00f7,
 } as const;
 
+/** The opcodes of SIMD conversions. */
 export const SIMD_CONVERSION = {
   "i32x4.trunc_sat_f32x4_s": 0xfd00f8,
   "i32x4.trunc_sat_f32x4_u": 0xfd00f9,

@@ -13,6 +13,7 @@ import {
   SIMD_MEMORY,
 } from "./opcodes-simd.ts";
 
+/** The opcodes of all instructions that the emitter uses. */
 export const OPCODES = {
   ...CONTROL,
   ...SCALAR_MEMORY,
@@ -32,10 +33,11 @@ export const OPCODES = {
 
 type Without<T, U> = Exclude<keyof T, keyof U>;
 
+/** The name of an instruction. */
 export type OpName = keyof typeof OPCODES;
-/** Instructions that take an address, with alignment and offset as immediates. */
+/** The names of instructions that take an address, with alignment and offset as immediates. */
 export type MemoryOp = keyof typeof SCALAR_MEMORY | keyof typeof SIMD_MEMORY | keyof typeof ATOMIC;
-/** Instructions without immediates. */
+/** The names of instructions without immediates. */
 export type PlainOp =
   | keyof typeof INTEGER
   | keyof typeof FLOAT
@@ -53,15 +55,17 @@ export type PlainOp =
   | "drop"
   | "return"
   | "unreachable";
-/** Instructions with a lane number. */
+/** The names of instructions with a lane number as immediate. */
 export type LaneOp = Exclude<Without<typeof SIMD_LANES, object>, "v128.const" | "i8x16.shuffle" | `${string}.splat`>;
 
+/** The binary codes of value types. */
 export const VALUE_TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0x7b } as const;
+/** The type of a WebAssembly value. */
 export type ValueType = keyof typeof VALUE_TYPES;
 
 /**
- * Returns log2 of the bytes an instruction moves: its natural alignment, which atomics demand and the others take as a
- * hint.
+ * Returns log2 of the bytes that an instruction accesses: its natural alignment, which atomics require and the others
+ * take as a hint.
  */
 export function naturalAlignment(op: MemoryOp): number {
   if (op.includes("32_") || op.startsWith("i32") || op.startsWith("f32")) return 2;

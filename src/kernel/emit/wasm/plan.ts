@@ -6,47 +6,52 @@ import type { ValueType } from "./opcodes.ts";
 /** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
 const SCRATCH_MARGIN = 4096;
 /**
- * Constants in an index up to this size fold into the offset; SCRATCH_MARGIN / the widest stride (8 vectors of 16
- * bytes).
+ * The largest constant in an index that is folded into an instruction's offset: SCRATCH_MARGIN / the widest stride (8
+ * vectors of 16 bytes).
  */
 export const FOLDABLE = 16;
 /**
- * The largest constant in an index of a buffer that folds into the offset. What is left of such an index may be as much
- * below zero, and the address is still one: no buffer is in the first 64 KiB of memory.
+ * The largest constant in an index of a buffer that is folded into the offset. The remaining index may be negative by
+ * as much, and the address is still valid, because no buffer is in the first 64 KiB of memory.
  */
 export const FOLDABLE_IN_BUFFER = 1024;
 
-/** Byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each. */
+/**
+ * The byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each
+ * argument.
+ */
 export interface ArgumentLayout {
   readonly groupCount: number;
-  /** Address at the offset, length four bytes on. */
+  /** The offset of each buffer's address; its length follows four bytes later. */
   readonly buffers: readonly number[];
   readonly scalars: readonly number[];
   readonly bytes: number;
 }
 
+/** The layout of a kernel's WebAssembly code: lanes, vectors, chunk size and memory. */
 export interface Plan {
-  /** 64-bit lanes, two a vector; otherwise 32-bit lanes, four. */
+  /** True for 64-bit lanes, two a vector; otherwise lanes have 32 bits, four a vector. */
   readonly wide: boolean;
   readonly lanes: number;
   /** The number of vectors interleaved, to keep several chains of dependent operations in flight. */
   readonly vectors: number;
   /** The number of items that run together: lanes × vectors. */
   readonly chunk: number;
-  /** The number of chunks of a workgroup; 1 for kernels without. */
+  /** The number of chunks of a workgroup; 1 for kernels without workgroups. */
   readonly chunks: number;
   readonly real: "f64" | "f32";
   readonly arguments: ArgumentLayout;
-  /** Offsets in the scratch area. */
+  /** The offsets of workgroup arrays in the scratch area. */
   readonly workgroups: readonly number[];
   readonly privates: readonly number[];
-  /** Locals of a workgroup's items that outlive a barrier, one vector set each. */
+  /** The number of locals of a workgroup's items that outlive a barrier, one set of vectors each. */
   readonly spills: number;
   /** The number of bytes from one chunk's private area to the next one's. */
   readonly chunkBytes: number;
   readonly scratchBytes: number;
 }
 
+/** Chooses the layout of a kernel's WebAssembly code. */
 export function planKernel(ir: KernelIR, vectors: number, spillCount: number): Plan {
   const wide = ir.precision === "f64" && usesReals(ir);
   const lanes = wide ? 2 : 4;
@@ -73,15 +78,17 @@ export function planKernel(ir: KernelIR, vectors: number, spillCount: number): P
   };
 }
 
-/** The number of items that run together, before anything else is known. */
+/** The number of items that run together, known before any other analysis. */
 export function chunkSize(ir: KernelIR, vectors: number): number {
   return vectors * (ir.precision === "f64" && usesReals(ir) ? 2 : 4);
 }
 
+/** Returns the bytes of an element of a type. */
 export function elementBytes(type: ScalarType, wide: boolean): number {
   return type === "real" && wide ? 8 : 4;
 }
 
+/** Returns the WebAssembly type of a value. */
 export function valueType(type: ScalarType, plan: Plan): ValueType {
   return type === "real" ? plan.real : "i32";
 }

@@ -8,12 +8,14 @@ import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { assigned, forEachExpr, forEachStmt, operands, someLeave, someStmt } from "../../visit.ts";
 
+/** A part of a cooperative kernel between barriers, run for all items of a workgroup before the next part. */
 export interface Region {
   readonly kind: "region";
   readonly list: readonly Stmt[];
   readonly inLoop: boolean;
 }
 
+/** A node of the program of a workgroup: a region, a uniform assignment, or control flow around them. */
 export type GroupNode =
   | Region
   | { readonly kind: "once"; readonly stmt: Stmt } // a uniform assignment
@@ -32,13 +34,15 @@ export type GroupNode =
     }
   | { readonly kind: "break" | "continue" };
 
+/** The program of a workgroup, with the locals that pass between its regions. */
 export interface GroupProgram {
   readonly nodes: readonly GroupNode[];
-  /** Spill slot of each local, −1 for most. */
+  /** The spill slot of each local, −1 for most. */
   readonly slots: readonly number[];
   readonly slotCount: number;
 }
 
+/** Splits a cooperative kernel at its barriers into the program of a workgroup. */
 export function groupProgram(ir: KernelIR, flow: Uniformity): GroupProgram {
   const nodes = partition(ir.body, flow, false);
   const regions: Region[] = [];
@@ -120,11 +124,13 @@ function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): 
   });
 }
 
+/** The locals that a region mentions and writes. */
 export interface Mentions {
   readonly all: ReadonlySet<number>;
   readonly written: ReadonlySet<number>;
 }
 
+/** Returns the locals that a region mentions and writes. */
 export function mentionsOf(region: Region): Mentions {
   const all = new Set<number>();
   const written = new Set<number>();

@@ -2,7 +2,7 @@
 import type { Emitter } from "./emitter.ts";
 import { REMAINDER } from "./helpers.ts";
 
-/** Pushes the remainder of two scalars, which is exact: of two f32, it is itself an f32. */
+/** Pushes the exact remainder of two scalars; the remainder of two f32 is itself an f32. */
 export function realRemainder(e: Emitter, pushA: () => void, pushB: () => void): void {
   const narrow = e.plan.real === "f32";
   for (const push of [pushA, pushB]) {

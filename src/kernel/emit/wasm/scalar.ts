@@ -47,7 +47,7 @@ function emitScalar(e: Emitter, x: Expr): void {
   }
 }
 
-/** Pushes a contiguous value less the number of the chunk's first item. */
+/** Pushes a contiguous value minus the number of the chunk's first item. */
 export function offset(e: Emitter, x: Expr): void {
   const prepared = e.prepared.get(x);
   if (prepared !== undefined) e.code.get(prepared);

@@ -14,6 +14,7 @@ import { vector } from "./vector.ts";
 
 type Store = Stmt & { readonly kind: "store" };
 
+/** Emits a store. */
 export function emitStore(e: Emitter, s: Store): void {
   const { array, index, value } = s;
   const uniform = e.flow.shape(index) === "uniform" && e.flow.shape(value) === "uniform";
@@ -37,6 +38,7 @@ interface Row {
   readonly fixed: number;
 }
 
+/** Computes the address of a row for `storeRowVector`. */
 export function prepareRow(e: Emitter, s: Store): Row {
   const address = e.take("i32");
   const fixed = rowAddress(e, s);
@@ -49,6 +51,7 @@ function storeRow(e: Emitter, s: Store): void {
   for (const j of e.each) e.scope(() => storeRowVector(e, s, row, j));
 }
 
+/** Pops vector j and stores it in a row. */
 export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j: number): void {
   const { code } = e;
   if (e.mask !== null && s.array.space !== "private") return storeMasked(e, s, address, fixed, j);
@@ -104,7 +107,7 @@ function storeLane(e: Emitter, { array }: Access, fixed: number, lane: number): 
   e.code.memoryLane(`v128.store${bits}_lane`, fixed, bits === 64 ? lane : e.words[lane]);
 }
 
-/** Pushes one bit for each lane of vector j that runs. */
+/** Pushes one bit for each running lane of vector j. */
 export function activeBits(e: Emitter, j: number): void {
   if (e.mask === null) e.code.i32((1 << e.plan.lanes) - 1);
   else e.code.get(e.mask + j).op(e.plan.wide ? "i64x2.bitmask" : "i32x4.bitmask");

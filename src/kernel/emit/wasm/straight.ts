@@ -20,7 +20,10 @@ import { vector } from "./vector.ts";
 type Assign = Stmt & { readonly kind: "assign" };
 type Store = Stmt & { readonly kind: "store" };
 
-/** Emits the run that begins at `list[from]` and returns how many statements it has; 0 where none begins. */
+/**
+ * Emits the run of straight-line statements that begins at `list[from]` and returns its number of statements; 0 where
+ * none begins.
+ */
 export function emitStraight(e: Emitter, list: readonly Stmt[], from: number): number {
   if (e.plan.vectors === 1 || e.mask !== null) return 0;
   const run = runAt(e, list, from);

@@ -2,7 +2,7 @@
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 
-/** Spreads the low half of each 64-bit lane's comparison over the lane. */
+/** Spreads the result of comparing the low half of each 64-bit lane over the lane. */
 export function keepLow(e: Emitter): void {
   if (!e.plan.wide) return;
   e.scope(() => {
@@ -19,6 +19,7 @@ export function packLow(e: Emitter): void {
   });
 }
 
+/** Pushes vector j of a binary operation on integers. */
 export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.op === "shl" || x.op === "shr") return shift(e, x, j);
   e.vector(x.a, j);
@@ -43,7 +44,7 @@ function shift(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   eachWord(e, (word) => e.code.get(count).lane("i32x4.extract_lane", word).op(`i32.${name}`));
 }
 
-/** Replaces each integer of the vector on the stack by what `change` makes of it: no vector instruction does. */
+/** Replaces each integer of the vector on the stack by `change` of it, for operations without a vector instruction. */
 export function eachWord(e: Emitter, change: (word: number) => void): void {
   e.scope(() => {
     const v = e.take("v128");
@@ -58,8 +59,8 @@ export function eachWord(e: Emitter, change: (word: number) => void): void {
 }
 
 /**
- * Divides by way of f64, whose quotient of two 32-bit integers truncates to the exact one. Signed division divides the
- * magnitudes, which makes INT_MIN / −1 wrap; a divisor of 0 gives 0.
+ * Pushes vector j of an integer division, through f64, whose quotient of two 32-bit integers truncates to the exact
+ * one. Signed division divides the magnitudes, so that INT_MIN / −1 wraps; a divisor of 0 gives 0.
  */
 export function divideVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
@@ -111,7 +112,7 @@ function applySign(e: Emitter, a: number, b: number): void {
   });
 }
 
-/** Pushes the high words of the 64-bit products. */
+/** Pushes the high words of the 64-bit products of two vectors. */
 export function mulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
   const a = e.take("v128");
   const b = e.take("v128");

@@ -123,7 +123,7 @@ function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
 }
 
 /**
- * Computes x·2ⁿ for all vectors of a chunk, with one branch for the rare case: one a vector cost 40 % of exp. Returns
+ * Computes x·2ⁿ for all vectors of a chunk, with one branch for rare cases: one a vector cost 40 % of exp. It returns
  * the first of the results' locals, from `takeVectors`.
  */
 export function ldexpVectors(e: Emitter, x: Intrinsic): number {

@@ -8,7 +8,7 @@ import { convertVector } from "./vector-convert.ts";
 import { divideVector, intBinary, keepLow } from "./vector-int.ts";
 import { intrinsicVector } from "./vector-intrinsics.ts";
 
-/** Pushes vector `j` of any value. Upper halves of integers in 64-bit lanes are unspecified. */
+/** Pushes vector `j` of any value. The upper halves of integers in 64-bit lanes are unspecified. */
 export function vector(e: Emitter, x: Expr, j: number): void {
   const shape = e.flow.shape(x);
   if (shape === "uniform") return splat(e, x);
@@ -68,6 +68,7 @@ function unary(e: Emitter, x: Expr & { kind: "unary" }, j: number): void {
   else e.code.op(x.type === "real" ? `${e.simd}.neg` : "i32x4.neg");
 }
 
+/** Pushes vector j of a binary operation. */
 export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.type !== "real") return x.op === "div" || x.op === "rem" ? divideVector(e, x, j) : intBinary(e, x, j);
   if (x.op === "rem") return remainder(e, x, j);

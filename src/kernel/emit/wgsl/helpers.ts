@@ -125,9 +125,10 @@ const scalarHelpers = {
 
 const helpers = { ...scalarHelpers, ...pairHelpers };
 
+/** The names of the WGSL helper functions. */
 export type HelperName = keyof typeof helpers;
 
-/** The helpers a kernel calls, collected while it is printed. */
+/** The WGSL helper functions that a kernel calls, collected while it is printed. */
 export class Helpers {
   readonly #used = new Set<HelperName>();
 

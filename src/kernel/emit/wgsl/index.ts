@@ -20,6 +20,7 @@ import { usesIndex, usesSubgroups } from "./usage.ts";
 
 export type { ArgumentWord } from "./layout.ts";
 
+/** The options of printing a kernel in WGSL. */
 export interface WgslOptions {
   /**
    * The items of a run, a power of two, that exchange values through workgroup memory, for adapters without subgroups.
@@ -27,14 +28,15 @@ export interface WgslOptions {
   readonly emulatedSubgroup?: number;
 }
 
+/** A kernel printed in WGSL, with the information needed to launch it. */
 export interface WgslModule {
-  /** The kernel that the code was printed from: as given, or with its subgroup operations lowered. */
+  /** The signature of the printed kernel: as given, or with subgroup operations lowered. */
   readonly signature: KernelSignature;
   readonly code: string;
   readonly entryPoint: "main";
   /** The contents of the uniform block at group 0, binding 0, word by word. */
   readonly words: readonly ArgumentWord[];
-  /** Access of the storage buffer at group 1, binding i. */
+  /** The access of the storage buffer at group 1, binding i. */
   readonly bindings: readonly ("read-only-storage" | "storage")[];
   /** True where the device needs the feature "subgroups". */
   readonly subgroups: boolean;

@@ -11,7 +11,7 @@ export type ArgumentWord =
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType }
   | { readonly kind: "scalarLow"; readonly scalar: number }; // the second word of a pair, after its first
 
-/** Lists the words in the order of the struct `Args`. All are 32 bits, so that the uniform layout has no padding. */
+/** Lists the words of the struct `Args` in order. All have 32 bits, so that the uniform layout has no padding. */
 export function argumentWords(ir: KernelIR): ArgumentWord[] {
   return [
     { kind: "items" },
@@ -26,10 +26,13 @@ export function argumentWords(ir: KernelIR): ArgumentWord[] {
   ];
 }
 
+/** Returns the name of the member for a buffer's length. */
 export const lengthName = (ir: KernelIR, buffer: number): string =>
   `${sanitised(ir.buffers[buffer].name)}_length_b${buffer}`;
 
-/** The struct's member for a word, with its type. Booleans have no place in uniform memory: they travel as u32. */
+/**
+ * Returns the struct's member for a word, with its type. Booleans cannot be in uniform memory and are passed as u32.
+ */
 export function memberOf(ir: KernelIR, names: Names, word: ArgumentWord): string {
   switch (word.kind) {
     case "items":

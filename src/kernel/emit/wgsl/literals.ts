@@ -1,9 +1,10 @@
 import type { Precision, ScalarType } from "../../ir.ts";
 import { pairOf } from "../../pairs.ts";
 
-/** The names of the scalar types; a `real` of f32x2 is a pair. */
+/** The WGSL names of the scalar types; a `real` of f32x2 is a pair. */
 export type TypeNames = Readonly<Record<ScalarType, "f32" | "vec2f" | "i32" | "u32" | "bool">>;
 
+/** Returns the WGSL names of the scalar types in a precision. */
 export const typeNamesIn = (precision: Precision): TypeNames => ({
   real: precision === "f32x2" ? "vec2f" : "f32",
   i32: "i32",
@@ -37,8 +38,8 @@ function shortest(value: number): string {
 const smallestNormal = 2 ** -126;
 
 /**
- * A literal of `type`. WGSL has none for infinities and NaN, does not promise to keep a subnormal or the sign of zero,
- * and refuses to bitcast constants to NaN: those are made of bits that the compiler cannot know.
+ * Returns a WGSL literal of `type`. WGSL has no literals for infinities and NaN, need not keep a subnormal or the sign
+ * of zero, and rejects bitcasts of constants to NaN: such values are made from bits that the compiler cannot know.
  */
 export function literal(type: ScalarType, value: number | boolean): string {
   if (typeof value === "boolean" || type === "bool") return String(Boolean(value));
@@ -49,6 +50,7 @@ export function literal(type: ScalarType, value: number | boolean): string {
   return n < 0 ? `(${n}i)` : `${n}i`;
 }
 
+/** Returns the WGSL literal of a pair of f32. */
 export function pairLiteral(value: number): string {
   const [high, low] = pairOf(value);
   return `vec2f(${realLiteral(high)}, ${realLiteral(low)})`;

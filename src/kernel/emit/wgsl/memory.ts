@@ -32,13 +32,14 @@ export function lowHalves(ir: KernelIR, names: Names): string {
     .join("\n");
 }
 
-/** The declaration in the function of a private array, or of its high words. */
+/** The declaration of a private array within the function, or of its high words. */
 export function privateArray(ir: KernelIR, names: Names, id: number): string {
   const array = ir.privates[id];
   const type = isSplit(ir, array) ? "f32" : typeNamesIn(ir.precision)[array.element];
   return `var ${names.array({ space: "private", id })}: array<${type}, ${array.length}>;`;
 }
 
+/** The printers of loads, stores and arrays in WGSL. */
 export class WgslMemory implements Memory {
   readonly #ir: KernelIR;
   readonly #names: Names;

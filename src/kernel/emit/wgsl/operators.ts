@@ -42,6 +42,7 @@ const helperOf = {
   mulHigh: "fk_mul_high",
 } as const;
 
+/** The printers of operators in WGSL. */
 export class WgslOperators implements Operators {
   readonly lazySelect = false;
   protected readonly helpers: Helpers;

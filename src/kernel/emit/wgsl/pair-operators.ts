@@ -17,7 +17,10 @@ const helperOf: Partial<Record<IntrinsicOp, HelperName>> = {
   significand: "fk2_significand",
 };
 
-/** The operators of f32x2: those of reals are calls of pair-helpers.ts, those of the other types are as in f32. */
+/**
+ * The printers of operators in WGSL for f32x2: those of reals are calls of pair-helpers.ts, those of other types are as
+ * in f32.
+ */
 export class WgslPairOperators extends WgslOperators {
   override constant(type: ScalarType, value: number | boolean): string {
     return type === "real" ? pairLiteral(Number(value)) : literal(type, value);

@@ -12,12 +12,13 @@ import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "
 /** Modulo 4; "any" where nothing is known, undefined where nothing has been assigned yet. */
 type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
 
-/** The ids of the workgroup arrays that are such, and what remains of an index of theirs. */
+/** The workgroup arrays that are accessed four elements at a time, with the remainders of their indexes. */
 export interface Quads {
   readonly arrays: ReadonlySet<number>;
   component(index: Expr): 0 | 1 | 2 | 3;
 }
 
+/** Finds the workgroup arrays that can be accessed four elements at a time. */
 export function quadsOf(ir: KernelIR): Quads {
   const remainders = localRemainders(ir);
   const remainder = (e: Expr): Remainder => remainderOf(e, remainders);

@@ -24,6 +24,7 @@ type Shuffle = Exclude<SubgroupOp, keyof typeof reductions>;
 
 type Print = (expression: Expr) => Operand;
 
+/** The printers of statements in WGSL. */
 export class WgslStatements implements Statements {
   readonly #types: TypeNames;
   readonly #names: Names;
@@ -49,8 +50,8 @@ export class WgslStatements implements Statements {
   }
 
   /**
-   * The declarations that go before everything else: the lanes that shuffles by constant distances read. Found at each
-   * shuffle they were found anew in each round of a time loop, three instructions beside the shuffle's own.
+   * The declarations printed first: the lanes that shuffles by constant distances read. Computed at each shuffle they
+   * cost three instructions in each round of a time loop.
    */
   get lanes(): readonly string[] {
     return [...this.#lanes].map(([lane, name]) => `let ${name} = ${lane};`);

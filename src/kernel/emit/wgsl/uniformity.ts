@@ -5,14 +5,13 @@ import { bodies, children, someLeave, someStmt } from "../../visit.ts";
 type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 
 /**
- * WGSL accepts a barrier only where it can prove by its own rules that all items of the workgroup arrive. The front end
- * has already established that they do, by rules that know more. This finds the conditions that decide whether a
- * barrier is reached and that WGSL could not prove uniform; the emitter broadcasts those from the first item. What only
- * decides about exchanges within a subgroup is not among them: of those WGSL asks no proof if told so
- * (`subgroup_uniformity`), and a broadcast is two barriers.
+ * Returns the conditions that decide whether a barrier is reached and that WGSL's own rules cannot prove uniform,
+ * although the front end has; the emitter broadcasts their value from the first item. Conditions that decide only about
+ * exchanges within a subgroup are not included: WGSL can be told not to require a proof for them
+ * (`subgroup_uniformity`), and a broadcast costs two barriers.
  *
- * The analysis here ignores the order of assignments, so it never calls something uniform that WGSL's finer one does
- * not.
+ * The analysis ignores the order of assignments, so that everything that it finds uniform is uniform by WGSL's finer
+ * rules.
  */
 export function conditionsToBroadcast(ir: KernelIR): ReadonlySet<Conditional> {
   const found = new Set<Conditional>();

@@ -1,13 +1,14 @@
 import type { IndexOp, KernelIR } from "../../ir.ts";
 import { operands, someExpr, someStmt } from "../../visit.ts";
 
-/** Tells whether the kernel asks for its place in terms of `op`. */
+/** Tells whether the kernel uses the launch index `op`. */
 export function usesIndex(ir: KernelIR, op: IndexOp): boolean {
   return someStmt(ir.body, (s) =>
     operands(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),
   );
 }
 
+/** Tells whether the kernel uses subgroup operations. */
 export function usesSubgroups(ir: KernelIR): boolean {
   return (
     someStmt(ir.body, (s) => s.kind === "subgroup") || usesIndex(ir, "subgroupLane") || usesIndex(ir, "subgroupSize")

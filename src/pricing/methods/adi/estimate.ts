@@ -1,8 +1,7 @@
 /** Error estimates in several factors, from two independent signs of an error. */
 import type { AxesPoint } from "../../../fdm/index.ts";
 import type { Terms } from "../../terms.ts";
-import { restartsOf } from "../../equations/parts.ts";
-import { isLognormal } from "./lognormal.ts";
+import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
 
 /**
  * The number of levels below for error estimates: two levels below, meshes and time steps are twice as coarse, at an
@@ -36,6 +35,15 @@ export function estimateOf(terms: Terms, correction: number, distance: number, l
   const weights = WEIGHTS[familyOf(terms)][isSmooth(terms) ? "smooth" : "rough"];
   return weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
 }
+
+/** Tells whether all assets are lognormal and nothing happens to them before expiry. */
+export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
+  shortRate === undefined &&
+  assets.every(
+    ({ volatility, underlying }) =>
+      volatility.kind === "deterministic" &&
+      underlying.dividends.discrete.every((dividend) => dividend.time <= 0 || isAtExpiry(dividend.time, expiry)),
+  );
 
 function familyOf(terms: Terms): keyof typeof WEIGHTS {
   if (isLognormal(terms)) return "lognormal";

@@ -53,7 +53,7 @@ function extrapolate(variant: EquationVariant) {
   });
 }
 
-/** Makes one stage of a time step. */
+/** Returns the function that makes one stage of a time step. */
 export function advance(variant: EquationVariant) {
   const { exercise, first, last, region } = variant;
   const early = exercise !== "none";

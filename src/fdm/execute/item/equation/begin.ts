@@ -8,7 +8,7 @@ import { PROGRAM_BITS } from "../../../time/timeline.ts";
 import { atStart, Launch, EquationItemPlace, Cursor } from "./records.ts";
 import { rowAt } from "./row.ts";
 
-/** The place of an item, one an instance. */
+/** Locates a work item: one item solves one instance. */
 export const placeOf = fn({
   name: "placeOf",
   params: { launch: Launch, globalId: i32 },
@@ -24,7 +24,9 @@ export const placeOf = fn({
   },
 });
 
-/** Allocates the arrays of an item; those that a variant does without have one element. */
+/**
+ * Returns the function that allocates the arrays of a work item; arrays that a variant does not use have one element.
+ */
 export function allocate({ exercise, recordsEvents, twoStages, hasSource, jump, capacity }: EquationVariant) {
   const where = (used: boolean): number => (used ? capacity : 1);
   return fn({
@@ -59,7 +61,7 @@ export function allocate({ exercise, recordsEvents, twoStages, hasSource, jump, 
   });
 }
 
-/** The row of the time program that is run. */
+/** Returns the function that reads a row of the time program. */
 export function runAt({ parameters }: EquationVariant) {
   return fn({
     name: "runAt",
@@ -86,7 +88,7 @@ const copyKept = (load: boolean) =>
     },
   });
 
-/** Copies all that `keptArrays` counts, in one order. */
+/** Returns the function that copies the arrays counted by `keptArrays`, always in the same order. */
 export function copyState({ twoStages, hasSource, exercise }: EquationVariant, load: boolean) {
   return fn({
     name: "copyState",
@@ -123,7 +125,10 @@ export function copyState({ twoStages, hasSource, exercise }: EquationVariant, l
   });
 }
 
-/** The values at expiry, or what an earlier launch of the same time loop has left. */
+/**
+ * Returns the function that sets the values at expiry, or restores the state of an earlier launch of the same time
+ * loop.
+ */
 export function begin(variant: EquationVariant) {
   const { terminal, twoStages, exercise, jump, parameters } = variant;
   return fn({

@@ -7,7 +7,7 @@ import { stateOnAxis } from "../../../operator/state.ts";
 import { FAULT } from "../../../operator/status.ts";
 import { atRow } from "./records.ts";
 
-/** Applies a condition on its date: a jump, exercise, a knock-out. */
+/** Returns the function that applies a condition on its date: a jump, exercise, or a knock-out. */
 export function applyEvents({ exercise, recordsEvents, obstacle, pointwise, jump, jumpAxis }: EquationVariant) {
   const early = exercise !== "none";
   return fn({

@@ -3,7 +3,7 @@ import { assemble } from "../../../operator/assemble.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { atRow } from "./records.ts";
 
-/** Assembles and factors I − hL. */
+/** Returns the function that assembles and factors I − hL. */
 export function factor(variant: EquationVariant) {
   return fn({
     name: "factor",

@@ -10,9 +10,9 @@ import { readSolution } from "./read.ts";
 import { equationParams } from "./records.ts";
 
 /**
- * The whole backward time loop of a batch of one-factor equations, one instance an entry: terminal values, then the
- * rows of a time program, stages (`Stage`) and events, in order. The matrix is computed again only in rows marked
- * FACTOR.
+ * Returns the kernel that runs the whole backward time loop of a batch of one-factor equations, one work item an
+ * instance: terminal values, then the rows of a time program, stages (`Stage`) and events, in order. The matrix is
+ * recomputed only in rows marked FACTOR.
  *
  * Layout: value i of instance l stands at [i·pitch + l].
  *   table       S at each node, then the next node's coordinate less this one's

@@ -4,7 +4,7 @@ import { FAULT, STATUS } from "../../../operator/status.ts";
 import { copyState } from "./begin.ts";
 import { atStart, Cursor } from "./records.ts";
 
-/** The solution at the nodes, or the state that the next launch goes on from; and what went wrong. */
+/** Returns the function that writes the solution at the nodes, or the state for the next launch, and the status. */
 export function readSolution(variant: EquationVariant) {
   return fn({
     name: "readSolution",

@@ -2,7 +2,7 @@ import { bool, i32, read, real, record, write } from "../../../../kernel/index.t
 import { Column } from "../../../operator/column.ts";
 import { Stage } from "../../../operator/right-hand-side.ts";
 
-/** The parameters of every executor of equations; the layouts are `equationKernel`'s. */
+/** The parameters of every executor of equations, laid out as `equationKernel` describes. */
 export const equationParams = {
   instances: i32,
   pitch: i32,
@@ -21,9 +21,10 @@ export const equationParams = {
   state: write(real),
 } as const;
 
+/** The parameters of every executor of equations as one record. */
 export const Launch = record(equationParams);
 
-/** The instance of a work item, and its columns of what the launch brings. */
+/** The instance of a work item, and its columns in the launch's buffers. */
 export const EquationItemPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -33,7 +34,7 @@ export const EquationItemPlace = record({
   parameters: Column,
 });
 
-/** The arrays of an instance, in private memory, one value a node; of length 1 where a variant does without. */
+/** The arrays of an instance in private memory, one value a node; arrays that a variant does not use have length 1. */
 export const Memory = record({
   /** The solution, and the stage's y. */
   u: write(real),
@@ -57,12 +58,12 @@ export const Memory = record({
   spots: write(real),
 });
 
-/** The first fault that was found, its node, and its row of the time program; 0: none. */
+/** The first fault found, with its node and its row of the time program; 0 is none. */
 export const Fault = record({ fault: i32, node: i32, row: i32 });
 
 /**
- * The numbers that change from row to row; `isNew`: u has been set since the last stage; `record`: where the next value
- * of the exercise boundary goes.
+ * The numbers that change from row to row; `isNew`: u has changed since the last stage; `record`: the position of the
+ * next recorded value of the exercise boundary.
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32 });
 
@@ -84,5 +85,7 @@ export const Row = record({
   stage: Stage,
 });
 
+/** The arguments of the parts of a rollback that run before its first row. */
 export const atStart = { launch: Launch, place: EquationItemPlace, memory: Memory };
+/** The arguments of the parts of a rollback that run for each row of the time program. */
 export const atRow = { ...atStart, cursor: Cursor, step: Row };

@@ -2,7 +2,10 @@ import { fn, i32, read, real } from "../../../../kernel/index.ts";
 import { Column, valueAt } from "../../../operator/column.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../../time/timeline.ts";
 
-/** A row of the time program, a `Row`, by an instance's dates, which stand behind its other `parameters`. */
+/**
+ * Returns the function that reads a `Row` of the time program, with an instance's dates, which are stored after its
+ * other `parameters`.
+ */
 export const rowAt = (parameters: number) =>
   fn({
     name: "rowAt",

@@ -106,7 +106,7 @@ function pinRuns({ team, rows, variant }: EquationPlan) {
   });
 }
 
-/** Makes one stage of a time step. */
+/** Returns the function that makes one stage of a time step. */
 export function advance(plan: EquationPlan) {
   const { team, rows, variant, early, penalty, pins } = plan;
   const { exercise, twoStages } = variant;

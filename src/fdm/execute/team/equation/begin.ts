@@ -10,7 +10,7 @@ import type { EquationPlan } from "./plan.ts";
 import { atStart, Cursor } from "./records.ts";
 import { copyState, scansOf } from "./state.ts";
 
-/** The row of the time program that is run. */
+/** Returns the function that reads a row of the time program. */
 export function runAt({ parameters }: EquationVariant) {
   return fn({
     name: "runAt",
@@ -22,7 +22,10 @@ export function runAt({ parameters }: EquationVariant) {
   });
 }
 
-/** The nodes, and the values at expiry, or what an earlier launch of the same time loop has left. */
+/**
+ * Returns the function that sets the nodes and the values at expiry, or restores the state of an earlier launch of the
+ * same time loop.
+ */
 export function begin(plan: EquationPlan) {
   const { team, rows, variant, early, penalty, splitting } = plan;
   const { terminal, twoStages, parameters } = variant;

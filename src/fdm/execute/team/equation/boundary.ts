@@ -7,10 +7,10 @@ import type { EquationPlan } from "./plan.ts";
 import { EquationTeamPlace, Shared } from "./records.ts";
 
 /**
- * The exercise boundary, see `exerciseBoundary`, to word `record` of the results. The region that is nearest to the
- * first node ends at the first node that is exercised while the next one is not. Cost: 4 flops and one word of
- * workgroup memory a node, three barriers. Mostly one item has such a node, and alone goes to the counter, which is 0
- * before and after.
+ * Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. The
+ * region nearest to the first node ends at the first exercised node whose next node is not. Cost: 4 flops and one word
+ * of workgroup memory a node, and three barriers. Mostly a single item holds such a node, and it alone accesses the
+ * counter, which is 0 before and after.
  */
 export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
   return fn({

@@ -7,8 +7,8 @@ import type { EquationPlan } from "./plan.ts";
 import { atRow } from "./records.ts";
 
 /**
- * Applies a condition on its date: a jump, exercise, a knock-out. The solution goes through workgroup memory, where
- * items work on it node by node.
+ * Returns the function that applies a condition on its date: a jump, exercise, or a knock-out. The solution is copied
+ * to workgroup memory, where items process it node by node.
  */
 export function applyEvents(plan: EquationPlan) {
   const { team, rows, variant, early } = plan;

@@ -183,7 +183,7 @@ function tellFindings({ team }: EquationPlan) {
   });
 }
 
-/** Assembles and factors I − hL. */
+/** Returns the function that assembles and factors I − hL. */
 export function factor(plan: EquationPlan) {
   const { team, rows, penalty } = plan;
   return fn({

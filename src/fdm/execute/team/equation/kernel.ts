@@ -13,10 +13,10 @@ import { planOf } from "./plan.ts";
 import { readSolution } from "./read.ts";
 
 /**
- * The same time loop, tables and results as `equationKernel`, by one team of items an instance, a workgroup each,
- * with a run of capacity/items consecutive nodes an item. Sweeps and pivots are scans over the items (`scan.ts`,
- * `factor.ts`), Brennan & Schwartz's projection too (`projectRuns`): the same elimination, whose results differ by
- * rounding only.
+ * Returns a kernel with the time loop, tables and results of `equationKernel`, in which a team of items, one workgroup,
+ * solves each instance; an item has a run of capacity/items consecutive nodes. Sweeps and pivots are scans over the
+ * items (`scan.ts`, `factor.ts`), Brennan & Schwartz's projection too (`projectRuns`): the same elimination, whose
+ * results differ by rounding only.
  *
  * Rows are divided by 1 + hc, so a matrix with 1 + hc ≤ 0 somewhere makes no sense here, nor one with entries beyond
  * 1e15, whose products over a run might overflow: such an instance has `STATUS.growth`, and its results are to be

@@ -4,7 +4,10 @@ import { multipliers, multiplierWords, scratchWords } from "../team.ts";
 import { type EquationPlan, FAULT_WORDS } from "./plan.ts";
 import { EquationTeamPlace } from "./records.ts";
 
-/** The place of an item, one team an instance, a run of consecutive nodes an item. */
+/**
+ * Returns the function that locates a work item: a team solves one instance, and each item has a run of consecutive
+ * nodes.
+ */
 export function placeOf({ rows }: EquationPlan) {
   return fn({
     name: "placeOf",
@@ -27,7 +30,7 @@ export function placeOf({ rows }: EquationPlan) {
   });
 }
 
-/** The table's column in workgroup memory. */
+/** Returns the array of nodes in workgroup memory as a column of the table. */
 export const onMesh = fn({
   name: "onMesh",
   params: [read(real)],
@@ -36,7 +39,7 @@ export const onMesh = fn({
   },
 });
 
-/** Allocates the arrays of a team; those that a variant does without have one element. */
+/** Returns the function that allocates the arrays of a team; arrays that a variant does not use have one element. */
 export function allocate({ team, variant, rows, parts, early, penalty, splitting }: EquationPlan) {
   const { capacity, twoStages, hasSource, recordsEvents } = variant;
   const where = (used: boolean): number => (used ? rows : 1);

@@ -2,7 +2,7 @@ import type { Precision } from "../../../../kernel/index.ts";
 import type { EquationVariant } from "../../../operator/equation-variant.ts";
 import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
 
-/** The plan that a kernel's code follows from: who solves which equation. */
+/** The choices from which a team kernel's code follows: its team and the variant of the equation. */
 export interface EquationPlan {
   readonly team: Team;
   readonly variant: EquationVariant;
@@ -17,6 +17,7 @@ export interface EquationPlan {
   readonly pins: boolean;
 }
 
+/** Returns the plan of a team kernel for a variant of the equation. */
 export function planOf(variant: EquationVariant, team: Team): EquationPlan {
   const { exercise, first, last, region, capacity } = variant;
   const rows = Math.ceil(capacity / team.items);
@@ -32,12 +33,12 @@ export function planOf(variant: EquationVariant, team: Team): EquationPlan {
   };
 }
 
-/** The number of words of `Memory.faults` an item. */
+/** The number of words of `Memory.faults` for each item. */
 export const FAULT_WORDS = 4;
 
 /**
- * The number of bytes of workgroup memory: nodes and steps, three arrays or four; what scans keep and pass on; faults,
- * two counters.
+ * The number of bytes of workgroup memory: nodes and steps, three or four arrays, the scans' memory, faults, and two
+ * counters.
  */
 export function equationBytes(team: Team, { hasSource, capacity }: EquationVariant, precision: Precision): number {
   const perNode = hasSource ? 6 : 5;

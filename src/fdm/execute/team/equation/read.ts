@@ -47,7 +47,9 @@ const isBefore = fn({
   },
 });
 
-/** The solution at the nodes, or the state that the next launch goes on from; and what went wrong first. */
+/**
+ * Returns the function that writes the solution at the nodes, or the state for the next launch, and the first fault.
+ */
 export function readSolution(plan: EquationPlan) {
   const { team, rows } = plan;
   return fn({

@@ -3,7 +3,7 @@ import { Column } from "../../../operator/column.ts";
 import { Fault, Launch, Row } from "../../item/equation/records.ts";
 import { Factors, Products, Rows, Scans } from "../records.ts";
 
-/** The instance of a work item, its columns of what the launch brings, and the item's run of nodes. */
+/** The instance of a work item, its columns in the launch's buffers, and the item's run of nodes. */
 export const EquationTeamPlace = record({
   isActive: bool,
   firstRun: i32,
@@ -17,9 +17,9 @@ export const EquationTeamPlace = record({
 });
 
 /**
- * Workgroup memory of an instance. Users' functions are evaluated on all nodes, an item every so many of them, in a
- * loop that compilers do not unroll: so their code is in a kernel once. What they give goes to runs through these
- * arrays, and u to them. Whoever uses an array leaves it behind a barrier.
+ * The workgroup memory of an instance. Users' functions are evaluated on all nodes in a strided loop that compilers do
+ * not unroll, so that the kernel holds their code once. Their results pass to the runs, and u to the functions, through
+ * these arrays. A user of an array must leave a barrier after it.
  */
 export const Shared = record({
   /** S of the nodes, then the steps of the coordinate: a column of the table, see `onMesh`. */
@@ -33,8 +33,8 @@ export const Shared = record({
 });
 
 /**
- * The arrays of a run's nodes, as in the item executor's memory; 0 beyond the last node. The arrays that a variant does
- * without have one element.
+ * The arrays of a run's nodes, as in the item executor's memory; 0 beyond the last node. Arrays that a variant does not
+ * use have one element.
  */
 export const EquationTeamState = record({
   u: write(real),
@@ -45,7 +45,7 @@ export const EquationTeamState = record({
   lambda: write(real),
 });
 
-/** The arrays of the penalty method: the rows' 1 + hc, the right-hand side, 1 where penalised. */
+/** The arrays of the penalty method: the rows' 1 + hc, the right-hand side, and 1 where penalised. */
 export const Penalty = record({ decays: write(real), right: write(real), active: write(real) });
 
 /** The arrays that the time loop works on. */
@@ -61,10 +61,12 @@ export const Memory = record({
 });
 
 /**
- * The numbers that change from row to row: as for the item executor, of this item's nodes; how far scans reach; the
- * most cut rows of a matrix so far.
+ * The numbers that change from row to row: those of the item executor for this item's nodes, the reach of scans, and
+ * the largest number of cut rows of a matrix so far.
  */
 export const Cursor = record({ found: Fault, isNew: bool, record: i32, reach: i32, cuts: i32 });
 
+/** The arguments of the parts of a rollback that run before its first row. */
 export const atStart = { launch: Launch, place: EquationTeamPlace, memory: Memory };
+/** The arguments of the parts of a rollback that run for each row of the time program. */
 export const atRow = { ...atStart, cursor: Cursor, step: Row };

@@ -22,7 +22,7 @@ const copyRuns = (rows: number, load: boolean) =>
     },
   });
 
-/** Copies all that `keptArrays` counts, in the order of the item executor. */
+/** Returns the function that copies the arrays counted by `keptArrays`, in the order of the item executor. */
 export function copyState({ rows, variant, early, penalty, splitting }: EquationPlan, load: boolean) {
   const { twoStages, hasSource } = variant;
   return fn({
@@ -61,8 +61,8 @@ export function copyState({ rows, variant, early, penalty, splitting }: Equation
 }
 
 /**
- * Restores what scans need of factors that come from an earlier launch, to the bit as `factorRuns` left it. Returns
- * `reachOf`.
+ * Returns the function that restores the scans' products from the factors of an earlier launch, bit for bit as
+ * `factorRuns` left them, and returns the reach of scans (`reachOf`).
  */
 export function scansOf({ team, rows }: EquationPlan) {
   return fn({

@@ -3,8 +3,8 @@ import { Scans } from "../records.ts";
 import { span, type Team } from "../team.ts";
 
 /**
- * Makes Brennan & Schwartz's substitution, y ← max(z + lower·y, bound) from the first node up, z becomes y. Maps y ←
- * max(α + βy, γ) with β ≥ 0 are closed under composition,
+ * Returns the function of Brennan & Schwartz's substitution, y ← max(z + lower·y, bound) from the first node up; z
+ * becomes y. Maps y ← max(α + βy, γ) with β ≥ 0 are closed under composition,
  *
  *   max(α₂ + β₂·max(α₁ + β₁y, γ₁), γ₂) = max(α₂ + β₂α₁ + β₂β₁y, max(α₂ + β₂γ₁, γ₂)),
  *

@@ -11,9 +11,10 @@ import { subgroupHelpers } from "./subgroups.ts";
 
 const helpers = { ...integerHelpers, ...realHelpers, ...memoryHelpers, ...subgroupHelpers };
 
+/** The names of the CUDA helper functions. */
 export type HelperName = keyof typeof helpers;
 
-/** The helpers a kernel calls, collected while it is printed. */
+/** The CUDA helper functions that a kernel calls, collected while it is printed. */
 export class Helpers {
   readonly #ir: KernelIR;
   readonly #used = new Set<HelperName>();

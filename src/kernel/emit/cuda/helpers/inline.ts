@@ -1,21 +1,24 @@
 import type { KernelIR } from "../../../ir.ts";
 
+/** The text of a CUDA helper function and the helpers that it calls. */
 export interface HelperText {
-  /** Helpers that this one calls. */
+  /** The helpers that this one calls. */
   readonly needs: readonly string[];
   readonly text: string | ((ir: KernelIR) => string);
 }
 
+/** The texts of CUDA helper functions by name. */
 export type HelperTexts = Readonly<Record<string, HelperText>>;
 
 const prefix = "static __device__ __forceinline__";
 
-/** A function of one statement, or of several, a line each. */
+/** Returns the definition of a function with one statement, or with several on separate lines. */
 export function definition(signature: string, ...body: readonly string[]): string {
   if (body.length === 1) return `${prefix} ${signature} { ${body[0]} }`;
   return [`${prefix} ${signature} {`, ...body.map((line) => `  ${line}`), "}"].join("\n");
 }
 
+/** Returns a helper function that calls no others. */
 export const inline = (signature: string, ...body: readonly string[]): HelperText => ({
   needs: [],
   text: definition(signature, ...body),

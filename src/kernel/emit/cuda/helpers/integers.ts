@@ -1,8 +1,8 @@
 import { inline, type HelperTexts } from "./inline.ts";
 
 /**
- * The helpers of integers: signed overflow is undefined in C++, so i32 wraps by way of unsigned; division has the
- * language's own answers where C++ has none.
+ * The CUDA helpers of integers. Signed overflow is undefined in C++, so i32 wraps by conversion to unsigned; division
+ * follows the kernel language where C++ is undefined.
  */
 export const integerHelpers = {
   add: inline("int add(int a, int b)", "return int(unsigned(a) + unsigned(b));"),

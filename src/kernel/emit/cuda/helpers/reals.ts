@@ -207,5 +207,5 @@ function conversions() {
   };
 }
 
-/** The helpers of reals: by their bits where no compiler flag may come between. */
+/** The CUDA helpers of reals, which work on bits where compiler flags could change the arithmetic. */
 export const realHelpers = { ...fields(), ...arithmetic(), ...conversions() } as const satisfies HelperTexts;

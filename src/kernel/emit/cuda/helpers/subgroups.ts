@@ -8,8 +8,8 @@ const templated = (signature: string, ...body: readonly string[]): string => gen
 export const hasFullWarps = ({ groupSize }: KernelIR): boolean => groupSize % 32 === 0;
 
 /**
- * Subgroups are warps: 32 consecutive items, fewer at the end of a workgroup that 32 does not divide. All items of the
- * workgroup arrive at each exchange, so that the mask names every lane there is.
+ * The CUDA helpers of subgroups. Subgroups are warps: 32 consecutive items, fewer at the end of a workgroup that 32
+ * does not divide. All items of the workgroup reach each exchange, so that the mask names every existing lane.
  */
 export const subgroupHelpers = {
   lanes: {

@@ -1,5 +1,5 @@
-import type { Device } from "../../device/index.ts";
-import { Work } from "../../turns.ts";
+import { Work } from "../turns.ts";
+import type { Device } from "./device.ts";
 
 /**
  * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
@@ -13,7 +13,7 @@ const ELSEWHERE = 60;
  */
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
-/** A time program that is run a part at a time. */
+/** A time program that runs in several launches. */
 export interface Parts {
   readonly rows: number;
   readonly fewest: number;
@@ -21,7 +21,10 @@ export interface Parts {
   readonly instances: number;
 }
 
-/** Keeps the host responsive while a solution goes on, and its parts short; counts stages of all entries. */
+/**
+ * A pacemaker that keeps the host responsive during a solution by limiting the stages of each launch; it counts the
+ * stages of all entries.
+ */
 export class Pace extends Work {
   /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
   #pace: number;
