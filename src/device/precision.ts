@@ -28,8 +28,9 @@ export interface EmulationOptions {
 export async function offeredPrecision(
   device: Device,
   wanted: Precision,
-  { reproducible }: EmulationOptions = {},
+  options: EmulationOptions = {},
 ): Promise<Precision> {
+  const { reproducible } = options;
   if (device.precisions.includes(wanted)) return wanted;
   if (wanted !== "f32" && device.enableEmulatedDouble !== undefined) {
     if (wanted === "f64" && reproducible !== undefined)

@@ -238,7 +238,7 @@ async function* orQuiet<T>(source: AsyncIterable<T>): AsyncGenerator<T | typeof 
 /** The seed for books that name none; results report it. */
 const DEFAULT_SEED = 1;
 
-/** Returns the options with every default decided. @throws SpecError */
+/** Returns the options with all defaults applied. @throws SpecError */
 export function settingsOf(
   { greeks = "all", sensitivityErrorEstimates = false, method, accuracy, timePerTrade, batchSize = 1 }: NumberedOptions,
   context: BookContext,

@@ -51,7 +51,7 @@ describe("an error", () => {
     ],
     ["a Brownian bridge", (device) => BrownianBridge.create(device, { times: [1] })],
     ["Monte Carlo", (device) => monteCarlo({ device, ...paths })],
-    ["regression", (device) => longstaffSchwartz({ device, ...paths })],
+    ["regression", (device) => longstaffSchwartz({ device, ...paths, dates: [0.5, 1] })],
     ["a quantizer", (device) => sampleQuantizer({ device, samples: Float64Array.of(0, 1), dimension: 1, size: 1 })],
     ["a tree", (device) => QuantizationTree.create(device, { chain, size: 4 })],
     ["swings", (device) => gaussianSwings({ device, chain, sigma: [1], startsAtOnce: true, spacing: 0.5 }, [swing])],

@@ -24,22 +24,22 @@ interface Factor {
 
 /** The axes of a problem before its barriers, and the coefficients of its equation by name. */
 export interface FactorEquation {
-  /** The factors: those of the assets, then of their volatilities, then of the short rate. */
+  /** The factors: the assets, then their volatilities, then the short rate. */
   readonly factors: readonly Factor[];
   readonly coefficients: Readonly<Record<string, string>>;
 }
 
-/** The name of an asset's axis, which is its name in payoffs. */
+/** Returns the name of an asset's axis, also its name in payoffs. */
 export const assetName = (assets: number, i: number): string => (assets === 1 ? "S" : `S${i + 1}`);
 
 /**
- * The equation of the terms,
+ * Returns the equation of a trade's terms,
  *
  *   ∂V/∂t + ½ Σ ρᵢⱼ σᵢ σⱼ ∂²V/∂xᵢ∂xⱼ + Σ μᵢ ∂V/∂xᵢ − r V = 0,
  *
- * on the axes Sᵢ, vᵢ (Heston) or aᵢ (SABR), and x (Hull and White). A volatility's own Brownian motion is correlated
- * with its asset's by the model's ρ, and with every other by ρ times the asset's correlation with it.
- * `from`: terms whose ranges and dense parts are taken, so that bumps have the mesh of what they are a bump of.
+ * on the axes Sᵢ, vᵢ (Heston) or aᵢ (SABR), and x (Hull and White). A volatility's Brownian motion is correlated with
+ * its asset's by the model's ρ, and with every other by ρ times the asset's correlation with it. `from`: the terms that
+ * determine ranges and dense parts, so that bumps have the mesh of their base case.
  */
 export function factorEquation(
   terms: Terms,
@@ -191,7 +191,7 @@ function added(
   return `max(${text} + ${p.add(shift)}*${S}, 0)`;
 }
 
-/** An axis for `solve`, with its numbers as parameters. `points`: further values at which nodes are dense. */
+/** Returns an axis for `solve`, with its numbers as parameters. `points`: further values at which nodes are dense. */
 export function axisOf(
   { range, today }: Pick<Factor, "range" | "today">,
   nodes: number,

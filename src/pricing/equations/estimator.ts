@@ -44,6 +44,7 @@ interface Solving<P> {
   tasks: readonly Task<P>[];
 }
 
+/** The estimator of values by solutions of equations on grids. */
 export class EquationEstimator<P> implements Estimator<GridEstimate> {
   readonly accuracy: number;
   readonly accuracyOfF32 = 1e-4;
@@ -63,7 +64,10 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     this.#device = device;
   }
 
-  /** A first answer has a solution some levels below beside it: their distance is a part of the error estimate. */
+  /**
+   * Answers requests. The first answer includes a solution some levels coarser, whose distance is a part of the error
+   * estimate.
+   */
   async estimate(requests: readonly GridRequest[], settings: RequestSettings): Promise<void> {
     const { levelsBelow } = this.#solver;
     const coarser = new Map<GridRequest, Pick<GridEstimate, "level" | "points">>();

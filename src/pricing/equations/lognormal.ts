@@ -6,24 +6,24 @@ import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinat
 import { assetName } from "./equation.ts";
 import type { Parameters } from "./text.ts";
 
-/** The equation in formulas, and the spots as formulas of the axes' variables. */
+/** A lognormal equation as formulas, with the spots as formulas of the axes' variables. */
 export interface LognormalEquation {
-  /** The names of the axes' variables: S itself on an asset's own axis, y on the others. */
+  /** The names of the axes' variables: S on an asset's own axis, y on the others. */
   readonly names: readonly string[];
   readonly coefficients: Readonly<Record<string, string>>;
-  /** The spots by asset: at expiry, and at time t. */
+  /** The spots at expiry as formulas, by asset. */
   readonly atExpiry: readonly string[];
   readonly atTime: readonly string[];
 }
 
 /**
- * The equation in the coordinates y of x = m(t) + A·y,
+ * Returns the equation in the coordinates y of x = m(t) + A·y,
  *
  *   ∂V/∂t + Σ Dⱼₖ ∂²V/∂yⱼ∂yₖ + Σ dⱼ ∂V/∂yⱼ − r V = 0,   D = ½ A⁻¹(ρᵢₗσᵢσₗ)A⁻ᵀ,
  *
- * where dⱼ is the drift of an axis that keeps it: an asset's own axis, on which levels stand still, and with `standing`
- * every axis, so that the spots at a node do not move. The drifts of other axes are in m. With the volatilities and
- * correlations that the coordinates are of, mixed derivatives are left between own axes alone.
+ * where dⱼ is the drift of an asset's own axis, on which levels are constant, and with `standing` of every axis, so
+ * that the spots at a node are constant. The drifts of other axes are in m. With the volatilities and correlations that
+ * define the coordinates, only own axes have mixed derivatives.
  */
 export function lognormalEquation(
   terms: Terms,
@@ -96,7 +96,7 @@ function diffusions(
   return all;
 }
 
-/** Returns the axes' variables at some spots today. */
+/** Returns the axes' variables at given spots today. */
 export const variablesAt = (
   { inverse, owner }: Coordinates,
   today: readonly number[],
@@ -108,10 +108,7 @@ export const variablesAt = (
       : spots[asset],
   );
 
-/**
- * Returns the derivatives by spots of a point whose derivatives are those by the axes' variables: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ
- * ∂/∂yⱼ.
- */
+/** Converts the derivatives at a point from the axes' variables to the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
 export function inSpots(
   { value, first, second }: AxesDerivatives,
   names: readonly string[],

@@ -23,15 +23,15 @@ export interface Known {
   readonly discounted: boolean;
 }
 
-/** A problem and how often it counts: in–out parity subtracts one. */
+/** A problem and its weight in the value of a trade: in–out parity subtracts one. */
 export interface Part {
   readonly sign: 1 | -1;
   readonly knockOuts: readonly Level[];
-  /** The amount taken off the payoff: the rebate of knock-ins. */
+  /** The amount subtracted from the payoff: the rebate of knock-ins. */
   readonly less: number;
 }
 
-/** Returns the value of a trade at some spots of today if it needs no solution: it is knocked out, or expires. */
+/** Returns the value of a trade at today's spots if it needs no solution: it is knocked out, or expires. */
 export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
   const { barriers, expiry } = terms;
   const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
@@ -45,20 +45,20 @@ export function knownAt(terms: Terms, spots: readonly number[]): Known | undefin
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
-/** Tells whether one of a part's knock-outs is hit by spots of today. */
+/** Tells whether one of a part's knock-outs is breached by today's spots. */
 export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
 const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
+/** Returns the barriers of a kind as levels. */
 export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
- * Returns the parts that a trade is the sum of, for some spots of today: European knock-ins by parity, as
- * `withBarriers` of one factor.
- * @throws BookError knock-ins with several rebates
+ * Returns the parts whose weighted sum is a trade, for given spots today: European knock-ins by in–out parity, as
+ * `withBarriers` of one factor. @throws BookError knock-ins with several rebates
  */
 export function partsOf(
   { barriers, expiry }: Terms,
@@ -85,17 +85,17 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** The value at t of what a barrier pays, as a formula. Rates are deterministic where there is a rebate. */
+/** Returns the value at t of a barrier's rebate, as a formula. Rates are deterministic where there is a rebate. */
 export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms, p: Parameters): string {
   const paid = p.add(rebate, "rebate");
   return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
 }
 
-/** The payoff of a part as a formula: parts of in–out parity have the rebate taken off. */
+/** Returns the payoff of a part as a formula, less the rebate under in–out parity. */
 export const lessText = (payoff: string, less: number, p: Parameters): string =>
   less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
 
-/** The conditions of early exercise before expiry. */
+/** Returns the conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
@@ -114,7 +114,7 @@ const MANY_DATES = 30;
 const datesOf = (times: readonly number[], p: Parameters): readonly (number | string)[] =>
   times.length > MANY_DATES ? times : times.map((time) => p.add(time, "t"));
 
-/** A knock-out on dates or in a window. */
+/** Returns the condition of a knock-out on dates or in a window. */
 export function knockOutOf(level: Level, names: readonly string[], value: string, p: Parameters): Condition<string> {
   const edge = { [level.side === "up" ? "above" : "below"]: p.add(level.level, "H") };
   const when =
@@ -131,7 +131,7 @@ export function knockOutOf(level: Level, names: readonly string[], value: string
 
 /** The barriers of an asset on its axis. */
 export interface AxisBarriers {
-  /** The axis, which ends at the innermost barriers of the whole life: others beyond them are never hit. */
+  /** The axis, which ends at the innermost barriers of the whole life, since those beyond them are never breached. */
   readonly range: Range;
   readonly low: Level | undefined;
   readonly high: Level | undefined;
@@ -139,7 +139,7 @@ export interface AxisBarriers {
   readonly inner: readonly Level[];
 }
 
-/** Barriers that the axis does not reach are not hit. */
+/** Places an asset's barriers on its axis; those beyond its range are never breached. */
 export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: number, expiry: number): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
   const whole = own.filter((level) => isWhole(level, expiry));
@@ -160,7 +160,7 @@ export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
 /** A jump of a rate or a volatility that a step must not go across. */
 const JUMP = 2e-3;
 
-/** The dates at which the short rate or a volatility jumps, so that the time grid needs them. */
+/** Returns the dates at which the short rate or a volatility jumps, where the time grid must restart. */
 export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] {
   const curves = [
     rates,
@@ -174,6 +174,6 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .toSorted((a, b) => a - b);
 }
 
-/** The condition, as a formula, that a spot is at or beyond a level. */
+/** Returns the condition that a spot is at or beyond a level, as a formula. */
 export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
   `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;

@@ -6,7 +6,7 @@ import type { Terms } from "../terms.ts";
 import { assetName } from "./equation.ts";
 import { Parameters } from "./text.ts";
 
-/** Spots as the payoff at expiry sees them: after a dividend of that day. */
+/** Returns the spots that the payoff at expiry uses, after a dividend of that day. */
 export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p: Parameters): readonly string[] {
   return assets.map(({ underlying }, i) =>
     underlying.dividends.discrete
@@ -18,7 +18,7 @@ export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p:
   );
 }
 
-/** The payoff on exercise, as a formula of the spots, each of which is a formula. */
+/** Returns the payoff on exercise as a formula of the spots, each of which is a formula. */
 export function payoffText(payoff: Payoff, spots: readonly string[], p: Parameters): string {
   if (payoff.kind === "expression") {
     const by = Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot]));
@@ -43,7 +43,7 @@ function indexText(
   return of === "sum" ? `(${weighted.join(" + ")})` : `${of}(${weighted.join(", ")})`;
 }
 
-/** The payoff on exercise at some spots, in numbers. */
+/** Returns the payoff on exercise at given spots. */
 export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
   const p = new Parameters();
   const names = assets.map((_, i) => assetName(assets.length, i));

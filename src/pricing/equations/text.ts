@@ -2,18 +2,18 @@
 import { formula } from "../../kernel/index.ts";
 import type { PiecewiseConstant } from "../../market/index.ts";
 
-/** Run-time parameters of a problem by name, in the order in which its formulas have asked for them. */
+/** The run-time parameters of a problem by name, in the order in which its formulas introduced them. */
 export class Parameters {
   readonly values = new Map<string, number>();
 
-  /** The name of a parameter of its own, `name` and a number. */
+  /** Adds a parameter and returns its unique name, `name` and a number. */
   add(value: number, name = "p"): string {
     const unique = `${name}_${this.values.size}`;
     this.values.set(unique, value);
     return unique;
   }
 
-  /** Returns f(t) up to a time, as a formula in t. */
+  /** Returns f(t) up to a time as a formula in t. */
   piecewise({ times, values }: PiecewiseConstant, until: number, name: string): string {
     const pieces = piecesOf({ times, values }, until);
     const last = this.add(pieces[pieces.length - 1].value, name);
@@ -23,7 +23,7 @@ export class Parameters {
       .replace(/^(.*\?.*)$/, "($1)");
   }
 
-  /** Returns ∫ f from t to a time, as a formula in t. */
+  /** Returns ∫ f from t to a time as a formula in t. */
   integral({ times, values }: PiecewiseConstant, until: number, name: string): string {
     const pieces = piecesOf({ times, values }, until);
     const parts = pieces.map(({ from, to, value }) => {
@@ -33,7 +33,7 @@ export class Parameters {
     return `(${parts.join(" + ")})`;
   }
 
-  /** The value of a formula of the parameters, and of what else is given. */
+  /** Returns the value of a formula of the parameters and given variables. */
   evaluate(text: string, state: Readonly<Record<string, number>> = {}): number {
     const names = [...this.values.keys(), ...Object.keys(state)];
     return formula(text, names)(...this.values.values(), ...Object.values(state));

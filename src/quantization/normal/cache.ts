@@ -7,7 +7,7 @@ import type { Quantizer } from "../quantizer.ts";
 /** Changes when quantizers of the same settings become others. */
 const VERSION = 1;
 
-/** The settings that decide a quantizer; in the plane its size does. */
+/** The settings that determine a quantizer; in the plane its size does. */
 export interface QuantizerKey {
   readonly dimension: number;
   readonly size: number;
@@ -21,10 +21,7 @@ const nameOf = ({ dimension, size, seed, samples, precision }: QuantizerKey): st
   return `normal-${parts.join("-")}-v${VERSION}.quantizer`;
 };
 
-/**
- * Reads a quantizer from the cache; undefined where there is none; a file that cannot be read or is damaged counts as
- * none.
- */
+/** Reads a quantizer from the cache; undefined where there is none, or none that is readable and intact. */
 export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | undefined> {
   const folder = cacheFolder();
   if (folder === undefined) return undefined;
@@ -48,7 +45,7 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
   }
 }
 
-/** Stores a quantizer. Whatever goes wrong with the disk, there is no entry then. */
+/** Stores a quantizer in the cache; disk errors are ignored. */
 export async function storeQuantizer(key: QuantizerKey, quantizer: Quantizer): Promise<void> {
   const { points, weights, distortion, errorEstimate } = quantizer;
   const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, errorEstimate });

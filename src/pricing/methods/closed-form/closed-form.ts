@@ -16,8 +16,9 @@ const ROUNDING: Readonly<Record<Precision, number>> = { f64: 1e-14, f32x2: 1e-12
 const COST = { "black-scholes": 0.1, heston: 20 } as const;
 
 /**
- * European calls, puts and digitals under deterministic rates, with a yield and proportional dividends: Black and
- * Scholes' formula under a deterministic volatility, and a Fourier integral in Heston's model.
+ * The method of closed forms: European calls, puts and digitals under deterministic rates, with a yield and
+ * proportional dividends, by Black and Scholes' formula under a deterministic volatility, and by a Fourier integral in
+ * Heston's model.
  *
  * Error: rounding. Cost: one launch a formula and batch. Source: Black & Scholes (1973), Merton (1973), Heston (1993).
  * Verified: test/models, test/pricing/reference.test.ts, test/pricing/factors.test.ts.

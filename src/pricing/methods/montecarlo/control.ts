@@ -7,12 +7,12 @@ import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
 import { endsOf } from "./spot-model.ts";
 
-/** The kind of control variate that the paths of an instance have. */
+/** The kind of control variate of an instance's paths. */
 export type ControlKind = "geometric" | "underlyings" | "none";
 
 /**
- * The control of an instance. Sobol' points leave little of what European options of one underlying have in common with
- * it. Where paths are shifted it would scatter more than what it controls, and under a large volatility, too.
+ * Returns the control variate of an instance. With Sobol' points European options of one underlying gain little from
+ * one. Where paths are shifted, or under a large volatility, it would increase the variance.
  */
 export function controlKind(path: Path, isShifted: boolean): ControlKind {
   const { payoff, assets, expiry, exercise } = path.terms;
@@ -38,7 +38,7 @@ function isGeometric(path: Path): boolean {
   return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
 }
 
-/** The control of paths of one key and kind. */
+/** Returns the control variate of paths with one key and kind. */
 export function controlOf(paths: readonly Path[], substeps: number, kind: ControlKind): Control | undefined {
   if (kind === "none") return undefined;
   return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);
