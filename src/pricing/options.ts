@@ -41,15 +41,9 @@ export interface PricingOptions {
   /** The pricing method: by default the book's, if it names one, otherwise "auto". */
   readonly method?: Method | undefined;
   /**
-<<<<<<< HEAD
    * The error of the value to aim at, relative to the spot (the largest of several) or to the notional: from 1e-8 to
    * 1e-3, by default 1e-5, and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3; rates: 1e-7). Meshes
    * and time steps are chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
-=======
-   * The target error of the value, relative to spot (with several, the largest): from 1e-8 to 1e-3, by default 1e-5,
-   * for several factors 1e-4 (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it, trade by
-   * trade. The achieved error is in `errorEstimate`, in the currency.
->>>>>>> main
    */
   readonly accuracy?: RelativeAccuracy | undefined;
   /**
@@ -75,7 +69,6 @@ export interface PricingOptions {
   readonly openFallback?: () => Promise<Device>;
 }
 
-<<<<<<< HEAD
 /** The options that have numerical defaults, with the accuracy as a number, as books and commands write it. */
 export interface NumberedOptions extends Pick<
   PricingOptions,
@@ -85,10 +78,7 @@ export interface NumberedOptions extends Pick<
   readonly accuracy?: number | undefined;
 }
 
-/** Options with every default decided. */
-=======
 /** The options with all defaults applied. */
->>>>>>> main
 export interface Settings {
   readonly greeks: Greeks;
   readonly sensitivityErrorEstimates: boolean;
