@@ -24,7 +24,8 @@ export interface KrylovOptions {
   /** The method, "bicgstab" by default. */
   readonly method?: KrylovMethod;
   /**
-   * The residual at which a system is solved: ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). { relative: 1e-10 } by default.
+   * The residual at which a system is solved: ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute); { relative: 1e-10 } by
+   * default.
    */
   readonly tolerance?: Accuracy;
   /** The maximum number of iterations, 1,000 by default. */

@@ -12,8 +12,8 @@ export type KrylovStatus =
   | "not-finite";
 
 /**
- * The result of the solution of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and the norm of A⁻¹ is not
- * known to an iteration.
+ * The result of the solution of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and an
+ * iteration does not know the norm of A⁻¹.
  */
 export interface KrylovResult {
   readonly status: KrylovStatus;
