@@ -17,7 +17,7 @@ import {
   type QuotedProblem,
 } from "./model-prices.ts";
 
-/** The progress of `calibrate`, after each launch. */
+/** The progress of `calibrate`, reported after each launch. */
 export interface CalibrationProgress {
   /** The number of launches so far; each prices all quotes under all trial parameters and their differences. */
   readonly launches: number;
@@ -29,27 +29,27 @@ export interface CalibrationProgress {
 export interface CalibrateOptions<P extends string = string> {
   /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
-  /** The parameters that are fitted, each with its bounds. All others are fixed at the numbers of the problem. */
+  /** The parameters to fit, with their bounds. All others keep the values of the problem. */
   readonly bounds: { readonly [K in P]?: readonly [lower: number, upper: number] };
-  /** The number of further starts, at random within the bounds; 0 unless given. All advance together. */
+  /** The number of further random starts within the bounds, 0 by default. All advance together. */
   readonly restarts?: number;
-  /** The seed of the restarts and of paths: a whole number below 2⁶⁴; 1 unless given. */
+  /** The seed of the restarts and of paths, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
   /**
-   * The step, or decrease of the sum of squares, at which a search ends; { relative: 1e-9 } unless given, 1e-5 in f32,
+   * The step, or decrease of the sum of squares, at which a search ends; { relative: 1e-9 } by default, 1e-5 in f32,
    * 5e-3 of paths.
    */
   readonly tolerance?: RelativeAccuracy;
-  /** The largest number of launches; 100 unless given. */
+  /** The maximum number of launches, 100 by default. */
   readonly maxLaunches?: number;
-  /** The precision; that of the problem unless given, which is "f64" by default. */
+  /** The precision; by default that of the problem, or "f64". */
   readonly precision?: Precision;
-  /** Ends the calibration between two launches: `calibrate` throws its reason. */
+  /** A signal that ends the calibration between two launches: `calibrate` throws its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: CalibrationProgress) => void) | undefined;
 }
 
-/** A quote beside its price in the fitted model. */
+/** A quote with its price in the fitted model. */
 export interface FittedPrice {
   readonly price: number;
   readonly fitted: number;
@@ -61,22 +61,24 @@ export interface FittedPrice {
 
 /** The result of `calibrate`. */
 export interface ModelFit<P extends string = string> {
-  /** "converged" where no parameter can be improved to the tolerance; nothing else is a fit. */
+  /**
+   * The status: "converged" where no parameter can be improved within the tolerance; otherwise the result is not a fit.
+   */
   readonly status: "converged" | "not converged";
   /** A warning about parameters at a bound, or parameters that the quotes do not determine. */
   readonly message?: string;
   /** The fitted parameters. */
   readonly parameters: Readonly<Record<P, number>>;
   /**
-   * Their standard errors, from the scatter of the residuals, or the errors of the simulation where those are larger;
-   * NaN at a bound, or where the quotes do not determine it.
+   * The standard errors of the parameters, from the scatter of the residuals, or from the simulation's errors where
+   * those are larger; NaN at a bound, or where the quotes do not determine a parameter.
    */
   readonly standardErrors: Readonly<Record<P, number>>;
   /** The weighted root mean square of the errors of prices. */
   readonly rmse: number;
-  /** The quotes in the order in which they came in. */
+  /** The quotes in their original order. */
   readonly quotes: readonly FittedPrice[];
-  /** The end of each start, so that one sees whether they agree. */
+  /** The result of each start, to see whether they agree. */
   readonly starts: readonly Pick<ModelFit<P>, "status" | "parameters" | "rmse">[];
 }
 
@@ -91,13 +93,13 @@ const SETTINGS = {
 } as const;
 
 /**
- * Fits parameters of a model that you write to quoted prices: an equation as `solve` takes it, or a path model with a
- * product as `monteCarlo` takes them,
+ * Fits parameters of a user's model to quoted prices: an equation as `solve` takes it, or a path model with a product
+ * as `monteCarlo` takes them,
  *
  *   min ½·Σ wᵢ·(model priceᵢ(x) − priceᵢ)²,   lower ≤ x ≤ upper,
  *
  * by the method of Levenberg and Marquardt with central differences. One launch prices all quotes of all starts under
- * their trial parameters and both moves of each: starts × (1 + 2 × parameters) × quotes instances. Quotes of an
+ * their trial parameters and both bumps of each: starts × (1 + 2 × parameters) × quotes instances. Quotes of an
  * equation that differ only in the point `at` share an instance.
  *
  * Shapes: a quote has numbers for some of the problem's parameters (its strike, its expiry); those in `bounds` are
@@ -138,6 +140,7 @@ export async function calibrate<B extends string>(
   quotes: readonly ModelQuote<never>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
+/** Fits parameters of a user's equation to quoted prices. */
 export async function calibrate<
   const A extends string,
   const P extends string,
@@ -149,6 +152,7 @@ export async function calibrate<
   quotes: readonly ModelQuote<NoInfer<A>, NoInfer<P>>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
+/** Implements the overloads of `calibrate`. */
 export async function calibrate(
   problem: PathProblem | AnyProblem,
   quotes: readonly ModelQuote[],

@@ -5,20 +5,20 @@ import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/in
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 
-/** A quote of a model that a user writes. */
+/** A quote for a user's model. */
 export interface ModelQuote<A extends string = string, P extends string = string> {
-  /** The numbers that this quote alone has, by names of the problem's parameters, such as its strike and its expiry. */
+  /** The numbers of this quote by names of the problem's parameters, such as its strike and its expiry. */
   readonly parameters?: { readonly [K in P]?: number };
   /** The point where an equation's solution is read: a number on one axis, on several one for each axis. */
   readonly at?: number | Readonly<Record<A, number>>;
-  /** The dates of a path, in years, as many as the problem has; those of the problem unless given. */
+  /** The dates of a path in years, as many as the problem has; those of the problem by default. */
   readonly dates?: readonly number[];
   readonly price: number;
-  /** The weight of the squared error of the price; 1 unless given. 1/vega² weighs errors of implied volatilities. */
+  /** The weight of the squared error of the price, 1 by default. 1/vega² weights errors of implied volatilities. */
   readonly weight?: number;
 }
 
-/** A path model and a product whose prices are quoted, and how paths are taken (`monteCarlo`). */
+/** A path model and a product whose prices are quoted, with settings of `monteCarlo`. */
 export type PathProblem = Pick<
   MonteCarloSettings,
   "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"
@@ -35,11 +35,11 @@ export interface ModelPrices {
   readonly fault: SpecError | undefined;
 }
 
-/** A problem as its calibration sees it. */
+/** A problem in the form that its calibration uses. */
 export interface QuotedProblem {
-  /** The parameters that may be fitted, with their values; one that is no single number is undefined. */
+  /** The parameters that may be fitted, with their values; undefined for one that is not a single number. */
   readonly parameters: ReadonlyMap<string, number | undefined>;
-  /** The prices for each set of the fitted parameters, [set][parameter]. */
+  /** Returns the prices for each set of the fitted parameters, [set][parameter]. */
   readonly pricesAt: (sets: readonly Float64Array[], on: Pricing) => Promise<readonly ModelPrices[]>;
 }
 
@@ -95,7 +95,7 @@ async function solved(problem: AnyProblem, several: boolean, { device, signal }:
   return entries.map((entry) => ({ error: entry.error, at: (point) => entry.at(point as number) }));
 }
 
-/** The prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
+/** Returns the prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
 export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const several = Object.keys(problem.axes).length > 1;
   const { parameters = {} } = problem;
@@ -132,8 +132,8 @@ export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[
 }
 
 /**
- * The prices of quotes by Monte Carlo. Each quote has random numbers of its own, and the same under all parameters: so
- * prices are smooth in them, and the scatter of the residuals contains the errors of the simulation.
+ * Returns the prices of quotes by Monte Carlo. Each quote has its own random numbers, the same under all parameters, so
+ * that prices are smooth in them and the scatter of the residuals includes the simulation's errors.
  */
 export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const { model, product, dates, ...settings } = problem;

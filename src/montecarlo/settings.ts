@@ -5,7 +5,7 @@ import type { PathModel } from "./model.ts";
 import { checkParameter, type Column, columnAt } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
-/** The settings that all simulations have. */
+/** The settings that all simulations share. */
 export interface SimulationSettings {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -21,7 +21,7 @@ export interface SimulationSettings {
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
 
-/** Checks a number of paths and returns it. @throws SpecError unless it is a whole number of paths */
+/** Checks that a number of paths is whole and returns it. @throws SpecError */
 export function checkPaths(name: string, paths: number): number {
   if (!isWhole(paths, 1, 2 ** 31)) throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
   return paths;
@@ -82,7 +82,7 @@ export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonl
 export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
   allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
 
-/** Checks dates. @throws SpecError | ShapeError unless dates increase from above 0, of every instance */
+/** Checks that the dates of every instance increase from above 0. @throws SpecError | ShapeError */
 export function checkDates(dates: readonly Column[]): void {
   const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
   for (let i = 0; i < width; i++)

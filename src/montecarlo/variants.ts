@@ -8,13 +8,13 @@ import { type Column, instancesOf, type Parameter, type Parameters } from "./par
 import type { PathProduct } from "./product.ts";
 import { columnsOfAccuracy } from "./settings.ts";
 
-/** A copy of what is simulated with other numbers: its model and product have the same functions. */
+/** A copy of a simulation with other parameters: its model and product have the same functions. */
 export interface Variant {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** The control variate with the mean that it has for this variant; there is one if the settings have one. */
+  /** The control variate with its mean for this variant; required if the settings have one. */
   readonly control?: Control;
-  /** The dates, as many as the settings have, and the same by default. */
+  /** The dates, as many as in the settings, and the same by default. */
   readonly dates?: readonly Column[];
 }
 
@@ -31,8 +31,8 @@ interface CopySettings {
 }
 
 /**
- * Returns the copies that settings ask for.
- * @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights
+ * Returns the copies that settings request. @throws SpecError copies besides Greeks, or without a control; ShapeError a
+ * number of dates or weights
  */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   const { variants = [], measures = {}, greeks = [], dates, control } = settings;
@@ -52,7 +52,7 @@ export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   });
 }
 
-/** The number of instances that all columns have. */
+/** Returns the common number of instances of all columns. */
 export function countOf({ accuracy, streams, shifts = [] }: CopySettings, variants: Variants): number {
   const groups: Record<string, Parameters> = {};
   variants.model.forEach((parameters, v) => {

@@ -4,7 +4,7 @@
  */
 import type * as z from "zod";
 
-/** The result of an acceptor for a value that it refuses. */
+/** The result of a fast validator for a value that it cannot accept. */
 export const REFUSED = Symbol("refused");
 
 /** Gives what a schema makes of a value, or refuses what zod has to look at. */
@@ -12,7 +12,7 @@ type Acceptor = (value: unknown) => unknown;
 
 const known = new WeakMap<z.core.$ZodType, Acceptor>();
 
-/** The value as the schema has it; `REFUSED` where there may be a problem. */
+/** Returns the value validated by a schema; `REFUSED` where there may be a problem. */
 export function quickly<T>(schema: z.ZodType<T>, value: unknown): T | typeof REFUSED {
   return acceptorOf(schema)(value) as T | typeof REFUSED;
 }

@@ -11,18 +11,18 @@ import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
 import type { Work } from "../../turns.ts";
 
-/** The settings of the upper bound: its paths. */
+/** The settings of the upper bound: the numbers of its paths. */
 export interface UpperSettings {
   /** The number of outer paths, 256 by default. */
   readonly outer?: number;
-  /** The number of inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
+  /** The number of inner paths of each outer one at each date, 128 by default; fewer raise the bound. */
   readonly inner?: number;
 }
 
-/** An estimate that lies above the price but for its standard error. */
+/** An estimate whose expectation lies above the price. */
 export type UpperBound = Estimates;
 
-/** The inputs that an upper bound needs of a calculation that has its rule. */
+/** The parts of a computation with an exercise rule that an upper bound needs. */
 export interface RuleOnDevice {
   readonly device: Device;
   readonly shape: StoppingShape;
