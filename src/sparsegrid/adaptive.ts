@@ -1,4 +1,5 @@
 /** Grids chosen one after another where they change the value most: Gerstner & Griebel (2003). */
+import { allowedError } from "../accuracy.ts";
 import { SpecError } from "../errors.ts";
 import { isObject, knownKeys, type ParameterValues } from "../fdm/index.ts";
 import { IndexSet } from "./combination.ts";
@@ -32,8 +33,8 @@ export async function adaptiveGrids(
   const { initial, max } = model.combination;
   const point = pointOf(model, accuracy, runs.entry);
   const none = point.map(() => 0);
-  const { relative = 0, absolute = 0, maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
-  const allowed = (value: number): number => Math.max(absolute, relative * Math.abs(value));
+  const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
+  const allowed = (value: number): number => allowedError(accuracy, value);
   const read = (of: readonly CombinedGrid[]): number => combined(of, point, none, 4, endValue);
   const by = 2 ** model.order - 1;
   const set = new IndexSet();
