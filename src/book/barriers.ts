@@ -6,8 +6,8 @@ import type { BarrierSpec } from "./schema/index.ts";
 import type { Barrier } from "./types.ts";
 
 /**
- * Fills in what a barrier leaves out.
- * @throws BookError a window or a monitoring date outside the trade's life; a rebate date that cannot be
+ * Applies the defaults of barriers. @throws BookError a window or a monitoring date outside the trade's life; an
+ * invalid rebate date
  */
 export function resolveBarriers(
   specs: readonly BarrierSpec[],

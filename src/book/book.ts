@@ -51,7 +51,7 @@ export function readBook(value: unknown): Book {
   return { ...contextOf(header), trades: [...readTrades(header)] };
 }
 
-/** The header of a book that has to have a list of trades (an empty one is a list). */
+/** Reads the header of a book that must have a list of trades, possibly empty. */
 export function readWholeBook(value: unknown): BookHeader {
   const header = readHeader(value);
   if (isPlainObject(value) && value.trades === undefined)

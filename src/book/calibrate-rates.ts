@@ -15,7 +15,7 @@ import { inside, type Place } from "./place.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom } from "./time.ts";
 
-/** A node of a curve: when it is as written, and in years, its zero rate and its discount factor. */
+/** A node of a curve: its date as written, its time in years, its zero rate and its discount factor. */
 export interface CurveNode {
   readonly date: number | string;
   readonly time: number;
@@ -23,16 +23,16 @@ export interface CurveNode {
   readonly discount: number;
 }
 
-/** The calibration of one curve. */
+/** The result of fitting one curve. */
 export interface CurveCalibration {
   readonly status: "converged" | "not converged";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number>>;
   readonly standardErrors?: Readonly<Record<string, number>>;
-  /** The root mean square of the errors of rates; for a model, of the relative errors of prices. */
+  /** The root mean square error of rates; for a model, the relative one of prices. */
   readonly rmse: number;
   readonly curve: readonly CurveNode[];
-  /** The instruments as written: the rate or its price, that of the fit, and the difference. */
+  /** The instruments as written, with the quoted rate or price, the fitted one, and the difference. */
   readonly quotes: readonly {
     readonly end: number | string;
     readonly rate?: number;
@@ -42,7 +42,7 @@ export interface CurveCalibration {
   }[];
 }
 
-/** Hull and White's model of prices of caps or swaptions. @throws BookError at a quote that no model has */
+/** Fits Hull and White's model to prices of caps or swaptions. @throws BookError a quote that no model can have */
 export function calibrateHullWhite(
   { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
   curve: ForwardCurve,
@@ -98,7 +98,7 @@ function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstr
     : { kind: "deposit", end, rate: spec.rate, accrual };
 }
 
-/** The curve of a currency's quotes. @throws BookError at a quote that no curve has */
+/** Fits the curve of a currency to its quotes. @throws BookError a quote that no curve can have */
 export function calibrateCurve(
   spec: InstrumentsSpec,
   asOf: AsOf,

@@ -23,14 +23,14 @@ import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
-/** A check for arbitrage; `min` is null where there was nothing to check. */
+/** The result of a check for arbitrage; `min` is null where there was nothing to check. */
 export interface CheckReport {
   readonly free: boolean;
   readonly min: number | null;
   readonly at: { readonly expiry: number | string; readonly strike: number; readonly logMoneyness: number } | null;
 }
 
-/** A quote of an option and its fit, in volatility; null where there is none. */
+/** The quote of an option and its fit, in volatility; null where there is none. */
 export interface QuoteReport {
   readonly expiry: number | string;
   readonly strike: number;
@@ -38,7 +38,7 @@ export interface QuoteReport {
   readonly implied: number | null;
   readonly fitted: number | null;
   readonly error: number | null;
-  /** The premium of early exercise that the price of an American option has beyond the European one of `implied`. */
+  /** The early exercise premium in the price of an American option, beyond the European price of `implied`. */
   readonly premium?: number | null;
 }
 
@@ -47,6 +47,7 @@ interface WrittenSurface {
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
 }
 
+/** A fitted volatility in the form of the book. */
 export type WrittenVolatility =
   | WrittenSurface
   | {
@@ -55,7 +56,7 @@ export type WrittenVolatility =
     }
   | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
 
-/** The calibration of one underlying. */
+/** The result of fitting one underlying. */
 export interface UnderlyingCalibration {
   readonly status: "converged" | "not converged" | "infeasible";
   readonly model: string;
@@ -67,14 +68,14 @@ export interface UnderlyingCalibration {
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
-  /** The forwards and the yield that put–call parity implies, where the book asks for them. */
+  /** The forwards and the yield implied by put–call parity, where the book requests them. */
   readonly parity?: Parity;
-  /** The fit as the book writes a volatility; null where there is none. */
+  /** The fit in the form of the book; null where there is none. */
   readonly volatility: WrittenVolatility | null;
   readonly seconds: number;
 }
 
-/** The fits of a market's quotes. */
+/** The results of fitting a market's quotes. */
 export interface MarketCalibration {
   readonly underlyings: Readonly<Record<string, UnderlyingCalibration>>;
   readonly rates: Readonly<Record<string, CurveCalibration>>;
@@ -143,21 +144,18 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
   });
 }
 
-/** The volatility of an underlying's quotes, and how well it fits them. */
+/** The volatility of an underlying's quotes, and the quality of its fit. */
 export interface VolatilityFit {
   readonly volatility: Volatility | undefined;
   readonly report: UnderlyingCalibration;
-  /** The volatility of the quotes after a move of the spot; undefined where there is none to price with. */
+  /** Returns the volatility of the quotes after a move of the spot; undefined where there is none for pricing. */
   readonly refit: Refit;
 }
 
-/** The volatility of quotes that keep their strikes, or their moneyness K/F, while the spot moves to another one. */
+/** A function for the volatility of quotes that keep their strikes, or their moneyness K/F, while the spot moves. */
 export type Refit = (spot: number, keep: "strike" | "moneyness") => Volatility | undefined;
 
-/**
- * The volatility of an underlying's quotes, and how well it fits them.
- * @throws BookError at a quote that is crossed, repeated, or not one
- */
+/** Fits the volatility of an underlying's quotes. @throws BookError an invalid, crossed or repeated quote */
 export function calibrateVolatility(
   { quotes, fit, repair, maxAge, exercise }: FittedSpec,
   carry: Carry,

@@ -2,14 +2,14 @@
 import { afterDividend, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 
-/** The numbers that the forwards of an underlying follow from. */
+/** The inputs from which the forwards of an underlying follow. */
 export interface Carry {
   readonly spot: number;
   readonly rates: ForwardCurve;
   readonly dividends: Dividends;
 }
 
-/** The forward: the spot grown at r − q, less the dividends on the way. */
+/** Returns the forward: the spot grown at r − q, less the dividends before the time. */
 export function forwardAt({ spot, rates, dividends }: Carry, time: number): number {
   let [forward, now] = [spot, 0];
   const grow = (to: number): void => {
@@ -25,6 +25,6 @@ export function forwardAt({ spot, rates, dividends }: Carry, time: number): numb
   return forward;
 }
 
-/** The price of a quote: its own, or the mean of its sides. */
+/** Returns the price of a quote, or the mean of its bid and ask. */
 export const midOf = ({ price, bid, ask }: OptionQuoteSpec): number | undefined =>
   bid === undefined || ask === undefined ? price : 0.5 * (bid + ask);

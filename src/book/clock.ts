@@ -2,8 +2,8 @@ import { INSTANT } from "../market/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
 /**
- * Reads times that belong together, as those of a trade. Times less than a second apart are one: the first of them, as
- * 30/365·k/30 is 30/365 though it differs in the last place.
+ * A reader of related times, such as those of a trade. Times less than a second apart are replaced by the first of
+ * them, since 30/365·k/30 and 30/365 may differ by rounding.
  */
 export class Clock {
   readonly asOf: AsOf;
@@ -18,7 +18,7 @@ export class Clock {
     this.#remember(0);
   }
 
-  /** The time in years from `asOf`. */
+  /** Returns the time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
     const second = Math.round(years / INSTANT);

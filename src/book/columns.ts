@@ -88,18 +88,19 @@ const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];
 /** Columns whose names begin so are tags: `tag.desk` is the tag `desk`. */
 const TAG = "tag.";
 
+/** A column of a table of trades. */
 export interface Column {
   readonly path: readonly string[];
   readonly kind: CellKind;
 }
 
-/** Options for reading tables. */
+/** The options for reading tables. */
 export interface TableOptions {
-  /** Columns that are no terms of a trade, to be kept as its tags. */
+  /** The columns that are not terms of a trade and are kept as its tags. */
   readonly keep?: readonly string[];
 }
 
-/** Reads the names of columns. @throws BookError at `where`: a column that is unknown, missing, or there twice */
+/** Reads the names of columns. @throws BookError at `where`: an unknown, missing or repeated column */
 export function readColumns(names: readonly string[], where: string, { keep = [] }: TableOptions = {}): Column[] {
   for (const name of keep) {
     if (KINDS.has(name)) throw new BookError(where, `cannot keep ${quote(name)} as a tag: it is a term of the trade`);
@@ -121,7 +122,7 @@ function columnOf(name: string, names: readonly string[], where: string, keep: r
   throw new BookError(where, `unknown column ${quote(name)}${hint(name, names)}`);
 }
 
-/** The tags among the columns, in their order. */
+/** Returns the tags among the columns, in order. */
 export function tagNames(columns: readonly Column[]): string[] {
   return columns.filter(({ kind }) => kind === "tag").map(({ path }) => path[1]);
 }
@@ -135,7 +136,7 @@ function hint(name: string, names: readonly string[]): string {
   return `${near}; ${keep}${near === "" ? `; terms of a trade are ${KNOWN_COLUMNS.join(", ")}` : ""}`;
 }
 
-/** The trade of a row, or its error. An empty cell is a field left out. */
+/** Reads the trade of a row, or its error. An empty cell is an omitted field. */
 export function readRow(
   cells: readonly unknown[],
   columns: readonly Column[],
@@ -162,7 +163,7 @@ function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: 
   );
 }
 
-/** The id of a trade whose row cannot be read. */
+/** Returns the id of a trade whose row cannot be read. */
 export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
   const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
   return typeof id === "string" ? id : undefined;

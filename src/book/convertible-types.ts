@@ -3,29 +3,29 @@ import type { Convertible, Credit } from "../convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
-/** A convertible bond, complete and valid: everything that its price depends on can be reached from here. */
+/** A convertible bond, complete and valid, with all inputs of its price. */
 export interface ConvertibleTrade {
   readonly kind: "convertible";
   readonly id: string;
-  /** Shared by reference among the trades of one underlying. */
+  /** The underlying, shared by reference among its trades. */
   readonly underlying: Underlying;
-  /** The trade's own volatility where it gave one, else the underlying's. */
+  /** The trade's own volatility if given, otherwise the underlying's. */
   readonly volatility: Volatility;
-  /** The credit of the issuer; undefined where the market has none: then nobody defaults. */
+  /** The credit of the issuer; undefined where the market has none, and default is excluded. */
   readonly credit: Credit | undefined;
   readonly convertible: Convertible;
-  /** Years to maturity. */
+  /** The time to maturity in years. */
   readonly expiry: number;
   readonly quantity: number;
   readonly tags?: Tags;
 }
 
-/** The figures of a convertible bond beside those that every result has. */
+/** The figures that only results of convertible bonds have. */
 export interface ConvertibleFigures {
-  /** The value of conversion now, as if it were allowed. */
+  /** The immediate conversion value, whether conversion is allowed or not. */
   readonly parity?: number;
   /** The value of the bond without conversion, calls and puts. */
   readonly bondFloor?: number;
-  /** The sensitivity to the issuer's spread or hazard rate, per 1.00; null where it was not asked for. */
+  /** The sensitivity to the issuer's spread or hazard rate, per 1.00; null where it was not requested. */
   readonly creditSensitivity?: number | null;
 }

@@ -13,7 +13,10 @@ import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
 type Spec = ConvertibleTradeSpec["convertible"];
 
-/** @throws BookError an unknown underlying, no volatility, dates that contradict each other or overlap */
+/**
+ * Reads a convertible bond. @throws BookError an unknown underlying, no volatility, dates that contradict each other or
+ * overlap
+ */
 export function resolveConvertible(
   spec: ConvertibleTradeSpec,
   place: Place,

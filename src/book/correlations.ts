@@ -8,7 +8,7 @@ import type { DriverCorrelations } from "./types.ts";
 /** The key of a pair of names, in either order. */
 const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
 
-/** The correlations of a book by their names. */
+/** The correlations of a book by name. */
 export class CorrelationTable {
   readonly #values = new Map<string, number>();
   readonly #known = new Map<string, DriverCorrelations>();
@@ -25,10 +25,7 @@ export class CorrelationTable {
     });
   }
 
-  /**
-   * Returns the correlations of some drivers, by their names; a pair that the book does not name has a correlation of
-   * 0.
-   */
+  /** Returns the correlations of given drivers; a pair that the book does not name has a correlation of 0. */
   of(names: readonly string[]): DriverCorrelations {
     const key = keyOf(names);
     let known = this.#known.get(key);

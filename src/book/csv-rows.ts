@@ -4,17 +4,17 @@
 import { isBlank, type Line, MAX_LINE } from "./lines.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
-/** A row, and the line that it stands on; or why it is none. */
+/** A row with its line number, or its error. */
 export type Row =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly cells: undefined; readonly problem: string };
 
-/** Reads rows, one a line. Blank lines are passed over. */
+/** Reads rows, one a line, skipping blank lines. */
 export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row, undefined> {
   for await (const line of lines) if (!isBlank(line)) yield readCells(line);
 }
 
-/** The cells of one line. */
+/** Reads the cells of one line. */
 export function readCells({ number: line, text }: Line): Row {
   if (text === undefined) return { line, cells: undefined, problem: `longer than ${MAX_LINE} characters` };
   const invalid = findInvalid(text);

@@ -9,8 +9,8 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * Reads trades from CSV. The first row names the columns (see `columns.ts`); an empty cell is a field left out. A row
- * that is no trade becomes that trade's error, named by its line. Memory is bounded by the longest row allowed, 1 Mi
+ * Reads trades from CSV. The first row names the columns (see `columns.ts`); an empty cell is an omitted field. An
+ * invalid row becomes that trade's error, named by its line. Memory is bounded by the maximum row length, 1 Mi
  * characters.
  * @throws BookError an empty table, an unknown column; here, before any trade is read
  */
@@ -24,7 +24,7 @@ export async function readCsv(
   return { ...contextOf(market), trades: tradesOf(rows, columns, market), tags: tagNames(columns) };
 }
 
-/** The columns that the first row names. @throws BookError */
+/** Reads the columns named in the first row. @throws BookError */
 export function csvColumns(row: Row | undefined, options: TableOptions = {}): Column[] {
   if (row === undefined) throw new BookError("", "expected a table of trades, got an empty input");
   if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
@@ -44,7 +44,7 @@ async function* tradesOf(
   for await (const row of rows) yield readCsvRow(row, index++, columns, market);
 }
 
-/** The trade of a row; `repeated` as for `BookHeader.readRow`. */
+/** Reads the trade of a row; `repeated` as for `BookHeader.readRow`. */
 export function readCsvRow(
   { line, ...row }: Row,
   index: number,

@@ -82,7 +82,7 @@ function number(value: number): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 7 });
 }
 
-/** The underlyings of a trade, in its order; the currency of a trade on rates. */
+/** Returns the underlyings of a trade in order; for a trade on rates its currency. */
 export function underlyingsOf(trade: AnyTrade): readonly string[] {
   if (trade.kind === "rates") return [trade.currency];
   if (trade.kind === "convertible") return [trade.underlying.name];

@@ -1,6 +1,7 @@
 /** The format of a book, by the name of its file or else by its first line. */
 import { BookError } from "../errors.ts";
 
+/** The format of an input file. */
 export type InputFormat = "json" | "ndjson" | "csv" | "parquet";
 
 const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
@@ -10,15 +11,14 @@ const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
   [/\.parquet$/i, "parquet"],
 ];
 
-/** The format that a file's name tells; undefined if it tells none. */
+/** Returns the format implied by a file's name; undefined if there is none. */
 export function formatOfName(path: string): InputFormat | undefined {
   return BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
 }
 
 /**
- * The format of text, by its first line: JSON over several lines has one that is no JSON by itself; NDJSON has one that
- * is.
- * @throws BookError for bytes that are no text
+ * Returns the format of text from its first line: a complete JSON value in NDJSON, an incomplete one in JSON over
+ * several lines. @throws BookError for bytes that are not text
  */
 export function formatOfText(head: string): Exclude<InputFormat, "parquet"> {
   const start = head.trimStart();

@@ -11,19 +11,22 @@ import { readTrade } from "./trade.ts";
 import type { BookContext, Market, ParsedTrade, Scenarios, SpotMove } from "./types.ts";
 
 /**
- * A book without its trades, ready to read them one by one: from the list that came with it (`readTrades`), or from
- * rows of your own (`readRow`).
+ * A book without its trades, ready to read them one by one: from its own list (`readTrades`), or from separate rows
+ * (`readRow`).
  */
 export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
-  /** The entries that came with the header, as written; not read yet. */
+  /** The book's own entries as written, not yet read. */
   readonly trades: readonly unknown[];
   /**
-   * Reads trade number `index` (from 0) of the book's list. `repeated` says whether an earlier trade has its id; where
-   * it is left out, this header remembers the ids that it has read.
+   * Reads trade number `index` (from 0) of the book's list. `repeated` says whether an earlier trade has its id; by
+   * default this header tracks the ids that it has read.
    */
   readonly readEntry: (value: unknown, index: number, repeated?: boolean) => ParsedTrade;
-  /** Reads trade number `index`, which stands in a row of its own: `line 17`; `repeated` as for `readEntry`. */
+  /**
+   * Reads trade number `index` from a separate row at the place `where`, such as `line 17`; `repeated` as for
+   * `readEntry`.
+   */
   readonly readRow: (value: unknown, index: number, where: string, repeated?: boolean) => ParsedTrade;
 }
 
@@ -47,7 +50,7 @@ export function readHeader(value: unknown): BookHeader {
   return readHeaderWith(value, undefined);
 }
 
-/** Reads a header whose quotes another reader has fitted already, where there are `fits`. @throws as `readHeader` */
+/** Reads a header with volatilities that another reader has fitted to its quotes, if given. @throws as `readHeader` */
 export function readHeaderWith(value: unknown, fits: MarketFits | undefined): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
@@ -128,7 +131,7 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   };
 }
 
-/** The context that all trades of a header share. */
+/** Returns the context that all trades of a header share. */
 export function contextOf({
   asOf,
   market,
@@ -145,13 +148,13 @@ export function contextOf({
   };
 }
 
-/** The trades of a header in the market beside it, where there is one; each of the two may be missing, not both. */
+/** Returns the trades of a header in the separate market, if there is one; at least one of the two must exist. */
 export function underMarket(own: BookHeader | undefined, beside: BookHeader | undefined): BookHeader {
   if (own === undefined || beside === undefined) return (own ?? beside) as BookHeader;
   return { ...beside, trades: own.trades };
 }
 
-/** A header that must come without trades: the market beside a stream or a table. */
+/** Reads a header that must not contain trades: the separate market of a stream or a table. */
 export function readMarketFile(value: unknown, fits?: MarketFits): BookHeader {
   const header = readHeaderWith(value, fits);
   if (header.trades.length > 0)

@@ -1,7 +1,6 @@
 /**
- * Finds where text stops being JSON. Engines word their own messages differently, leave the position out of some, and
- * give it as an offset; this scan runs only when `JSON.parse` has failed. It keeps its own stack, so nesting cannot
- * exhaust ours.
+ * A place where text stops being JSON. It is found by a scan after `JSON.parse` has failed, since engines report
+ * positions differently or not at all; the scan keeps its own stack, so that nesting cannot exhaust the call stack.
  */
 export interface JsonProblem {
   readonly offset: number;
@@ -29,7 +28,7 @@ const WORDING: Readonly<Record<State, string>> = {
   end: "the end",
 };
 
-/** The first place at which `text` is not JSON, and what should have been there; undefined if it is JSON throughout. */
+/** Finds the first place at which text is not JSON, and what was expected there; undefined if it is JSON. */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   const open: ("[" | "{")[] = [];
   let state: State = "value";
@@ -113,8 +112,8 @@ function skip(pattern: RegExp, text: string, offset: number): number {
 }
 
 /**
- * Counts the names with a colon after them, in text that is JSON. Every line of a stream comes through here, so it hops
- * from quote to quote.
+ * Counts the names followed by a colon in JSON text. It runs on every line of a stream, and so skips from quote to
+ * quote.
  */
 export function countNames(text: string): number {
   let names = 0;
@@ -137,7 +136,7 @@ function isEscaped(text: string, offset: number): boolean {
 
 const NAME_OR_BRACKET = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}[\]]/g;
 
-/** The first name that its object has had already, in text that is JSON. */
+/** Finds the first name that its object repeats, in JSON text. */
 export function findRepeatedName(text: string): { readonly offset: number; readonly name: string } | undefined {
   const open: (Set<string> | undefined)[] = [];
   for (const { 0: token, 1: string, 2: colon, index } of text.matchAll(NAME_OR_BRACKET)) {

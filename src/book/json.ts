@@ -4,8 +4,9 @@ import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * Parses JSON text to plain data; a byte order mark before it is let pass. Of a name that an object has twice,
- * `JSON.parse` takes the last value without a word: here it is an error.
+ * Parses JSON text to plain data, ignoring a byte order mark. A name repeated in an object, of which `JSON.parse`
+ * silently takes the last value, is an error. @param where the source of the text for the message: `line 17`, or
+ * nothing for a whole book
  * @param where what the text is, for the message: `line 17`, or nothing for a whole book
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
@@ -26,7 +27,7 @@ export function parseJson(text: string, where = ""): unknown {
   return value;
 }
 
-/** Tells whether no object in a text, which is JSON, has a name twice; `value`: what the text says. */
+/** Tells whether no object in JSON text repeats a name; `value` is the parsed text. */
 export function isWellNamed(text: string, value: unknown): boolean {
   return countNames(text) === namesOf(value);
 }

@@ -1,28 +1,26 @@
-/** The items of the batches, one by one. */
+/** Yields the items of batches one by one. */
 export async function* flatten<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
   for await (const batch of batches) yield* batch;
 }
 
-/** Tells whether a line is nothing but white space. */
+/** Tells whether a line has only white space. */
 export function isBlank({ text }: Line): boolean {
   return text !== undefined && text.trim() === "";
 }
 
-/** One line of a text, counted from 1, without its line break. */
+/** A line of a text, counted from 1, without its line break. */
 export type Line =
   | { readonly number: number; readonly text: string }
   /** A line longer than the limit: passed over, never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
-/**
- * The length of the longest line that holds a trade, and longest first line, which may hold a whole market. Characters.
- */
+/** The maximum length in characters of a line with a trade. */
 export const MAX_LINE = 1 << 20;
+/** The maximum length in characters of the first line, which may hold a whole market. */
 export const MAX_FIRST_LINE = 1 << 26;
 
 /**
- * Splits text into lines, in bounded memory whatever the input: one batch for each chunk that completes a line. Lines
- * end with LF or CRLF.
+ * Splits text into lines in bounded memory, one batch for each chunk that completes a line. Lines end with LF or CRLF.
  */
 export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter();

@@ -28,26 +28,26 @@ import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** An underlying, and what keeps trades from using it or its volatility, if anything does. */
+/** An underlying, and the errors that prevent the use of it or its volatility, if any. */
 export interface UnderlyingEntry {
   readonly underlying: Underlying | undefined;
   readonly problem: string | undefined;
   readonly volatilityProblem: string | undefined;
-  /** The fit of its volatility, where it was given as quotes. */
+  /** The result of fitting its volatility, where it was given as quotes. */
   readonly calibration?: UnderlyingCalibration;
 }
 
+/** A resolved market with the results of its fits. */
 export interface ResolvedMarket extends Market {
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
   readonly between: CorrelationTable;
-  /** The fits of what was given as quotes. */
+  /** The results of fitting quotes. */
   readonly calibration: MarketCalibration;
 }
 
 /**
- * Resolves a market as written to market data. Quotes of underlyings that `fits` has are not fitted again, and have no
- * report.
- * @throws BookError where numbers contradict each other: dates out of order, total variance that falls
+ * Resolves a market as written to market data. Quotes of underlyings in `fits` are not fitted again, and have no
+ * report. @throws BookError contradictory numbers, such as dates out of order or decreasing total variance
  */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
   const rates = new Map(

@@ -1,4 +1,4 @@
-/** The numerical methods that a book may ask for; `auto` takes for each trade the cheapest method that prices it. */
+/** The numerical methods that a book may name; `auto` takes the cheapest method for each trade. */
 export const METHOD_NAMES = [
   "auto",
   "closed-form",
@@ -12,4 +12,5 @@ export const METHOD_NAMES = [
   "convolution",
 ] as const;
 
+/** The name of a numerical method. */
 export type MethodName = (typeof METHOD_NAMES)[number];

@@ -5,7 +5,7 @@ import type { Refit } from "./calibrate.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { Market } from "./types.ts";
 
-/** The volatilities that were fitted to quotes, by the names of their underlyings: plain data for another thread. */
+/** The volatilities fitted to quotes, by underlying: plain data for another thread. */
 export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
@@ -17,6 +17,7 @@ interface Quoted {
 /** The quotes stand beside the underlying: one that is sent to a worker is plain data. */
 const quoted = new WeakMap<Underlying, Quoted>();
 
+/** Records that the volatility of an underlying was fitted to quotes. */
 export function rememberQuotes(underlying: Underlying, refit: Refit): void {
   quoted.set(underlying, { refit, moved: new Map() });
 }
@@ -24,7 +25,7 @@ export function rememberQuotes(underlying: Underlying, refit: Refit): void {
 /** Tells whether the volatility of an underlying was fitted to quotes. */
 export const hasQuotes = (underlying: Underlying): boolean => quoted.has(underlying);
 
-/** The volatilities of a market that were fitted to quotes, with which another reader need not fit them again. */
+/** Returns the volatilities of a market that were fitted to quotes, for another reader. */
 export function fitsOf({ underlyings }: Market): MarketFits {
   const fits = new Map<string, Volatility>();
   for (const [name, underlying] of underlyings)
@@ -33,8 +34,7 @@ export function fitsOf({ underlyings }: Market): MarketFits {
 }
 
 /**
- * The underlying at another spot. Where its volatility was fitted to quotes, these are moved and fitted again, once for
- * all trades.
+ * Returns the underlying at another spot. Quotes of its volatility are moved and fitted again, once for all trades.
  * @throws BookError a spot without a fit
  */
 export function movedUnderlying(underlying: Underlying, spot: number, keep: QuotesKept): Underlying {

@@ -1,6 +1,9 @@
 /** The words of messages: how a value is shown, which name was probably meant, how a path is written. */
 
-/** A value as messages show it: short, on one line, and never walked into (hostile nesting could exhaust the stack). */
+/**
+ * Formats a value for messages: short, on one line, and without recursion, since hostile nesting could exhaust the
+ * stack.
+ */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "string") return quote(value);
@@ -16,7 +19,10 @@ export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
-/** `["trades", 3, "strike"]` → `trades[3].strike`; a name that is no identifier is quoted: `rates["a b"]`. */
+/**
+ * Formats a path: `["trades", 3, "strike"]` → `trades[3].strike`; a name that is not an identifier is quoted: `rates["a
+ * b"]`.
+ */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = "";
   for (const key of path) {
@@ -27,15 +33,15 @@ export function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** ` (did you mean "strike"?)` for the known name nearest to `name`, or nothing when none is near. */
+/** Returns ` (did you mean "strike"?)` for the known name nearest to `name`, or an empty text when none is near. */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? "" : ` (did you mean ${quote(nearest)}?)`;
 }
 
 /**
- * The known name within an edit distance of a third of the length (at least 1), letter case aside; the first among
- * equals.
+ * Returns the known name within an edit distance of a third of the length (at least 1), ignoring letter case; the first
+ * among equals.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;

@@ -9,19 +9,19 @@ import { isPlainObject } from "./schema/index.ts";
 import { failedTrade } from "./trade.ts";
 import type { BookContext, Market, ParsedTrade } from "./types.ts";
 
-/** A book whose trades come one after another. */
+/** A book whose trades arrive one after another. */
 export interface BookStream extends BookContext {
   readonly market: Market;
   readonly trades: AsyncIterable<ParsedTrade>;
-  /** The names of all tags, where they are known before the trades are read. */
+  /** The names of all tags, where known before the trades are read. */
   readonly tags: readonly string[] | undefined;
 }
 
 /**
- * A book from NDJSON. The first line is the book without its trades (`asOf`, `market`, `scenarios`), unless a market is
- * given `beside`: then every line is a trade. With `ownHeader` the book has both, and the market beside replaces its
- * own. A line that is no trade becomes that trade's error, named by its line; blank lines are passed over. Memory is
- * bounded by the longest line allowed: 64 Mi characters for the first one, 1 Mi for the others.
+ * Reads a book from NDJSON. The first line is the book without its trades (`asOf`, `market`, `scenarios`), unless a
+ * market is given `beside`: then every line is a trade. With `ownHeader` the book has both, and the market beside
+ * replaces its own. An invalid line becomes that trade's error, named by its line; blank lines are skipped. Memory is
+ * bounded by the maximum line length: 64 Mi characters for the first one, 1 Mi for the others.
  *
  * @throws BookError an unusable header; here, before any trade is read
  */
@@ -44,7 +44,7 @@ async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<Bo
   return readNdjsonHeader((await lines.next()).value);
 }
 
-/** The header in a first line. @throws BookError */
+/** Reads the header in a first line. @throws BookError */
 export function readNdjsonHeader(first: Line | undefined, fits?: MarketFits): BookHeader {
   if (first === undefined) throw new BookError("", "expected a book, got an empty input");
   if (first.text === undefined)
@@ -66,7 +66,7 @@ async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncG
   for await (const line of lines) yield readNdjsonLine(line, index++, header);
 }
 
-/** The trade of a line; `repeated` as for `BookHeader.readRow`. */
+/** Reads the trade of a line; `repeated` as for `BookHeader.readRow`. */
 export function readNdjsonLine(
   { number, text }: Line,
   index: number,

@@ -6,19 +6,19 @@ import type { Place } from "./place.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, yearsFrom } from "./time.ts";
 
-/** The forward of one expiry by parity. */
+/** The forward of one expiry implied by put–call parity. */
 export interface ParityForward {
   readonly expiry: number | string;
-  /** The weighted mean of K + (C − P)/D over the strikes that have a call and a put. */
+  /** The mean of K + (C − P)/D over the strikes with a call and a put, weighted. */
   readonly forward: number;
-  /** The yield, dividends and borrow together, with which the spot alone grows to that forward. */
+  /** The yield, dividends and borrow cost together, at which the spot grows to that forward. */
   readonly yield: number;
   readonly strikes: number;
-  /** The forward of the book, with one yield for all expiries, relative to this one, less 1. */
+  /** The relative error of the book's forward, with one yield for all expiries, against this one. */
   readonly error: number;
 }
 
-/** The yield that prices the forwards of all expiries best, and these forwards. */
+/** The yield that best fits the forwards of all expiries, and these forwards. */
 export interface Parity {
   readonly yield: number;
   readonly forwards: readonly ParityForward[];
@@ -28,9 +28,9 @@ export interface Parity {
 const LARGEST_YIELD = 100;
 
 /**
- * The yield q of the spot with C − P = D·(F(q) − K): by expiry, and the one for all, which has the smallest squares of
- * errors of ln F. Cash dividends are paid as the book pays them.
- * @throws BookError quotes without a call and a put of one expiry and strike, or without a forward above 0
+ * Computes the yield q with C − P = D·(F(q) − K): for each expiry, and for all by least squares of ln F. Cash dividends
+ * are those of the book. @throws BookError quotes without a call and a put of one expiry and strike, or without a
+ * forward above 0
  */
 export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: Place): Parity {
   const quotes = (spec?.quotes ?? []).filter(({ exercise = spec?.exercise }) => exercise !== "american");

@@ -6,12 +6,13 @@ import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
 
-/** Bytes of a file that can be read at any place; an `ArrayBuffer` is one. */
+/** The bytes of a file with random access; an `ArrayBuffer` is one. */
 export type RandomAccess = AsyncBuffer;
 
 /**
- * Reads trades from Parquet: the columns of CSV, each of any type that holds its values; null is a field left out, a
- * DATE a day, a TIMESTAMP an instant. Lists and structs stand for JSON's. A part of a row group is in memory at a time.
+ * Reads trades from Parquet: the columns of CSV, each of any type that holds its values; null is an omitted field, a
+ * DATE a day, a TIMESTAMP an instant. Lists and structs correspond to JSON's. A part of a row group is in memory at a
+ * time. @throws BookError not Parquet, an unknown column; here, before any trade is read
  * @throws BookError no Parquet, an unknown column; here, before any trade is read
  */
 export async function readParquet(
@@ -27,18 +28,18 @@ async function* tradesOf({ rows, read, total }: Table): AsyncGenerator<ParsedTra
   for await (const { cells, index } of rows(0, total)) yield read(cells, index);
 }
 
-/** A table of trades, whose rows are read from any place. */
+/** A table of trades whose rows can be read from any position. */
 export interface Table {
   readonly columns: readonly Column[];
   /** The number of rows. */
   readonly total: number;
-  /** The rows from one index to another, a part of a row group in memory at a time. */
+  /** Yields the rows from one index to another, with a part of a row group in memory at a time. */
   readonly rows: (from: number, to: number) => AsyncIterable<{ readonly cells: unknown[]; readonly index: number }>;
-  /** The trade of a row; `repeated` as for `BookHeader.readRow`. */
+  /** Reads the trade of a row; `repeated` as for `BookHeader.readRow`. */
   readonly read: (cells: readonly unknown[], index: number, repeated?: boolean) => ParsedTrade;
 }
 
-/** Opens a table of trades in Parquet. @throws BookError no Parquet, an unknown column */
+/** Opens a table of trades in Parquet. @throws BookError not Parquet, an unknown column */
 export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));

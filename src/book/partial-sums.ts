@@ -1,13 +1,10 @@
-/** Sums over the trades that have the numbers: a sensitivity may be known of some trades and not of others. */
+/** Sums over the trades that have the numbers, since a sensitivity may be unknown for some trades. */
 export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
-  /**
-   * The number of trades that a sum leaves out because they have no such number; sums that leave out none are not
-   * named.
-   */
+  /** The number of trades without a number, by sum; sums over all trades are not named. */
   readonly missing?: Readonly<Partial<Record<Name, number>>>;
 };
 
-/** Partial sums that are being added up. */
+/** An accumulator of partial sums. */
 export class PartialSum<Name extends string> {
   trades = 0;
   readonly #sums: Record<Name, number>;
@@ -39,7 +36,7 @@ export class PartialSum<Name extends string> {
     }
   }
 
-  /** A sum that no trade has a number for is null. */
+  /** The sums; null for a sum without any number. */
   get sums(): PartialSums<Name> {
     const known = this.#names.map((name) => [name, this.#missing[name] < this.trades ? this.#sums[name] : null]);
     const missing = this.#names.flatMap((name) => {

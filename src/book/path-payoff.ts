@@ -15,10 +15,7 @@ interface Terms {
   readonly place: Place;
 }
 
-/**
- * Resolves a payoff that depends on the path; undefined where it is of the last spot alone.
- * @throws BookError terms that do not go together
- */
+/** Reads a path-dependent payoff; undefined for one of the last spot alone. @throws BookError incompatible terms */
 export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;

@@ -3,25 +3,28 @@ import { BookError } from "../errors.ts";
 import { formatPath } from "./names.ts";
 import { pathOf, quickly, REFUSED, type Schema } from "./schema/index.ts";
 
-/** Says where in the input a value stands, from its path inside the part that is being read. */
+/** A function that formats the place of a value in the input from its path inside the part being read. */
 export type Place = (...path: PropertyKey[]) => string;
 
-/** A part of a JSON book: `trades[3]`, and `trades[3].strike` inside it. */
+/** Returns the place of a part of a JSON book: `trades[3]`, and `trades[3].strike` inside it. */
 export function inBook(...prefix: PropertyKey[]): Place {
   return (...path) => formatPath([...prefix, ...path]);
 }
 
-/** A row of a stream or a table: `line 17`, and `line 17: strike` inside it. */
+/** Returns the place of a row of a stream or a table: `line 17`, and `line 17: strike` inside it. */
 export function inRow(where: string): Place {
   return (...path) => (path.length === 0 ? where : `${where}: ${formatPath(path)}`);
 }
 
-/** The same place, one part further in. */
+/** Returns a place one part further in. */
 export function inside(place: Place, ...prefix: PropertyKey[]): Place {
   return (...path) => place(...prefix, ...path);
 }
 
-/** The value as the schema has it. @throws BookError with the first problem's path, and all problems in the message */
+/**
+ * Returns the value validated by a schema. @throws BookError with the first problem's path, and all problems in the
+ * message
+ */
 export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Place): T {
   const accepted = quickly(schema, value);
   if (accepted !== REFUSED) return accepted;

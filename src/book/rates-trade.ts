@@ -10,7 +10,10 @@ import { periodsOf, timesBack } from "./schedule.ts";
 import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
-/** @throws BookError an unknown currency, dates that contradict each other, rights that come too late */
+/**
+ * Reads a trade on rates. @throws BookError an unknown currency, dates that contradict each other, rights that come too
+ * late
+ */
 export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): RatesTrade {
   const { id, currency, quantity = 1, tags } = spec;
   const rates = findRates(currency, market, place);
@@ -81,7 +84,7 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): Rates
   }
 }
 
-/** The payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`; no frequency */
+/** Returns the payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`; no frequency */
 export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
   if ("cashflows" in spec) {
     const flows = spec.cashflows.map(

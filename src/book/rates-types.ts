@@ -10,25 +10,25 @@ export interface Period {
 
 /** The payments of a bond after `asOf`, in amounts for its notional. */
 export interface Bond {
-  /** [time, amount], times increasing and > 0, coupons and redemption together. */
+  /** The payments [time, amount] with times increasing and > 0, coupons and redemption together. */
   readonly flows: readonly (readonly [time: number, amount: number])[];
-  /** The coupons among the flows with the periods they accrue over; none where the flows are given one by one. */
+  /** The coupons among the payments with their accrual periods; none where the payments are given one by one. */
   readonly coupons: readonly (Period & { readonly amount: number })[];
-  /** The notional that prices are amounts of. */
+  /** The notional to which prices refer. */
   readonly notional: number;
 }
 
 /**
- * A right to redeem at a clean price, accrued interest on top, at one time (`from` = `to`) or throughout a window. At
- * the time of a coupon, the coupon is paid first.
+ * A right to redeem at a clean price plus accrued interest, at one time (`from` = `to`) or throughout a window. A
+ * coupon at that time is paid first.
  */
 export interface RedemptionRight {
-  /** The times of exercise. */
+  /** The first time of exercise. */
   readonly from: number;
   readonly to: number;
-  /** Years from exercise to redemption. */
+  /** The years from exercise to redemption. */
   readonly notice: number;
-  /** Clean, for the notional. */
+  /** The clean price for the notional. */
   readonly price: number;
 }
 
@@ -53,7 +53,7 @@ export type RatesProduct =
       readonly kind: "bondOption";
       readonly right: "call" | "put";
       readonly strike: number;
-      /** A clean strike is paid with accrued interest on top. */
+      /** The kind of strike; a clean one is paid with accrued interest on top. */
       readonly strikeIs: "clean" | "dirty";
       readonly bond: Bond;
       readonly exercise: RatesExercise;
@@ -65,7 +65,7 @@ export type RatesProduct =
       readonly strike: number;
       readonly notional: number;
       readonly periods: readonly Period[];
-      /** The rate of the period that has begun, where there is one. */
+      /** The rate of the current period, if it has begun. */
       readonly fixing: number | undefined;
       readonly quote: RateQuote | undefined;
     }
@@ -80,10 +80,7 @@ export type RatesProduct =
       readonly quote: RateQuote | undefined;
     };
 
-/**
- * The dates on which a right may be exercised: times (increasing, > 0 or 0 for at once; one of them is European), or
- * any time.
- */
+/** The times at which a right may be exercised: dates (increasing, ≥ 0; a single one is European), or any time. */
 export type RatesExercise =
   | { readonly kind: "dates"; readonly times: readonly number[] }
   | { readonly kind: "american"; readonly from: number; readonly to: number };
@@ -93,33 +90,33 @@ export interface RatesTrade {
   readonly kind: "rates";
   readonly id: string;
   readonly currency: string;
-  /** Shared by reference among the trades of one currency. */
+  /** The rates, shared by reference among the trades of one currency. */
   readonly rates: RatesModel;
   readonly product: RatesProduct;
-  /** Years to the last payment or right, > 0. */
+  /** The time to the last payment or right in years, > 0. */
   readonly expiry: number;
-  /** The clean price at which the bond trades, for its option-adjusted spread. */
+  /** The clean market price of the bond, for its option-adjusted spread. */
   readonly marketPrice?: number;
   readonly quantity: number;
   readonly tags?: Tags;
 }
 
-/** The time of a key rate, in years, and ∂V/∂z of its zero rate, per 1.00. */
+/** The time of a key rate in years, and ∂V/∂z of its zero rate, per 1.00. */
 export type KeyRate = readonly [time: number, value: number];
 
-/** The numbers of a result that only trades on rates have. */
+/** The numbers that only results of trades on rates have. */
 export interface RatesFigures {
-  /** The price of a bond without accrued interest, and that interest. */
+  /** The price of a bond without accrued interest. */
   readonly clean?: number;
   readonly accrued?: number;
-  /** The yield of a bond to maturity, continuously compounded, with its duration −V′/V and its convexity V″/V. */
+  /** The yield of a bond to maturity, continuously compounded. */
   readonly yield?: number;
   readonly duration?: number;
   readonly convexity?: number;
-  /** The parallel move of the rates that gives the market price of a bond, where the book has one. */
+  /** The parallel move of the rates that reproduces the market price of a bond, if the book has one. */
   readonly optionAdjustedSpread?: number;
-  /** The sensitivities of a trade on rates to key rates. */
+  /** The sensitivities to key rates. */
   readonly keyRates?: readonly KeyRate[];
-  /** The sensitivities of a trade on rates to the parameters of their model, as the book names them, per 1.00. */
+  /** The sensitivities to the parameters of the rates' model, as the book names them, per 1.00. */
   readonly parameters?: Readonly<Record<string, number>>;
 }

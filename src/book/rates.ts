@@ -20,13 +20,13 @@ import { increasingYears } from "./volatility.ts";
 
 type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" }>;
 
-/** A currency's rates: their model, and what underlyings in that currency take of it. */
+/** A currency's rates: their model, and its curve for underlyings. */
 export interface ResolvedRates {
   readonly model: RatesModel;
-  /** The curve for underlyings; undefined where the model has none that they could use. */
+  /** The curve for underlyings; undefined where the model has none. */
   readonly curve: ForwardCurve | undefined;
   readonly shortRate: HullWhite | undefined;
-  /** The quality of the curve's fit, where it was given as instruments. */
+  /** The result of fitting the curve, where it was given as instruments. */
   readonly report: CurveCalibration | undefined;
 }
 
@@ -36,7 +36,10 @@ interface ResolvedCurve {
   readonly report: CurveCalibration | undefined;
 }
 
-/** @throws BookError dates out of order, lists of different lengths, rates that the model cannot have */
+/**
+ * Reads the rates of a currency. @throws BookError dates out of order, lists of different lengths, rates that the model
+ * cannot have
+ */
 export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
   switch (spec.kind) {
     case "flat":

@@ -1,7 +1,7 @@
 import { FeynkacError, BookError } from "../errors.ts";
 import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts";
 
-/** The labels of a trade that its result carries. */
+/** Returns the labels of a trade for its result. */
 export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
@@ -11,19 +11,19 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
   return { underlying, currency, quantity, tags };
 }
 
-/** The currency that a trade's numbers are in. */
+/** Returns the currency of a trade's numbers. */
 export function currencyOf(trade: AnyTrade): string {
   return trade.kind === "rates" ? trade.currency : trade.underlying.currency;
 }
 
-/** The result of a trade that could not be read. */
+/** Returns the result of a trade that could not be read. */
 export function unreadResult({ id, tags, error }: Extract<ParsedTrade, { ok: false }>): FailedTrade {
   return failedResult({ id, ...(tags === undefined ? {} : { tags }) }, error);
 }
 
 /**
- * The result of a trade that could not be priced, from what was thrown; `place` is where the trade stands in the book,
- * for an error that does not say.
+ * Returns the result of a trade that could not be priced, from the error; `place` is the trade's place in the book, for
+ * an error without one.
  */
 export function failedResult(
   { id, ...labels }: Partial<TradeLabels> & { readonly id: string | undefined },

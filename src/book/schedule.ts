@@ -11,9 +11,9 @@ const MAX_PAYMENTS = 10_000;
 const SHORTEST = { years: 7 / 365, part: 0.25 };
 
 /**
- * The times at which `frequency` periods a year end that lead up to `end`, increasing: from the last one at or before
- * `start` on. Dates step by calendar months where a period has a whole number of them, years by their fraction.
- * @throws BookError more payments than a trade may have
+ * Returns the times at which `frequency` periods a year end up to `end`, increasing, from the last one at or before
+ * `start`. Dates step by calendar months where a period has a whole number of them, years by their fraction. @throws
+ * BookError more payments than a trade may have
  */
 export function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
   const last = clock.years(end);
@@ -31,7 +31,9 @@ function back(end: TimeSpec, last: number, periods: number, frequency: number, {
   return monthsBefore(asOf, end, months);
 }
 
-/** The periods of a leg; its first one is shorter where `start` is no multiple of a period before `end`. */
+/**
+ * Returns the periods of a leg; the first one is shorter where `start` is not a whole number of periods before `end`.
+ */
 export function periodsOf(
   { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },
   clock: Clock,

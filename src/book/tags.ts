@@ -1,7 +1,7 @@
-/** Texts and numbers by name, such as a desk or a ticker: no price depends on them, and results carry them. */
+/** Texts and numbers by name, such as a desk or a ticker, that results carry and no price depends on. */
 export type Tags = Readonly<Record<string, string | number>>;
 
-/** The names of the tags of trades as written. */
+/** Returns the names of the tags of trades as written. */
 export function tagsOf(trades: readonly unknown[]): string[] {
   const names = new Set<string>();
   for (const trade of trades) {

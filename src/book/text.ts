@@ -1,6 +1,6 @@
 import { BookError } from "../errors.ts";
 
-/** Bytes as they come from a file, a socket or standard input. */
+/** The bytes of a file, a socket or standard input, in chunks. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
@@ -10,8 +10,8 @@ export type ByteStream = AsyncIterable<Uint8Array>;
 const INVALID = "\udcff";
 
 /**
- * Decodes UTF-8 text, chunk by chunk; a byte order mark is dropped, and what is no UTF-8 is marked.
- * @throws BookError for input that is evidently something else: compressed, or UTF-16
+ * Decodes UTF-8 text chunk by chunk; a byte order mark is dropped, and invalid UTF-8 is marked. @throws BookError for
+ * compressed or UTF-16 input
  */
 export async function* decodeText(bytes: ByteStream): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -50,10 +50,7 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/**
- * Decodes bytes, line by line where something is wrong, so that only that line is marked. A line feed is one byte, and
- * part of no other character.
- */
+/** Decodes bytes, line by line where some are invalid, so that only the affected line is marked. */
 export function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -74,15 +71,15 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** The message for text that has been marked, or that somebody has cut in the middle of a character. */
+/** The message for text with invalid or truncated UTF-8. */
 export const NOT_UTF8 = "expected UTF-8 text, got other bytes; save the file as UTF-8";
 
-/** The first place at which text is none; −1 where it is text throughout. */
+/** Returns the index of the first mark of invalid UTF-8; −1 if there is none. */
 export function findInvalid(text: string): number {
   return text.search(/\p{Surrogate}/u);
 }
 
-/** Refuses text in another encoding than UTF-8. @throws BookError bytes that a text in UTF-8 does not begin with */
+/** Rejects text in encodings other than UTF-8 by its first bytes. @throws BookError */
 export function refuseOtherEncodings([a, b]: Uint8Array): void {
   if (a === 0x1f && b === 0x8b)
     throw new BookError("", "the input is compressed (gzip); decompress it first: gunzip -c FILE | feynkac price -");
@@ -93,7 +90,7 @@ export function refuseOtherEncodings([a, b]: Uint8Array): void {
 /** V8's longest string is 2²⁹ − 24 units; a book larger than this belongs into NDJSON anyway. */
 const MAX_WHOLE = 1 << 28;
 
-/** Reads all of the text at once. @throws BookError when it is longer than 256 Mi characters */
+/** Reads the whole text. @throws BookError when it is longer than 256 Mi characters */
 export async function readWholeText(chunks: AsyncIterable<string>): Promise<string> {
   const parts: string[] = [];
   let length = 0;

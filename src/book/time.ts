@@ -1,21 +1,20 @@
 /** Dates of a book: ISO 8601 text to years from `asOf`, Act/365F. */
 
 const MS_PER_DAY = 86_400_000;
+/** The number of milliseconds in a year of 365 days. */
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** The largest time in years: times beyond it are mistakes, and would overflow what is made of them. */
+/** The largest time in years; larger ones are mistakes, and would overflow in calculations. */
 export const MAX_YEARS = 1000;
 
-/** The moment a book is valued at. */
+/** The valuation moment of a book. */
 export interface AsOf {
   /** The milliseconds since 1970, UTC. */
   readonly instant: number;
-  /**
-   * The time to be added to a plain date's midnight (UTC) to be at the same time of day, at the same offset, as `asOf`.
-   */
+  /** The milliseconds added to a plain date's midnight (UTC) to reach the time of day of `asOf` at its offset. */
   readonly timeOfDay: number;
 }
 
-/** A time as written: a number of years, or a date that still has to be related to `asOf`. */
+/** A time as written: a number of years, or a date to be related to `asOf`. */
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
@@ -24,9 +23,13 @@ export type TimeSpec =
   /** A tenor: so many calendar months after asOf's day, and then so many days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
 
+/** The pattern of an ISO date or instant. */
 export const ISO = /^(\d{4})-(\d\d)-(\d\d)(?:[Tt ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?(Z|z|[+-]\d\d:?\d\d)?)?$/;
 
-/** `1Y`, `6M`, `2W`, `10D`, or several of them from the longest to the shortest, as in `1Y6M`. */
+/**
+ * The pattern of a tenor: `1Y`, `6M`, `2W`, `10D`, or a combination from the longest to the shortest unit, as in
+ * `1Y6M`.
+ */
 export const TENOR = /^(?=\d)(?:(\d{1,4})[Yy])?(?:(\d{1,5})[Mm])?(?:(\d{1,5})[Ww])?(?:(\d{1,6})[Dd])?$/;
 
 interface IsoMoment {
@@ -74,14 +77,14 @@ function offsetMs(offset: string | undefined): number | undefined {
   return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** `asOf` from its text; undefined if that is not an ISO date or instant. A plain date means midnight UTC. */
+/** Returns `asOf` from its text; undefined if that is not an ISO date or instant. A plain date means midnight UTC. */
 export function parseAsOf(text: string): AsOf | undefined {
   const iso = parseIso(text);
   if (iso === undefined) return undefined;
   return { instant: iso.midnight + (iso.time ?? 0), timeOfDay: iso.time ?? 0 };
 }
 
-/** A time from its text; undefined if that is neither an ISO date or instant nor a tenor. */
+/** Returns a time from its text; undefined if that is neither an ISO date or instant nor a tenor. */
 export function parseTime(text: string): TimeSpec | undefined {
   const iso = parseIso(text);
   if (iso === undefined) return parseTenor(text);
@@ -115,8 +118,8 @@ function monthsAfter(midnight: number, months: number): number {
 }
 
 /**
- * The time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, so it is a
- * whole number of days away, whatever the hour the book was made at.
+ * Returns the time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, and
+ * so a whole number of days away.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -133,7 +136,10 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   }
 }
 
-/** A date, an instant or a tenor, less so many calendar months. The last day of a month stands for those it lacks. */
+/**
+ * Returns a date, an instant or a tenor less a number of calendar months. A day that the month lacks becomes its last
+ * day.
+ */
 export function monthsBefore(asOf: AsOf, time: Exclude<TimeSpec, { kind: "years" }>, months: number): TimeSpec {
   if (time.kind === "tenor") return monthsBefore(asOf, dayOf(asOf, time), months);
   const moment = time.kind === "day" ? time.midnight : time.instant;
@@ -148,25 +154,25 @@ function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }
   return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
-/** Writes years for a message. */
+/** Formats years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;
 }
 
-/** The ISO instant, in UTC, as results carry it. */
+/** Returns the ISO instant in UTC for results. */
 export function isoInstant(asOf: AsOf): string {
   return new Date(asOf.instant).toISOString();
 }
 
-/** The day of a time, as an ISO date; a time of day is kept where it was written. */
+/** Returns the day of a time as an ISO date, keeping a written time of day. */
 export function isoDay(asOf: AsOf, time: TimeSpec): string {
   const instant = asOf.instant + yearsFrom(asOf, time) * MS_PER_YEAR;
   if (time.kind === "instant") return new Date(instant).toISOString();
   return new Date(Math.round(instant) - asOf.timeOfDay).toISOString().slice(0, 10);
 }
 
-/** A time as results show it: years where it was written so, a date otherwise. */
+/** Returns a time for results: years if written so, otherwise a date. */
 export function timeText(asOf: AsOf, time: TimeSpec): number | string {
   return time.kind === "years" ? time.years : isoDay(asOf, time);
 }

@@ -10,7 +10,7 @@ import type {
   TradeResult,
 } from "./types.ts";
 
-/** The properties of a trade that totals need: one on underlyings, or one on the rates of a currency. */
+/** The properties of a trade that totals need. */
 export type TotalledTrade =
   | TradeOnUnderlyings
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
@@ -23,9 +23,9 @@ interface TradeOnUnderlyings {
 }
 
 /**
- * Adds results up, multiplied by the quantity: values, cash deltas, theta and rho by currency; delta, gamma and vega by
- * underlying, because those of different underlyings have no sum. `missing` says how many trades a sum leaves out,
- * such as the gamma of trades by Monte Carlo.
+ * An accumulator of results, multiplied by the quantity: values, cash deltas, theta and rho by currency; delta, gamma
+ * and vega by underlying, because those of different underlyings have no sum. `missing` says how many trades a sum
+ * leaves out, such as the gamma of trades by Monte Carlo.
  *
  * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag,
  * `"tag.desk"` or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
@@ -62,7 +62,7 @@ export class Totals {
     this.#groupBy = groupBy;
   }
 
-  /** Adds one result. `trade` is undefined where the parser found none. */
+  /** Adds one result; `trade` is undefined where parsing failed. */
   add(trade: TotalledTrade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
@@ -79,12 +79,12 @@ export class Totals {
     for (const one of totals) this.#of(one.currency).addTotals(one);
   }
 
-  /** One entry per currency, in the order of their first trades. */
+  /** The totals by currency, in the order of their first trades. */
   get totals(): readonly CurrencyTotals[] {
     return [...this.#byCurrency.values()].map((sums) => sums.totals);
   }
 
-  /** One entry per group and currency, in the order of their first trades. */
+  /** The totals by group and currency, in the order of their first trades. */
   get groups(): readonly GroupTotals[] {
     return [...this.#byGroup.values()].map(({ group, sums }) => ({ group, ...sums.totals }));
   }

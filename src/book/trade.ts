@@ -26,15 +26,15 @@ import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
 import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** The context that every trade of a book is read against. */
+/** The context for reading the trades of a book. */
 export interface TradeReader {
   readonly asOf: AsOf;
   readonly market: ResolvedMarket;
-  /** True, and remembered, when an id has been seen before. */
+  /** Stores an id, and tells whether it was stored before. */
   readonly seenBefore: (id: string) => boolean;
 }
 
-/** Reads one trade from plain JSON data. Never throws: whatever is wrong with the trade is in the result. */
+/** Reads one trade from plain JSON data. It never throws: the result holds the trade's error. */
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
@@ -56,6 +56,7 @@ function acceptTrade(value: Record<string, unknown>, place: Place): TradeSpec {
   return value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
 }
 
+/** Returns the result of a trade that could not be read. */
 export function failedTrade(value: unknown, index: number, error: BookError): ParsedTrade {
   if (!isPlainObject(value)) return { ok: false, id: undefined, index, error };
   const id = typeof value.id === "string" ? value.id : undefined;

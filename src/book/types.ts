@@ -43,7 +43,7 @@ export type Payoff =
     }
   | PathPayoff;
 
-/** A payoff that depends on the path of one spot, not on its last value alone. */
+/** A payoff that depends on the path of one spot. */
 export type PathPayoff =
   /** A payoff of max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
   | {
@@ -51,9 +51,12 @@ export type PathPayoff =
       readonly right: "call" | "put";
       readonly strike: number;
       readonly mean: "arithmetic" | "geometric";
-      /** Years, increasing, ≥ 0, the last one at or before expiry; or the whole time from today to expiry. */
+      /**
+       * The fixing times in years, increasing, ≥ 0, the last one at or before expiry; or continuous averaging from
+       * today to expiry.
+       */
       readonly times: readonly number[] | "continuous";
-      /** The fixings that are known: how many, or years of a continuous average, and their mean of the same kind. */
+      /** The known fixings: their number, or the years of a continuous average, and their mean of the same kind. */
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
@@ -63,10 +66,10 @@ export type PathPayoff =
   | {
       readonly kind: "lookback";
       readonly right: "call" | "put";
-      /** 0 where it floats. */
+      /** The strike; 0 for a floating one. */
       readonly strike: number;
       readonly isFloating: boolean;
-      /** The time in years from which on spots count. */
+      /** The start of monitoring in years. */
       readonly from: number;
       /** The extreme spot before today. */
       readonly extremum: number | undefined;
@@ -77,7 +80,7 @@ export type PathPayoff =
       readonly kind: "swing";
       readonly right: "call" | "put";
       readonly strike: number;
-      /** Years, increasing, ≥ 0. */
+      /** The times in years, increasing, ≥ 0. */
       readonly times: readonly number[];
       readonly min: number;
       readonly max: number;
@@ -99,23 +102,24 @@ export type Exercise =
    */
   | { readonly kind: "bermudan"; readonly times: readonly number[] };
 
+/** The type of a barrier. */
 export type BarrierType = "up-and-out" | "up-and-in" | "down-and-out" | "down-and-in";
 
-/** A barrier of a trade. A spot equal to the level has hit it. */
+/** A barrier of a trade. A spot equal to the level has breached it. */
 export interface Barrier {
-  /** The underlying that is monitored, of a trade on several: its number from 0. */
+  /** The number, from 0, of the monitored underlying of a trade on several. */
   readonly asset?: number;
   readonly type: BarrierType;
   /** The level of the barrier, > 0. */
   readonly level: number;
-  /** The amount paid per unit when a knock-out is hit, or when a knock-in never is; ≥ 0. */
+  /** The amount per unit paid when a knock-out is breached, or when a knock-in never is; ≥ 0. */
   readonly rebate: number;
-  /** The time at which a rebate is paid; that of a knock-in is always paid at expiry. */
+  /** The payment time of a rebate; that of a knock-in is always paid at expiry. */
   readonly rebateAt: "hit" | "expiry";
   readonly monitoring:
     | { readonly kind: "continuous" }
     | { readonly kind: "discrete"; readonly times: readonly number[] };
-  /** The window in which the barrier is live, years; 0 … expiry by default. */
+  /** The start of the window in which the barrier is live, in years; 0 by default. */
   readonly from: number;
   readonly to: number;
 }
@@ -126,29 +130,28 @@ export interface TradeAsset {
   readonly volatility: Volatility;
 }
 
-/** Correlations of the underlyings of a trade, in its order, and behind them of the short rate if there is one. */
+/** The correlations of the underlyings of a trade, in its order, followed by the short rate if it is stochastic. */
 export interface DriverCorrelations {
   /** The names of underlyings, and the currency of the short rate. */
   readonly names: readonly string[];
   /**
-   * The matrix of correlations, symmetric, with ones on its diagonal; whether it is positive semi-definite is for
-   * methods to look at.
+   * The matrix of correlations, symmetric, with ones on its diagonal; methods check that it is positive semi-definite.
    */
   readonly matrix: readonly (readonly number[])[];
-  /** The pairs that the book does not name, which are taken to be independent. */
+  /** The pairs missing in the book, which are assumed to be independent. */
   readonly assumed: readonly (readonly [string, string])[];
 }
 
-/** A trade on underlyings, complete and valid: everything that its price depends on can be reached from here. */
+/** A trade on underlyings, complete and valid, with all inputs of its price. */
 export interface Trade {
-  /** Absent: other trades have a `kind`. */
+  /** The kind, which only other trades have. */
   readonly kind?: undefined;
   readonly id: string;
   /** The underlying, shared by reference among the trades of one underlying. */
   readonly underlying: Underlying;
-  /** The trade's own volatility where it gave one, else the underlying's. */
+  /** The trade's own volatility if given, otherwise the underlying's. */
   readonly volatility: Volatility;
-  /** All underlyings of a trade on several, in its order; `underlying` and `volatility` are the first. */
+  /** All underlyings of a trade on several, in order; `underlying` and `volatility` are the first. */
   readonly assets?: readonly TradeAsset[];
   /** The correlations of a trade on several underlyings or under a stochastic short rate. */
   readonly correlations?: DriverCorrelations;
@@ -157,20 +160,20 @@ export interface Trade {
   readonly expiry: number;
   readonly exercise: Exercise;
   /**
-   * The barriers. Any knock-out that is hit ends the trade; it lives once any knock-in has been hit, if there are some.
+   * The barriers. Any knock-out that is breached ends the trade; with knock-ins it becomes active once one is breached.
    */
   readonly barriers: readonly Barrier[];
-  /** The number of units held. Results are per unit; totals multiply by this. Negative when sold. */
+  /** The number of units held, negative when sold. Results are per unit; totals multiply by this. */
   readonly quantity: number;
   readonly tags?: Tags;
 }
 
-/** Any trade of a book, told apart by its `kind`, which trades on underlyings have none of. */
+/** Any trade of a book, distinguished by `kind`, which trades on underlyings lack. */
 export type AnyTrade = Trade | RatesTrade | ConvertibleTrade;
 
 /**
- * A trade, or why there is none. The order of the book is kept: `index` counts from 0. Of trades of your own making it
- * may be left out: their index is then their place in the run.
+ * A trade or its error, with its index in the book from 0. The index may be omitted for trades from elsewhere: it is
+ * then the position in the run.
  */
 export type ParsedTrade =
   | { readonly ok: true; readonly trade: AnyTrade; readonly index?: number }
@@ -183,20 +186,19 @@ export type ParsedTrade =
     };
 
 /**
- * The scenarios to reprice under, as the full product of the four axes: later dates (years from asOf, ≥ 0), relative
- * shifts of spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry; `[0]`
- * where the book says nothing.
+ * The scenarios for repricing, the full product of four axes: later dates (years from asOf, ≥ 0), relative shifts of
+ * spot (S·(1 + x), x > −1), absolute ones of volatility and of rates. Axes have at least one entry, `[0]` by default.
  */
 export interface Scenarios {
   readonly time: readonly number[];
   readonly spot: readonly SpotMove[];
   readonly volatility: readonly number[];
   readonly rate: readonly number[];
-  /** The part of quoted volatilities that stays while the spot moves; by default the local volatility. */
+  /** The property of quoted volatilities that is kept while the spot moves; by default the local volatility. */
   readonly quotes?: QuotesKept;
 }
 
-/** A relative move of all spots, or of some underlyings by their names. */
+/** A relative move of all spots, or of some underlyings by name. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
 /** Underlyings by name, with resolved curves, dividends and volatilities; correlations; rates by currency. */
@@ -213,23 +215,23 @@ export interface BookContext {
   /** The valuation moment, an ISO instant in UTC. */
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
-  /** The method that prices its trades, unless options say otherwise; "auto" by default. */
+  /** The method that prices its trades unless options name another; "auto" by default. */
   readonly method?: MethodName | undefined;
   /** The seed of random numbers; a whole number from 0. */
   readonly seed?: number | undefined;
 }
 
-/** A parsed book. Trades that cannot be used are in the list with their error. */
+/** A parsed book, including the trades that cannot be used, with their errors. */
 export interface Book extends BookContext {
   readonly market: Market;
   readonly trades: readonly ParsedTrade[];
 }
 
-/** The reason why a trade has no result, as plain data. */
+/** The error of a trade as plain data. */
 export interface TradeError {
-  /** A `FeynkacError`'s code, or `INTERNAL`. */
+  /** The code of a `FeynkacError`, or `INTERNAL`. */
   readonly code: string;
-  /** The place in the book, when the book is at fault: `trades[3].strike`. */
+  /** The place of the error in the book, such as `trades[3].strike`, if the book is at fault. */
   readonly path?: string;
   /** The whole message, path included. */
   readonly message: string;
@@ -247,9 +249,9 @@ export type ScenarioValues = readonly (readonly (readonly (readonly (number | nu
  */
 export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
 
-/** The names of a trade and of what it is on, as its result says them. */
+/** The names of a trade and its underlying in a result. */
 export interface TradeLabels {
-  /** Its name; of several, their names with " + " between them; of a trade on rates, its currency. */
+  /** The name of the underlying; of several, their names joined by " + "; of a trade on rates, its currency. */
   readonly underlying: string;
   readonly currency: string;
   /** The quantity of the book; the result's numbers are per unit. */
@@ -259,7 +261,7 @@ export interface TradeLabels {
 
 /**
  * A trade's price and sensitivities per unit of quantity, in the underlying's currency: theta per year, vega and rho
- * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not asked for is
+ * per 1.00 (a parallel move of the instantaneous volatility, and of rates). A sensitivity that was not requested is
  * null.
  */
 export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
@@ -271,11 +273,11 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly theta: number | null;
   readonly vega: number | null;
   readonly rho: number | null;
-  /** A bound meant to hold the error of `value`, discretisation and rounding, in the currency. */
+  /** An estimated bound of the error of `value`, discretisation and rounding, in the currency. */
   readonly errorEstimate: number;
   /**
-   * The way in which it was priced: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
-   * "heston", "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution", "lattice",
+   * The source of the value: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes", "heston",
+   * "closed-form" (trades on rates), "sparse-grid", "montecarlo", "quantization", "convolution", "lattice",
    * "deterministic", "payoff" (at expiry) or "knocked-out".
    */
   readonly method: string;
@@ -284,10 +286,7 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly precision: Precision;
   readonly backend: BackendName;
   readonly warnings: readonly string[];
-  /**
-   * The sensitivities to several underlyings, by their names; `delta`, `gamma` and `vega` are then of a move of all of
-   * them.
-   */
+  /** The sensitivities to several underlyings by name; `delta`, `gamma` and `vega` are then those to a common move. */
   readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
   /** The cross gamma ∂²V/∂Sᵢ∂Sⱼ for each pair of several underlyings. */
   readonly crossGamma?: readonly PairSensitivity[];
@@ -303,8 +302,8 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
 }
 
 /**
- * Bounds meant to hold the errors of a trade's sensitivities, in their units and by their names in `PricedTrade`; null
- * where a sensitivity was not asked for, or its error is not known.
+ * Estimated bounds of the errors of a trade's sensitivities, in their units and by their names in `PricedTrade`; null
+ * where a sensitivity was not requested, or its error is unknown.
  */
 export interface SensitivityErrorEstimates
   extends Readonly<Record<SensitivityName, number | null>>, Pick<ConvertibleFigures, "creditSensitivity"> {
@@ -313,19 +312,19 @@ export interface SensitivityErrorEstimates
   readonly correlation?: readonly PairSensitivity[];
 }
 
-/** Sensitivities to one of several underlyings; null where they were not asked for. */
+/** The sensitivities to one of several underlyings; null where they were not requested. */
 export interface AssetSensitivities {
   readonly delta: number | null;
   readonly gamma: number | null;
   readonly vega: number | null;
 }
 
-/** Two names and what belongs to the pair. */
+/** Two names and the value of the pair. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */
 export interface FailedTrade extends Partial<TradeLabels> {
-  /** The trade's id; null when the trade did not say. */
+  /** The trade's id; null for a trade without one. */
   readonly id: string | null;
   readonly status: "error";
   readonly value: null;
@@ -342,22 +341,22 @@ export interface FailedTrade extends Partial<TradeLabels> {
   readonly error: TradeError;
 }
 
-/** One result for each trade; `status` tells which. */
+/** The result of a trade, distinguished by `status`. */
 export type TradeResult = PricedTrade | FailedTrade;
 
 /**
- * Sums of quantity × result over the priced trades of one currency that have the number. A sum that no trade has a
- * number for is null. Sums under a scenario are null where any part is.
+ * The sums of quantity × result over the priced trades of one currency that have the number. A sum without any number
+ * is null. Sums under a scenario are null where any part is.
  */
 export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho"> {
   readonly currency: string;
   readonly trades: number;
   readonly value: number;
-  /** The sum Σ delta × spot over all underlyings: what all spots moving by 1 % changes, times 100. */
+  /** The sum Σ delta × spot over all underlyings: 100 times the change of value when all spots rise by 1 %. */
   readonly cashDelta: number | null;
   readonly theta: number | null;
   readonly rho: number | null;
-  /** The sum Σ |quantity|·errorEstimate: errors of one mesh do not cancel. */
+  /** The sum Σ |quantity|·errorEstimate, since errors from one mesh do not cancel. */
   readonly errorEstimate: number;
   /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
@@ -366,7 +365,7 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
 
-/** Sums of the sensitivities to one underlying, over the trades that have any. */
+/** The sums of the sensitivities to one underlying, over the trades that have any. */
 export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega" | "cashDelta"> {
   readonly underlying: string;
   readonly trades: number;
@@ -379,7 +378,7 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
 
 /** The sums of one group of trades in one currency. */
 export interface GroupTotals extends CurrencyTotals {
-  /** The group's value of each name that was grouped by; null where trades have no such tag. */
+  /** The group's value for each grouping name; null where trades have no such tag. */
   readonly group: Readonly<Record<string, string | number | null>>;
 }
 
@@ -389,11 +388,11 @@ export interface BookReport {
   readonly device: { readonly backend: BackendName; readonly name: string };
   readonly priced: number;
   readonly failed: number;
-  /** One entry a currency, in the order of their first trades. */
+  /** The totals by currency, in the order of their first trades. */
   readonly totals: readonly CurrencyTotals[];
-  /** The totals of each group and currency that `--group-by` asks for, in the order of their first trades. */
+  /** The totals by group and currency that `groupBy` requests, in the order of their first trades. */
   readonly groups?: readonly GroupTotals[];
-  /** The axes that every `scenarios` of the results refers to. */
+  /** The axes of all scenario values in the results. */
   readonly scenarios?: Scenarios;
   /** The results, in the order of the book. */
   readonly results: readonly TradeResult[];

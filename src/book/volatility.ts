@@ -20,8 +20,8 @@ export const NOT_PRICED =
   '{ "surface" } for a smile, or the quotes of market.underlyings a "fit", such as "svi"';
 
 /**
- * The volatility that a book or a trade gave; `"quotes"` when it is valid but cannot be priced yet.
- * @throws BookError at the node whose date or total variance is not in order, or at a formula that cannot be read
+ * Reads the volatility of a book or a trade; returns `"quotes"` when it is valid but cannot be priced yet. @throws
+ * BookError at a node whose date or total variance is out of order, or at an unreadable formula
  */
 export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place): Volatility | "quotes" {
   switch (spec.kind) {
@@ -140,7 +140,7 @@ function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, c
     throw new BookError(place(ragged), `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`);
 }
 
-/** Returns the years of dates that have to increase from after asOf. @throws BookError at the first that does not */
+/** Returns the years of dates that must increase from after asOf. @throws BookError at the first that does not */
 export function increasingYears(dates: readonly TimeSpec[], asOf: AsOf, place: (index: number) => string): number[] {
   const years = dates.map((date) => yearsFrom(asOf, date));
   years.forEach((time, i) => {

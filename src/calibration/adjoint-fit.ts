@@ -25,13 +25,13 @@ import { dupire, type Expiry } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {
-  /** The number of spots; 200 unless given. */
+  /** The number of spots, 200 by default. */
   readonly spots?: number | undefined;
-  /** The number of times; 50 unless given. */
+  /** The number of times, 50 by default. */
   readonly times?: number | undefined;
   /**
-   * The error ε of an implied volatility that smoothness may cost, and at whose root mean square the search ends; 3e-4
-   * unless given.
+   * The error ε of an implied volatility that is accepted for smoothness; the search ends at this root mean square,
+   * 3e-4 by default.
    */
   readonly tolerance?: number | undefined;
 }
@@ -45,10 +45,9 @@ const SPREAD = 0.5;
 const [ALONG_SPOT, ALONG_TIME, LEAST] = [0.7, 0.3, 0.02] as const;
 
 /**
- * The local volatility on a grid whose implied volatilities are near to the quotes, and that is smooth. Quotes with
- * arbitrage are smoothed. Errors of the discretisation are some 1e-4 of volatility.
- * Cost: some 1 ms for each gradient of 200 × 50 nodes, 10 to 20 of them for quotes without arbitrage.
- * @throws SpecError for quotes that nothing can be fitted to, or a grid that is too small
+ * Fits a smooth local volatility on a grid to implied volatilities. Quotes with arbitrage are smoothed. Errors of the
+ * discretisation are some 1e-4 of volatility. Cost: some 1 ms for each gradient of 200 × 50 nodes, 10 to 20 of them for
+ * quotes without arbitrage. @throws SpecError for quotes that cannot be fitted, or a grid that is too small
  */
 export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {}): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
@@ -142,7 +141,7 @@ export class AdjointProblem {
     [this.#factor, this.#lambda, this.#u] = [array(), array(), array()];
   }
 
-  /** ln σ on the nodes (time, spot·e^k) of B·z. */
+  /** Returns ln σ on the nodes (time, spot·e^k) of B·z. */
   logVolatility(z: Float64Array): Float64Array {
     const { nodes, steps } = this.grid;
     const y = z.slice();
@@ -152,7 +151,7 @@ export class AdjointProblem {
     return y;
   }
 
-  /** The objective at z, with its gradient. */
+  /** Returns the objective at z and writes its gradient. */
   evaluate(z: Float64Array, gradient: Float64Array): number {
     const { nodes, steps, lower, upper, elapsed, theta } = this.grid;
     this.solve(this.logVolatility(z));
@@ -202,7 +201,7 @@ export class AdjointProblem {
     }
   }
 
-  /** The option out of the money at k = ln(K/F) and the time of a row. */
+  /** Returns the out-of-the-money option at k = ln(K/F) and the time of a row. */
   optionAt(row: number, k: number): ImpliedOption {
     const { nodes, kappa } = this.grid;
     const at = row * nodes;
@@ -213,12 +212,12 @@ export class AdjointProblem {
     });
   }
 
-  /** κ²·∂²c/∂κ² on a node of a row. */
+  /** Returns κ²·∂²c/∂κ² on a node of a row. */
   density(row: number, node: number): number {
     return this.#bend[row * this.grid.nodes + node];
   }
 
-  /** The growth of the price of an option out of the money between two rows. */
+  /** Returns the growth of an out-of-the-money option's price between two rows. */
   growth(from: number, to: number, node: number): number {
     const { nodes } = this.grid;
     return this.#u[to * nodes + node] - this.#u[from * nodes + node];

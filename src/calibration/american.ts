@@ -29,7 +29,7 @@ export interface AmericanMarket {
 export interface AmericanOption {
   readonly time: number;
   readonly strike: number;
-  /** 1 for a call, −1 for a put. */
+  /** The sign: 1 for a call, −1 for a put. */
   readonly sign: number;
 }
 
@@ -69,7 +69,7 @@ function stepsTo(expiry: number, { affine, rates }: AmericanMarket): Steps {
   return { rows, times };
 }
 
-/** American options of one underlying, prepared for prices by levels of volatility or by a surface. */
+/** American options of one underlying, prepared for pricing under constant volatilities or a surface. */
 export class AmericanOptions {
   readonly #options: readonly AmericanOption[];
   readonly #market: AmericanMarket;
@@ -81,7 +81,7 @@ export class AmericanOptions {
     for (const { time } of options) if (!this.#steps.has(time)) this.#steps.set(time, stepsTo(time, market));
   }
 
-  /** The European price with one volatility of X for all spots and times. */
+  /** Returns the European price with a constant volatility of X. */
   european(l: number, sigma: number): number {
     const { strike, sign, time } = this.#options[l];
     const { affine, rates } = this.#market;
@@ -93,7 +93,7 @@ export class AmericanOptions {
     );
   }
 
-  /** American prices of some options, each with one volatility of X for all spots and times. */
+  /** Returns American prices of some options, each with a constant volatility of X. */
   atLevels(which: readonly number[], levels: readonly number[]): number[] {
     return this.#solve(which, levels).map(({ american, european }, i) => {
       const intrinsic = this.intrinsic(which[i]);
@@ -106,14 +106,14 @@ export class AmericanOptions {
     return this.#options[l].strike;
   }
 
-  /** What exercise pays at once. */
+  /** Returns the value of immediate exercise. */
   intrinsic(l: number): number {
     const { strike, sign } = this.#options[l];
     const { start, at } = this.#market.affine;
     return sign * (start + at(0).cash - strike);
   }
 
-  /** The premium of early exercise under the local volatility of X, whose typical size is `level`. */
+  /** Returns the early exercise premium under the local volatility of X, whose typical size is `level`. */
   premium(l: number, level: number, surface: LocalSurface): number {
     const { low, width } = this.#mesh(l, level);
     const { times } = this.#steps.get(this.#options[l].time)!;
@@ -180,9 +180,9 @@ const LEAST_TIME_VALUE = 1e-6;
 const [ITERATIONS, HALVINGS] = [60, 6];
 
 /**
- * The one volatility of X with which each American option has its price, by the Illinois method, in launches of all
- * options that are left; undefined where the price is not above what exercise at once or certainty pays, or not below
- * what any volatility gives.
+ * Returns the constant volatility of X that reproduces each American price, by the Illinois method, in launches of all
+ * remaining options; undefined where the price does not exceed immediate exercise or the deterministic value, or
+ * exceeds every volatility's price.
  */
 export function flatVolatilities(options: AmericanOptions, prices: readonly number[]): (number | undefined)[] {
   const all = prices.map((_, l) => l);
@@ -220,7 +220,7 @@ export function flatVolatilities(options: AmericanOptions, prices: readonly numb
 /** A change of the volatility by this, relatively, has to change the price by `LEAST_SHARE` of the premium. */
 const [CHANGE, LEAST_SHARE] = [0.01, 0.002];
 
-/** Tells whether an American price determines its volatility: near to exercise at once it hardly depends on it. */
+/** Tells whether an American price determines its volatility, on which it hardly depends near immediate exercise. */
 export function isDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
   const [moved] = options.atLevels([l], [level * (1 + CHANGE)]);
   return moved - price > LEAST_SHARE * (price - options.european(l, level));

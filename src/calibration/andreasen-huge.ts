@@ -42,8 +42,8 @@ interface FittedStep {
 }
 
 /**
- * The surface of Andreasen and Huge for the quotes: free of arbitrage, and as near to them as that allows.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits the surface of Andreasen and Huge to quotes: free of arbitrage, and otherwise as near to them as possible.
+ * @throws SpecError for quotes that cannot be fitted
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
@@ -182,7 +182,10 @@ function increase(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) =
   });
 }
 
-/** The smallest of a number over the nodes within the quotes; what is below 0 by rounding only counts as 0. */
+/**
+ * Returns the smallest value of a function over the nodes within the quotes; values below 0 by rounding only count as
+ * 0.
+ */
 export function smallestOver(
   grid: Pick<Grid, "k">,
   expiries: readonly Expiry[],

@@ -11,7 +11,7 @@
 import { fn, real } from "../kernel/index.ts";
 import type { ArbitrageCheck } from "./fit.ts";
 
-/** w, ∂w/∂k and ∂²w/∂k². */
+/** The total variance w with ∂w/∂k and ∂²w/∂k². */
 export interface Variance {
   readonly variance: number;
   readonly slope: number;
@@ -20,7 +20,7 @@ export interface Variance {
 
 /** The total variance of one expiry. */
 export interface Slice {
-  /** Years. */
+  /** The time to expiry in years. */
   readonly time: number;
   readonly forward: number;
   readonly at: (k: number) => Variance;
@@ -28,7 +28,7 @@ export interface Slice {
   readonly range: readonly [number, number];
 }
 
-/** Gatheral's g. */
+/** Computes Gatheral's function g, whose negativity is butterfly arbitrage. */
 export const butterflyFunction = fn({
   name: "butterflyFunction",
   params: { k: real, variance: real, slope: real, curvature: real },
@@ -41,7 +41,10 @@ export const butterflyFunction = fn({
 /** Values that rounding leaves below 0 count as 0. */
 const ROUNDING = 1e-12;
 
-/** The smallest g of all slices, over the quotes of each; a variance that is not above 0 is arbitrage, too. */
+/**
+ * Returns the smallest g of all slices, each over the range of its quotes; a variance that is not positive is
+ * arbitrage, too.
+ */
 export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
   return smallest(
     slices.map(({ time, at, range }) => ({
@@ -54,7 +57,10 @@ export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
   );
 }
 
-/** The smallest increase of total variance from one slice to the next, over the quotes of both; `at` is the later. */
+/**
+ * Returns the smallest increase of total variance from one slice to the next, over the quotes of both; `at` is the
+ * later.
+ */
 export function calendarCheck(slices: readonly Slice[]): ArbitrageCheck {
   const pairs = slices.slice(1).flatMap((late, i) => {
     const early = slices[i];

@@ -1,4 +1,5 @@
 /** The fit of any model that a user writes: the public call. */
+import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { type Device, openDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { type AnyProblem, type EquationProblem, isObject, knownKeys } from "../fdm/index.ts";
@@ -16,7 +17,7 @@ import {
   type QuotedProblem,
 } from "./model-prices.ts";
 
-/** The progress of `calibrate`, after each launch. */
+/** The progress of `calibrate`, reported after each launch. */
 export interface CalibrationProgress {
   /** The number of launches so far; each prices all quotes under all trial parameters and their differences. */
   readonly launches: number;
@@ -28,54 +29,56 @@ export interface CalibrationProgress {
 export interface CalibrateOptions<P extends string = string> {
   /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
-  /** The parameters that are fitted, each with its bounds. All others are fixed at the numbers of the problem. */
+  /** The parameters to fit, with their bounds. All others keep the values of the problem. */
   readonly bounds: { readonly [K in P]?: readonly [lower: number, upper: number] };
-  /** The number of further starts, at random within the bounds; 0 unless given. All advance together. */
+  /** The number of further random starts within the bounds, 0 by default. All advance together. */
   readonly restarts?: number;
-  /** The seed of the restarts and of paths: a whole number below 2⁶⁴; 1 unless given. */
+  /** The seed of the restarts and of paths, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
   /**
-   * The relative step, or decrease of the sum of squares, at which a search ends; 1e-9 unless given, 1e-5 in f32, 5e-3
-   * of paths.
+   * The step, or decrease of the sum of squares, at which a search ends; { relative: 1e-9 } by default, 1e-5 in f32,
+   * 5e-3 of paths.
    */
-  readonly tolerance?: number;
-  /** The largest number of launches; 100 unless given. */
+  readonly tolerance?: RelativeAccuracy;
+  /** The maximum number of launches, 100 by default. */
   readonly maxLaunches?: number;
-  /** The precision; that of the problem unless given, which is "f64" by default. */
+  /** The precision; by default that of the problem, or "f64". */
   readonly precision?: Precision;
-  /** Ends the calibration between two launches: `calibrate` throws its reason. */
+  /** A signal that ends the calibration between two launches: `calibrate` throws its reason. */
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: CalibrationProgress) => void) | undefined;
 }
 
-/** A quote beside its price in the fitted model. */
+/** A quote with its price in the fitted model. */
 export interface FittedPrice {
   readonly price: number;
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;
-  /** The standard error of `fitted`, where it is simulated. */
-  readonly standardError?: number;
+  /** The error estimate of `fitted`; undefined where an equation asks for none. */
+  readonly errorEstimate: number | undefined;
 }
 
 /** The result of `calibrate`. */
 export interface ModelFit<P extends string = string> {
-  /** "converged" where no parameter can be improved to the tolerance; nothing else is a fit. */
+  /**
+   * The status: "converged" where no parameter can be improved within the tolerance; otherwise the result is not a fit.
+   */
   readonly status: "converged" | "not converged";
   /** A warning about parameters at a bound, or parameters that the quotes do not determine. */
   readonly message?: string;
   /** The fitted parameters. */
   readonly parameters: Readonly<Record<P, number>>;
   /**
-   * Their standard errors, from the scatter of the residuals, or the errors of the simulation where those are larger;
-   * NaN at a bound, or where the quotes do not determine it.
+   * The standard errors of the parameters, from the scatter of the residuals, or from the simulation's errors where
+   * those are larger; NaN at a bound, or where the quotes do not determine a parameter.
    */
   readonly standardErrors: Readonly<Record<P, number>>;
   /** The weighted root mean square of the errors of prices. */
   readonly rmse: number;
-  /** The quotes in the order in which they came in. */
+  /** The quotes in their original order. */
   readonly quotes: readonly FittedPrice[];
-  /** The end of each start, so that one sees whether they agree. */
+  /** The result of each start, to see whether they agree. */
   readonly starts: readonly Pick<ModelFit<P>, "status" | "parameters" | "rmse">[];
 }
 
@@ -90,13 +93,13 @@ const SETTINGS = {
 } as const;
 
 /**
- * Fits parameters of a model that you write to quoted prices: an equation as `solve` takes it, or a path model with a
- * product as `monteCarlo` takes them,
+ * Fits parameters of a user's model to quoted prices: an equation as `solve` takes it, or a path model with a product
+ * as `monteCarlo` takes them,
  *
  *   min ½·Σ wᵢ·(model priceᵢ(x) − priceᵢ)²,   lower ≤ x ≤ upper,
  *
  * by the method of Levenberg and Marquardt with central differences. One launch prices all quotes of all starts under
- * their trial parameters and both moves of each: starts × (1 + 2 × parameters) × quotes instances. Quotes of an
+ * their trial parameters and both bumps of each: starts × (1 + 2 × parameters) × quotes instances. Quotes of an
  * equation that differ only in the point `at` share an instance.
  *
  * Shapes: a quote has numbers for some of the problem's parameters (its strike, its expiry); those in `bounds` are
@@ -137,6 +140,7 @@ export async function calibrate<B extends string>(
   quotes: readonly ModelQuote<never>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
+/** Fits parameters of a user's equation to quoted prices. */
 export async function calibrate<
   const A extends string,
   const P extends string,
@@ -148,6 +152,7 @@ export async function calibrate<
   quotes: readonly ModelQuote<NoInfer<A>, NoInfer<P>>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
+/** Implements the overloads of `calibrate`. */
 export async function calibrate(
   problem: PathProblem | AnyProblem,
   quotes: readonly ModelQuote[],
@@ -194,7 +199,8 @@ function searchOf(
   options: CalibrateOptions,
   numerics: Numerics,
 ): Search {
-  const { bounds, restarts = 0, tolerance = numerics.tolerance, maxLaunches = 100 } = options;
+  const { bounds, restarts = 0, tolerance = { relative: numerics.tolerance }, maxLaunches = 100 } = options;
+  checkAccuracy("tolerance", tolerance, ["relative"]);
   const known = [...quoted.parameters.keys()];
   const fitted = Object.keys(bounds);
   if (fitted.length === 0) throw new SpecError("bounds: got none, expected the bounds of each parameter to be fitted");
@@ -231,7 +237,7 @@ function searchOf(
   const spec = {
     lower: fitted.map((name) => bounds[name]![0]),
     upper: fitted.map((name) => bounds[name]![1]),
-    tolerance,
+    tolerance: tolerance.relative,
     maxEvaluations: maxLaunches,
   };
   return { quoted, quotes, options, numerics, fitted, start, spec };
@@ -285,7 +291,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
   const fits = await leastSquaresBatch(starts, spec, evaluate);
   const ends = fits.map((fit) => ({ fit, rmse: rmseOf(fit.sum), ...described(search, fit) }));
   const { fit, status, parameters, rmse, messages } = ends.reduce((a, b) => (b.rmse < a.rmse ? b : a));
-  const [{ values, standardErrors }] = await quoted.pricesAt([fit.point], pricing);
+  const [{ values, standardErrors, errorEstimates }] = await quoted.pricesAt([fit.point], pricing);
   // Residuals that are small by chance say nothing against the errors of the simulation.
   const simulated = used.reduce((sum, { i, root }) => sum + (root * (standardErrors?.[i] ?? 0)) ** 2, 0) / used.length;
   const scatter = Math.max(1, Math.sqrt((simulated * (used.length - fitted.length)) / fit.sum));
@@ -302,7 +308,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
       price,
       fitted: values[i],
       error: values[i] - price,
-      ...(standardErrors === undefined ? {} : { standardError: standardErrors[i] }),
+      errorEstimate: errorEstimates[i],
     })),
     starts: ends.map(({ status, parameters, rmse }) => ({ status, parameters, rmse })),
   };
@@ -318,7 +324,7 @@ async function pricesOr(
   } catch (error) {
     if (later === undefined || !(error instanceof SpecError)) throw error;
     const values = new Float64Array(later.quotes).fill(Number.NaN);
-    return Array.from({ length: later.sets }, () => ({ values, fault: error }));
+    return Array.from({ length: later.sets }, () => ({ values, errorEstimates: [], fault: error }));
   }
 }
 

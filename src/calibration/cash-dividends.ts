@@ -12,8 +12,8 @@ interface BlackOption {
 }
 
 /**
- * The volatility of the same option out of the money where forward and strike are lower by `less`: its price is the
- * same, and so is the moneyness. NaN where there is none.
+ * Returns the volatility of the same out-of-the-money option with forward and strike lowered by `less`, at the same
+ * price; NaN where there is none.
  */
 export function volatilityWithout({ time, forward, strike }: BlackOption, implied: number, less: number): number {
   if (less === 0) return implied;
@@ -31,7 +31,7 @@ const BESIDE = 1e-7;
 /** Spots below those of X, down to where the dividends are paid. */
 const BELOW = 6;
 
-/** The surface of X's local volatility with twice as many spots, as that of S: σ_S = σ_X·(S − cash)/S. */
+/** Returns the surface of S's local volatility from that of X, with twice as many spots: σ_S = σ_X·(S − cash)/S. */
 export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): SurfaceFit["volatility"] {
   const horizon = surface.times[surface.times.length - 1];
   const dividends = affine.times.filter((time) => time < horizon);

@@ -1,15 +1,18 @@
 /** Derivatives of residuals by central differences. */
 import type { LeastSquaresSpec, Linearisation } from "./least-squares.ts";
 
-/** The points at which residuals are wanted for central differences, and the derivatives that follow from them. */
+/** The points at which residuals are evaluated for central differences, and the function that forms derivatives. */
 export interface Differences {
-  /** The point itself, and two points for each parameter, which lie inside the bounds. */
+  /** The point itself, and two points for each parameter, within the bounds. */
   readonly points: readonly Float64Array[];
-  /** The derivatives from the residuals at all points; 0 by a parameter whose bounds are one number. */
+  /** Returns the derivatives from the residuals at all points; 0 for a parameter whose bounds are equal. */
   readonly linearise: (residuals: readonly Float64Array[]) => Linearisation;
 }
 
-/** Central differences at a point; a parameter is moved by `width` times its size, or `least` where it is smaller. */
+/**
+ * Returns central differences at a point; a parameter is bumped by `width` times its size, or times `least` if that is
+ * larger.
+ */
 export function centralDifferences(
   point: Float64Array,
   { lower, upper }: LeastSquaresSpec,
@@ -38,7 +41,7 @@ export function centralDifferences(
   };
 }
 
-/** Derivatives by central differences inside the bounds, for residuals without a formula of their own. */
+/** Returns residuals with derivatives by central differences within the bounds. */
 export function withDifferences(
   residualsAt: (point: Float64Array) => Float64Array,
   spec: LeastSquaresSpec,

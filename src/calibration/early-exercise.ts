@@ -1,13 +1,17 @@
 /** American and European options on one mesh, whose difference is the premium of early exercise. */
 import { bool, fn, i32, kernel, read, real, record, write } from "../kernel/index.ts";
 
-/** Numbers of `quote` for each option: strike, sign, level of volatility, first node, and the mesh width. */
+/**
+ * The number of words of `quote` for each option: strike, sign, level of volatility, first node, and the mesh width.
+ */
 export const QUOTE = 5;
-/** Numbers of `step` for each step: Δt, ∫r, θ, and scale and cash at its start, after and before dividends. */
+/**
+ * The number of words of `step` for each step: Δt, ∫r, θ, and scale and cash at its start, after and before dividends.
+ */
 export const STEP = 7;
-/** Numbers of `place` for each option: its first step and the number of steps. */
+/** The number of words of `place` for each option: its first step and its number of steps. */
 export const PLACE = 2;
-/** Arrays of the mesh that an option works in. */
+/** The number of work arrays of an option. */
 export const WORK = 6;
 
 /** The value at 0 of the cubic through four values at the distance `at` (in mesh widths) before 0. */
@@ -41,7 +45,8 @@ const halfVariance = fn({
 });
 
 /**
- * The prices of an American and of a European option on S = scale·X + cash, X = start·e^z, by one θ-scheme on one mesh:
+ * The kernel of the prices of an American and a European option on S = scale·X + cash, X = start·e^z, by one θ-scheme
+ * on one mesh:
  *
  *   V_t + ½σ²·(V_zz − V_z) − r·V = 0,   V ≥ φ·(scale·start·e^z + cash − K)
  *

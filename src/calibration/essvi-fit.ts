@@ -43,8 +43,8 @@ const SHARES = [1e-4, 1 - 1e-12] as const;
 const LEAST_PART = 5e-4;
 
 /**
- * The eSSVI surface without arbitrage that is near to the quotes in implied volatility.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits the eSSVI surface without arbitrage that is nearest to the quotes in implied volatility. @throws SpecError for
+ * quotes that cannot be fitted
  */
 export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

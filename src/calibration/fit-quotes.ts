@@ -23,20 +23,20 @@ import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
 
-/** A quote: its implied volatility, or a price of today. */
+/** A quote: its implied volatility, or a present value. */
 export interface OptionQuote {
-  /** Years, > 0. */
+  /** The time to expiry in years, > 0. */
   readonly time: number;
-  /** The forward and the discount factor to that time. */
+  /** The forward to the expiry. */
   readonly forward: number;
   readonly discount: number;
   readonly strike: number;
-  /** 1 for a call, −1 for a put. */
+  /** The sign: 1 for a call, −1 for a put. */
   readonly sign: number;
   readonly implied?: number | undefined;
   readonly price?: number | undefined;
   readonly weight: number;
-  /** True for an American option; `implied` is then that of a model with one volatility. */
+  /** True for an American option; `implied` is then that of a model with constant volatility. */
   readonly american?: boolean | undefined;
 }
 
@@ -54,37 +54,39 @@ export type SurfaceModel =
 
 /** A stochastic local volatility: the fit of its local volatility, and its variance. */
 export interface StochasticLocalFit {
-  /** "svi" unless given. */
+  /** The fit of the local volatility, "svi" by default. */
   readonly surface?: Extract<SurfaceModel, string> | undefined;
-  /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+  /** Heston's variance; fitted to the same quotes unless a variance is given. */
   readonly heston?: Omit<Heston, "kind" | "added"> | undefined;
   readonly sabr?: Omit<Sabr, "kind" | "added"> | undefined;
-  /** The factor of the volatility of the variance; 1 unless given. */
+  /** The factor on the volatility of the variance, 1 by default. */
   readonly mixing?: number | undefined;
 }
 
 /** A model of surfaces, or `"none"` for implied volatilities only. */
 export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
+/** A quote with its implied and its fitted volatility. */
 export interface FittedQuote {
   /** The implied volatility; undefined where the price has none. */
   readonly implied: number | undefined;
   /** The volatility of the fit, where there is one. */
   readonly fitted: number | undefined;
-  /** The premium of early exercise in the price, where the option is American. */
+  /** The early exercise premium in the price of an American option. */
   readonly premium?: number;
-  /** Why the quote was left out of the fit. */
+  /** The reason why the quote was left out of the fit. */
   readonly problem?: string;
 }
 
+/** The results of fitting quotes. */
 export interface FittedQuotes {
-  /** The fitted quotes, in the order in which they came in. */
+  /** The fitted quotes in their original order. */
   readonly quotes: readonly FittedQuote[];
-  /** The surface; undefined where none was asked for, or no quote is left to fit. */
+  /** The surface; undefined where none was requested, or no quote is left to fit. */
   readonly surface: SurfaceFit | undefined;
   /** The weighted root mean square of the errors in volatility; 0 without a surface. */
   readonly rmse: number;
-  /** The forward to a time that a quote has. */
+  /** Returns the forward to a time that a quote has. */
   readonly forwards: (time: number) => number;
 }
 
@@ -183,20 +185,20 @@ function withVariance(
   };
 }
 
-/** The smile of one underlying's quotes, and how it is fitted. */
+/** The smile of one underlying's quotes, and its fit. */
 export interface QuotesToFit {
   readonly spot: number;
   readonly quotes: readonly OptionQuote[];
   readonly fit: QuoteFit;
-  /** True where a surface with arbitrage is to be replaced by the nearest one without (`repaired`). */
+  /** True to replace a surface with arbitrage by the nearest one without (`repaired`). */
   readonly repair?: boolean | undefined;
-  /** The spot with its dividends, and the rates: of American quotes, and where there are dividends on dates. */
+  /** The spot with its dividends and the rates, for American quotes or dividends on dates. */
   readonly market?: { readonly affine: AffineSpot; readonly rates: ForwardCurve } | undefined;
 }
 
 /**
- * Implied volatilities of quotes, and the surface fitted to those that have one. Where dividends are paid on dates,
- * surfaces of local volatility are fitted to options on the martingale of `affine`, and become those of the spot.
+ * Computes implied volatilities of quotes, and fits a surface to those that have one. With dividends on dates, local
+ * volatilities are fitted to options on the martingale of `affine`, and converted to those of the spot.
  */
 export function fitQuotes(given: QuotesToFit): FittedQuotes {
   const { fit, spot, quotes } = given;

@@ -4,16 +4,16 @@ import type { LocalSurface, StochasticVolatility } from "../market/index.ts";
 
 /** The quotes of one expiry. */
 export interface ExpiryQuotes {
-  /** Years, > 0. */
+  /** The time to expiry in years, > 0. */
   readonly time: number;
-  /** F and e^{−R} to the expiry. */
+  /** The forward to the expiry. */
   readonly forward: number;
   readonly discount: number;
-  /** k = ln(K/F), strictly increasing. */
+  /** The log-moneyness k = ln(K/F), strictly increasing. */
   readonly logMoneyness: Float64Array;
-  /** Implied volatilities, per √year. */
+  /** The implied volatilities per √year. */
   readonly implied: Float64Array;
-  /** Weights of squared errors of implied volatility; 0 leaves a quote out. */
+  /** The weights of squared errors of implied volatility; 0 leaves a quote out. */
   readonly weights: Float64Array;
 }
 
@@ -24,7 +24,7 @@ export interface UnderlyingQuotes {
   readonly expiries: readonly ExpiryQuotes[];
 }
 
-/** The result of a check for static arbitrage, with the place where its smallest value lies. */
+/** The result of a check for static arbitrage, with the place of its smallest value. */
 export interface ArbitrageCheck {
   /** True where `min` is not below 0, to rounding. */
   readonly free: boolean;
@@ -36,7 +36,7 @@ export interface ArbitrageCheck {
 
 /** The fit of one underlying. */
 export interface SurfaceFit {
-  /** "infeasible" where no surface of the model fits the quotes; the message says why. */
+  /** The status; "infeasible" where no surface of the model fits the quotes, with the reason in the message. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
@@ -46,7 +46,7 @@ export interface SurfaceFit {
    * The standard errors by the names of `parameters`; NaN where a parameter is at a bound, or there are too few quotes.
    */
   readonly standardErrors?: Readonly<Record<string, number | readonly number[]>>;
-  /** The implied volatility at k = ln(K/F) and t years. */
+  /** Returns the implied volatility at k = ln(K/F) and t years. */
   readonly impliedVolatility: (k: number, t: number) => number;
   readonly butterfly: ArbitrageCheck;
   readonly calendar: ArbitrageCheck;
@@ -64,7 +64,7 @@ export interface SurfaceFit {
       };
 }
 
-/** √(Σ wᵢ·eᵢ²/Σ wᵢ) of implied volatilities. */
+/** Returns √(Σ wᵢ·eᵢ²/Σ wᵢ) of implied volatilities. */
 export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, t: number) => number): number {
   let [sum, weight] = [0, 0];
   for (const { time, logMoneyness, implied, weights } of quotes.expiries) {
@@ -76,7 +76,7 @@ export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, 
   return Math.sqrt(sum / weight);
 }
 
-/** The implied volatility of the quote that is nearest to the forward. */
+/** Returns the implied volatility of the quote nearest to the forward. */
 export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   let nearest = 0;
   for (let i = 1; i < logMoneyness.length; i++)
@@ -84,12 +84,12 @@ export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   return implied[nearest];
 }
 
-/** The number of quotes with a weight. */
+/** Returns the number of quotes with a weight. */
 export function countOf(expiries: readonly ExpiryQuotes[]): number {
   return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);
 }
 
-/** @throws SpecError for what no surface can be fitted to */
+/** Checks quotes and returns them. @throws SpecError for quotes that cannot be fitted */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;
   if (expiries.length === 0) throw new SpecError("quotes: got none, expected at least one; give quotes to fit");

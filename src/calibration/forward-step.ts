@@ -3,7 +3,7 @@
 import type { ExpiryQuotes } from "./fit.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
-/** Nodes k = ln κ, κ, and the three-point coefficients of D = κ²·∂²/∂κ², which are 0 at both ends. */
+/** The nodes k = ln κ, κ, and the three-point coefficients of D = κ²·∂²/∂κ², which are 0 at both ends. */
 export interface Grid {
   readonly k: Float64Array;
   readonly kappa: Float64Array;
@@ -11,17 +11,19 @@ export interface Grid {
   readonly upper: Float64Array;
 }
 
+/** The input of a forward step. */
 export interface StepSpec {
-  /** Years. */
+  /** The elapsed time in years. */
   readonly elapsed: number;
-  /** σ on the nodes. */
+  /** The volatility σ on the nodes. */
   readonly sigma: Float64Array;
-  /** Prices before the step. */
+  /** The prices before the step. */
   readonly before: Prices;
 }
 
 /**
- * Prices in units of the forward on the nodes. Both are kept, since neither follows from the other where one is small.
+ * The prices of calls and puts in units of the forward on the nodes; both are kept, since neither is accurate from the
+ * other where one is small.
  */
 export interface Prices {
   readonly calls: Float64Array;
@@ -31,24 +33,28 @@ export interface Prices {
 /** A density or a price below this is none. */
 const TINY = 1e-200;
 
+/** The result of a forward step. */
 export interface Step {
   readonly prices: Prices;
-  /** κ²·∂²c/∂κ² at a node. */
+  /** Returns κ²·∂²c/∂κ² at a node. */
   readonly density: (node: number) => number;
   /**
-   * Gives the derivative of the prices by σ of each of the parts [ends[p − 1], ends[p]) of the nodes, on the nodes of
-   * `on`. Outside of its part it is a product of one factor a node. Cost: 8 flops a node of the part, and 1 elsewhere.
+   * Computes the derivative of the prices by σ on each of the parts [ends[p − 1], ends[p]) of the nodes, at the nodes
+   * of `on`. Outside its part it is a product of one factor a node. Cost: 8 flops a node of the part, and 1 elsewhere.
    */
   readonly derivatives: (
     ends: Int32Array,
     on: readonly [number, number],
     take: (part: number, values: Float64Array) => void,
   ) => void;
-  /** 2·(∂c/∂t)/(κ²·∂²c/∂κ²) on the nodes, with ∂c/∂t of the step's own interpolation in time; NaN without density. */
+  /**
+   * Returns 2·(∂c/∂t)/(κ²·∂²c/∂κ²) on the nodes, with ∂c/∂t of the step's own interpolation in time; NaN without
+   * density.
+   */
   readonly localSquares: () => Float64Array;
 }
 
-/** The grid of the nodes k. */
+/** Returns the grid of the nodes k. */
 export function gridOf(k: Float64Array): Grid {
   const n = k.length;
   const kappa = k.map(Math.exp);
@@ -124,7 +130,7 @@ export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before 
   };
 }
 
-/** A grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
+/** Returns a grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
 export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid {
   const widest = Math.max(
     ...expiries.map(({ time, implied, logMoneyness }) => {
@@ -141,7 +147,7 @@ export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid 
   return gridOf(k);
 }
 
-/** The cell of the grid that k lies in, so that there is a node on each side of it. */
+/** Returns the cell of the grid around k, with a node on each side. */
 export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
   let [low, high] = [1, x.length - 3];
   while (low < high) {
@@ -152,9 +158,9 @@ export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
   return low;
 }
 
-/** An option out of the money that is read from a grid. */
+/** An out-of-the-money option interpolated from a grid. */
 export interface ImpliedOption {
-  /** σ√t. */
+  /** The total deviation σ√t. */
   readonly deviation: number;
   readonly price: number;
   /** The derivatives of ln price by the values at the four nodes from `first` on. */
@@ -163,8 +169,8 @@ export interface ImpliedOption {
 }
 
 /**
- * The option out of the money at k from its values on the nodes, in units of the forward: by the cubic through the
- * logarithms at the four nodes about k, which keeps the relative accuracy of small ones.
+ * Returns the out-of-the-money option at k from the values on the nodes, in units of the forward, by cubic
+ * interpolation of the logarithms at four nodes, which keeps the relative accuracy of small values.
  */
 export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
   const first = cellOf(grid, k) - 1;
@@ -185,7 +191,7 @@ export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: numb
   return { deviation, price, weights, first };
 }
 
-/** The derivative of the implied volatility by ln price. */
+/** Returns the derivative of the implied volatility by ln price. */
 export function byLogPrice({ deviation, price }: ImpliedOption, k: number, t: number): number {
   const d1 = -k / deviation + 0.5 * deviation;
   return price / (Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300) * Math.sqrt(t));

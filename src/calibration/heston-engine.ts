@@ -17,7 +17,9 @@ export type HestonVolatilities = Float64Array;
 
 type Kernels = readonly [CompiledKernel, CompiledKernel, CompiledKernel];
 
-/** The quotes as the kernels take them: the times and the largest |k| of the expiries; k and expiry of each quote. */
+/**
+ * Returns the quotes in the form that kernels take: times and largest |k| of the expiries; k and expiry of each quote.
+ */
 export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
   readonly expiry: Float64Array;
   readonly quote: Float64Array;
@@ -31,7 +33,7 @@ export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
   };
 }
 
-/** The kernels and the memory for the quotes of one underlying and up to `most` sets of parameters at a time. */
+/** The kernels and memory for the quotes of one underlying and up to `most` sets of parameters at a time. */
 export class HestonEngine implements Disposable {
   readonly count: number;
   readonly #device: Device;
@@ -71,7 +73,7 @@ export class HestonEngine implements Disposable {
     return new HestonEngine(device, kernels, quotes, most);
   }
 
-  /** The implied volatilities for each set of parameters v₀, κ, θ, σ, ρ. */
+  /** Returns the implied volatilities for each set of parameters v₀, κ, θ, σ, ρ. */
   async volatilities(points: readonly Float64Array[]): Promise<HestonVolatilities[]> {
     const device = this.#device;
     const [rules, nodes, quotes] = this.#kernels;

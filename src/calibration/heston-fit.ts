@@ -11,11 +11,11 @@ import { describeHeston } from "./heston-slices.ts";
 import { PARAMETERS, QUOTE_OUTPUTS } from "./heston-kernels.ts";
 import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "./least-squares.ts";
 
-/** Options of `fitHeston`. */
+/** The options of `fitHeston`. */
 export interface HestonFitOptions {
-  /** True where 2κθ ≥ σ² is a condition of the fit; false unless given. */
+  /** True to require 2κθ ≥ σ²; false by default. */
   readonly feller?: boolean;
-  /** The number of starts that are tried, 1 to 8; 2 unless given. More are tried where none converges. */
+  /** The number of starts, 1 to 8; 2 by default. More are tried where none converges. */
   readonly starts?: number;
 }
 
@@ -36,8 +36,8 @@ const STARTS = [
 ] as const;
 
 /**
- * Heston's model that is nearest to the quotes in implied volatility, on the calling thread.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits Heston's model to quotes in implied volatility on the calling thread. @throws SpecError for quotes that cannot
+ * be fitted
  */
 export function fitHeston(quotes: UnderlyingQuotes, options: HestonFitOptions = {}): SurfaceFit {
   const search = hestonSearch(quotes, options);
@@ -49,8 +49,8 @@ export function fitHeston(quotes: UnderlyingQuotes, options: HestonFitOptions = 
 }
 
 /**
- * The same fit by a device, which evaluates all starts in one launch.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits Heston's model to quotes in implied volatility on a device, with all starts in one launch. @throws SpecError for
+ * quotes that cannot be fitted
  */
 export async function fitHestonOn(
   device: Device,

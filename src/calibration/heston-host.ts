@@ -12,7 +12,9 @@ import {
   RULE,
 } from "./heston-kernels.ts";
 
-/** The implied volatilities of the quotes of one underlying for v₀, κ, θ, σ, ρ, as plain JavaScript. */
+/**
+ * Returns a function for the implied volatilities of one underlying's quotes at v₀, κ, θ, σ, ρ, in plain JavaScript.
+ */
 export function hestonOnHost({ expiries: quoted }: UnderlyingQuotes): (point: Float64Array) => HestonVolatilities {
   const { expiry, quote, expiryOf } = quoteArrays(quoted);
   const expiries = quoted.length;

@@ -13,17 +13,17 @@ import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
-/** Work items that share the nodes of an expiry. */
+/** The number of work items that share the nodes of an expiry. */
 export const LANES = 64;
-/** The most nodes of the rule. */
+/** The maximum number of nodes of the quadrature rule. */
 export const MAX_NODES = 512;
-/** Numbers that `hestonRuleKernel` writes for each expiry: the step h, the count of nodes, and w. */
+/** The number of words that `hestonRuleKernel` writes for each expiry: the step h, the number of nodes, and w. */
 export const RULE = 3;
-/** Complex numbers of each node: φ − φ_w and the derivatives of φ by v₀, κ, θ, σ and ρ, weighted. */
+/** The number of complex numbers of each node: φ − φ_w and the derivatives of φ by v₀, κ, θ, σ and ρ, weighted. */
 export const MOMENTS = 6;
-/** Parameters in their order: v₀, κ, θ, σ, ρ. */
+/** The number of parameters: v₀, κ, θ, σ, ρ. */
 export const PARAMETERS = 5;
-/** Numbers that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives. */
+/** The number of words that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives. */
 export const QUOTE_OUTPUTS = 1 + PARAMETERS;
 
 /** −ln of the relative error of the rule, for its step and for its end. */
@@ -71,7 +71,7 @@ const largestStep = fn({
   },
 });
 
-/** The step, the count of nodes and the mean variance for one expiry whose largest |k| is `furthest`. */
+/** Computes the step, the number of nodes and the mean variance for one expiry whose largest |k| is `furthest`. */
 export const hestonRule = fn({
   name: "hestonRule",
   params: { model: HestonModel, furthest: real },
@@ -96,7 +96,10 @@ export const hestonRule = fn({
   },
 });
 
-/** The rule of each set of parameters and expiry: `expiry[e]` is T, and `expiry[expiries + e]` the largest |k|. */
+/**
+ * The kernel of the quadrature rule of each set of parameters and expiry: `expiry[e]` is T, and `expiry[expiries + e]`
+ * the largest |k|.
+ */
 export const hestonRuleKernel = kernel({
   name: "heston rule",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: write(real) },
@@ -113,7 +116,7 @@ export const hestonRuleKernel = kernel({
   },
 });
 
-/** The weighted values of φ − φ_w and of the derivatives of φ at the nodes: [item][number][node]. */
+/** The kernel of the weighted values of φ − φ_w and of the derivatives of φ at the nodes: [item][number][node]. */
 export const hestonMomentKernel = kernel({
   name: "heston moments",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: read(real), moments: write(real) },
@@ -153,7 +156,7 @@ export const hestonMomentKernel = kernel({
   },
 });
 
-/** The implied deviation of the option out of the money, whose call is Black's of `variance` less `value`. */
+/** Computes the implied deviation of an out-of-the-money option, whose call is Black's with `variance` less `value`. */
 export const impliedDeviation = fn({
   name: "impliedDeviation",
   params: { k: real, variance: real, value: real },
@@ -171,7 +174,7 @@ export const impliedDeviation = fn({
   },
 });
 
-/** The implied volatilities: `quote[q]` is k, `expiryOf[q]` its expiry; [item][output]. */
+/** The kernel of implied volatilities: `quote[q]` is k, `expiryOf[q]` its expiry; output [item][output]. */
 export const hestonQuoteKernel = kernel({
   name: "heston quotes",
   params: {

@@ -9,7 +9,7 @@ interface HestonSlice {
   readonly densityRatio: (k: number) => number;
 }
 
-/** The model with parameters v₀, κ, θ, σ, ρ to t years, for |k| ≤ furthest. */
+/** Returns the model with parameters v₀, κ, θ, σ, ρ at t years, for |k| ≤ furthest. */
 export function hestonSlice(
   [v0, kappa, theta, sigma, rho]: ArrayLike<number> & Iterable<number>,
   t: number,
@@ -46,7 +46,7 @@ export function hestonSlice(
   return { volatility, densityRatio };
 }
 
-/** Describes the surface of a fit of Heston's model; slices are kept by their time. */
+/** Describes the surface of a fit of Heston's model, caching slices by time. */
 export function describeHeston(
   point: Float64Array,
   { expiries }: UnderlyingQuotes,

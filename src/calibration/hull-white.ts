@@ -13,14 +13,14 @@ import { decay } from "../models/index.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares } from "./least-squares.ts";
 
-/** P(0, t). */
+/** A function for the discount factor P(0, t). */
 export type Discount = (t: number) => number;
 
 /** A cap, or a payer or receiver swaption, with its price on a notional of 1. Times in years. */
 export type RateQuote =
   | {
       readonly kind: "cap";
-      /** The first fixing; caplets follow until the maturity. */
+      /** The first fixing in years; caplets follow until the maturity. */
       readonly start: number;
       readonly maturity: number;
       readonly frequency: number;
@@ -37,11 +37,13 @@ export type RateQuote =
       readonly price: number;
     };
 
+/** The parameters of Hull and White's model. */
 export interface HullWhiteParameters {
   readonly meanReversion: number;
   readonly volatility: number;
 }
 
+/** The result of `fitHullWhite`. */
 export interface HullWhiteFit {
   readonly status: "converged" | "not converged";
   readonly message?: string;
@@ -53,7 +55,7 @@ export interface HullWhiteFit {
 }
 
 /**
- * The price of a payer swaption whose bond pays `flows[i]` = cᵢ at P(sᵢ) = `flows[count + i]` and sᵢ − T =
+ * Computes the price of a payer swaption whose bond pays `flows[i]` = cᵢ with P(sᵢ) = `flows[count + i]` and sᵢ − T =
  * `flows[2·count + i]`, in units of the notional. Cost: some ten iterations of Newton's method of `count` exponentials.
  */
 export const payerSwaption = fn({
@@ -119,7 +121,7 @@ function optionsOf(quote: RateQuote, discount: Discount): { readonly options: Bo
   return { options: [{ expiry: quote.expiry, discount: own, flows }], parity: quote.type === "payer" ? 0 : bond - own };
 }
 
-/** The price of a quote's instrument in the model. */
+/** Returns the price of a quote's instrument in the model. */
 export function hullWhitePrice(
   quote: RateQuote,
   discount: Discount,
@@ -142,8 +144,8 @@ const STARTS = [
 ];
 
 /**
- * The mean reversion and the volatility that are nearest to the prices in relative terms.
- * @throws SpecError for a quote without a price above 0, or fewer than two quotes
+ * Fits the mean reversion and the volatility to prices by least squares of relative errors. @throws SpecError for a
+ * quote without a price above 0, or fewer than two quotes
  */
 export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): HullWhiteFit {
   if (quotes.length < 2)

@@ -13,7 +13,7 @@ import { SpecError } from "../errors.ts";
 /** Residuals and their derivatives at one point. */
 export interface Linearisation {
   readonly residuals: Float64Array;
-  /** ∂rᵢ/∂xⱼ, row by row: [residual][parameter]. */
+  /** The derivatives ∂rᵢ/∂xⱼ, row by row: [residual][parameter]. */
   readonly jacobian: Float64Array;
 }
 
@@ -21,26 +21,26 @@ export interface Linearisation {
 export interface LeastSquaresSpec {
   readonly lower: ArrayLike<number>;
   readonly upper: ArrayLike<number>;
-  /** The most evaluations of each start; 100 unless given. */
+  /** The maximum number of evaluations of each start, 100 by default. */
   readonly maxEvaluations?: number;
-  /** The relative size of a step, and of the decrease of ½‖r‖², below which the search ends; 1e-12 unless given. */
+  /** The relative step, and the relative decrease of ½‖r‖², below which the search ends; 1e-12 by default. */
   readonly tolerance?: number;
-  /** ‖r‖ below which nothing better is sought; 0 unless given. */
+  /** The norm ‖r‖ below which the search ends, 0 by default. */
   readonly smallest?: number;
-  /** The first damping λ, 1e-3 unless given; less where the start is near, or the residuals can vanish. */
+  /** The initial damping λ, 1e-3 by default; smaller where the start is near, or the residuals can vanish. */
   readonly damping?: number;
 }
 
-/** The end of a search. */
+/** The result of a search. */
 export interface LeastSquaresFit {
-  /** "failed" where the residuals at the start are not finite. */
+  /** The status; "failed" where the residuals at the start are not finite. */
   readonly status: "converged" | "not converged" | "failed";
   readonly point: Float64Array;
   readonly residuals: Float64Array;
-  /** ‖r‖². */
+  /** The sum of squares ‖r‖². */
   readonly sum: number;
   readonly evaluations: number;
-  /** See `standardErrorsOf`; NaN at a bound. */
+  /** The standard errors, NaN at a bound; see `standardErrorsOf`. */
   readonly standardErrors: Float64Array;
 }
 
@@ -50,7 +50,10 @@ const ROUNDING = 1e-9;
 /** The largest cosine between the residuals and their derivatives by a parameter at a minimum. */
 const ORTHOGONAL = 1e-2;
 
-/** The search from one start: evaluate at `trial`, and `tell` it what that gave, until it `isDone`. */
+/**
+ * A search from one start by the method of Levenberg and Marquardt: evaluate at `trial` and pass the result to `tell`
+ * until `isDone`.
+ */
 export class LevenbergMarquardt {
   readonly trial: Float64Array;
   isDone = false;
@@ -93,7 +96,7 @@ export class LevenbergMarquardt {
     this.#step = new Float64Array(n);
   }
 
-  /** Takes the residuals and derivatives at `trial`, which the search keeps, and moves `trial` on. */
+  /** Processes the residuals and derivatives at `trial`, which the search keeps, and sets the next `trial`. */
   tell(at: Linearisation): void {
     this.#evaluations++;
     const sum = squares(at.residuals);
@@ -258,8 +261,8 @@ export class LevenbergMarquardt {
 }
 
 /**
- * The standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the parameters that are free; NaN for the others, and for all where
- * m ≤ n or JᵀJ is singular.
+ * Returns the standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the free parameters; NaN for the others, and for all where m
+ * ≤ n or JᵀJ is singular.
  */
 export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree: readonly boolean[]): Float64Array {
   const n = isFree.length;
@@ -283,7 +286,7 @@ export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree:
   return errors;
 }
 
-/** The fit from one start, with residuals that the calling thread evaluates. */
+/** Returns the fit from one start, with residuals evaluated on the calling thread. */
 export function leastSquares(
   start: ArrayLike<number>,
   spec: LeastSquaresSpec,
@@ -294,7 +297,7 @@ export function leastSquares(
   return search.fit;
 }
 
-/** The searches from many starts side by side: the points that it yields are answered by their residuals. */
+/** Yields the points of searches from many starts side by side, and receives their residuals. */
 export function* leastSquaresSearches(
   starts: readonly ArrayLike<number>[],
   spec: LeastSquaresSpec,
@@ -308,7 +311,7 @@ export function* leastSquaresSearches(
   }
 }
 
-/** The fits from many starts, with residuals that are evaluated together, for instance by one launch on a device. */
+/** Returns the fits from many starts, with residuals evaluated together, for instance by one launch on a device. */
 export async function leastSquaresBatch(
   starts: readonly ArrayLike<number>[],
   spec: LeastSquaresSpec,

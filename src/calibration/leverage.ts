@@ -33,31 +33,31 @@ interface LeverageMarket {
 export interface LeverageSettings {
   /** The device, with f64, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
   readonly device?: Device | undefined;
-  /** Spot, rates and Heston's variance. Its smile matters only through what is left to the leverage. */
+  /** The spot, rates and Heston's variance; the leverage corrects its smile. */
   readonly heston?: LeverageMarket & Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>>;
-  /** In the place of `heston`: spot, rates and SABR's volatility. */
+  /** The spot, rates and SABR's volatility, as an alternative to `heston`. */
   readonly sabr?: LeverageMarket & Readonly<Record<"nu" | "rho", number>>;
-  /** The local volatility that vanillas are priced with, as a book has it. */
+  /** The local volatility that reproduces vanilla prices, in the form of a book. */
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
-  /** Years; the leverage is constant in time beyond. */
+  /** The last time of the leverage in years; it is constant in time beyond. */
   readonly expiry: number;
-  /** The number of time steps to the expiry; 50 a year unless given. */
+  /** The number of time steps to the expiry, 50 a year by default. */
   readonly steps?: number;
-  /** The number of nodes in ln S at each time; 41 unless given. */
+  /** The number of nodes in ln S at each time, 41 by default. */
   readonly nodes?: number;
-  /** The number of particles; 2¹⁵ unless given. */
+  /** The number of particles, 2¹⁵ by default. */
   readonly particles?: number;
-  /** A whole number below 2⁶⁴; 1 unless given. */
+  /** The seed, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The leverage at a time, on nodes that are equally far from each other in ln S; linear between them, flat outside. */
+/** The leverage at a time, on equidistant nodes in ln S; linear between them, constant outside. */
 export interface LeverageRow {
-  /** ln S of the node in the middle, and the distance of the outermost nodes from it. */
+  /** The logarithm of the spot at the middle node. */
   readonly center: number;
   readonly width: number;
-  /** L at the nodes. */
+  /** The leverage L at the nodes. */
   readonly values: Float64Array;
 }
 
@@ -65,9 +65,9 @@ export interface LeverageRow {
 export interface Leverage {
   readonly times: readonly number[];
   readonly rows: readonly LeverageRow[];
-  /** The leverage at a time in years. */
+  /** Returns the leverage at a time in years. */
   readonly rowAt: (t: number) => LeverageRow;
-  /** The model for `monteCarlo` with these dates and as many steps from date to date. */
+  /** Returns the model for `monteCarlo` with given dates and a number of steps between dates. */
   readonly model: (paths: { readonly dates: readonly number[]; readonly substeps: number }) => PathModel;
 }
 
@@ -108,15 +108,15 @@ const DEVIATIONS = 5;
 const MIN_SIGMA = 1e-6;
 
 /**
- * The leverage of a stochastic local volatility, by particles.
+ * Computes the leverage of a stochastic local volatility by particles.
  *
- * It is a function of spot and time, and stays as it is where `model` is given another spot.
+ * The leverage is a function of spot and time that does not change when `model` is given another spot.
  *
  * Accuracy: vanillas are priced to some 2e-3 of volatility by 2¹⁵ particles and 50 steps a year. Cost: a launch and a
  * pass over the particles a step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
  * volatilities. Source: above.
  *
- * @param settings the variance, the local volatility, and how particles are taken.
+ * @param settings the variance, the local volatility, and the particles.
  * @throws SpecError | PrecisionError; the signal's reason
  * @example
  * import { fitLeverage } from "feynkac/calibration";
@@ -147,21 +147,21 @@ export async function fitLeverage(settings: LeverageSettings): Promise<Leverage>
   );
 }
 
-/** A leverage as `fitLeverage` and books ask for it. */
+/** A leverage to be computed, as `fitLeverage` and books specify it. */
 export interface LeverageProblem extends Pick<LeverageSettings, "expiry" | "nodes" | "particles" | "seed" | "signal"> {
   readonly spot: number;
-  /** ∫r dt to a time. */
+  /** Returns ∫r dt to a time. */
   readonly growth: (t: number) => number;
   readonly yield: number;
   readonly variance: StochasticVolatility;
   readonly surface: LocalSurface;
-  /** The shift added to the local volatility, which is nowhere below 0. */
+  /** The shift added to the local volatility, which is clipped at 0. */
   readonly added?: number;
   readonly steps: number;
   readonly precision?: Precision;
 }
 
-/** The variance as `stochasticLocal` takes it. */
+/** Returns the variance in the form that `stochasticLocal` takes. */
 export function varianceParameters(variance: StochasticVolatility) {
   const sigma = Math.max(variance.kind === "heston" ? variance.sigma : variance.nu, MIN_SIGMA);
   const { rho } = variance;
@@ -170,7 +170,7 @@ export function varianceParameters(variance: StochasticVolatility) {
   return { variance: "heston", v0: varianceOf(variance), kappa, theta, sigma, rho } as const;
 }
 
-/** The leverage on a device. @throws SpecError; the signal's reason */
+/** Computes the leverage on a device. @throws SpecError; the signal's reason */
 export async function leverageOf(device: Device, problem: LeverageProblem): Promise<Leverage> {
   const { spot, growth, yield: carry, surface, added = 0, expiry, steps, precision = "f64" } = problem;
   const { nodes = 41, particles = 2 ** 15, seed = 1, signal } = problem;

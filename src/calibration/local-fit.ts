@@ -9,10 +9,7 @@ import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuote
 import { splineAt, splineThrough } from "./spline.ts";
 import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
-/**
- * The local volatility surface of the quotes.
- * @throws SpecError for quotes that nothing can be fitted to
- */
+/** Fits a local volatility surface to quotes by Dupire's formula. @throws SpecError for quotes that cannot be fitted */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
   const slices = splinesOf(expiries);
@@ -38,7 +35,7 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-/** Total variance by a spline in k through the quotes of each expiry. */
+/** Returns total variance by a spline in k through the quotes of each expiry. */
 export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
   return expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
     const spline = splineThrough(
@@ -57,7 +54,7 @@ export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
   });
 }
 
-/** w and its derivatives, by splines in t through the slices and 0, linear in the slices' values. */
+/** Returns w and its derivatives, by splines in t through the slices and 0, linear in the slices' values. */
 export function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
   const times = [0, ...slices.map(({ time }) => time)];
   const cardinal = slices.map((_, i) =>

@@ -1,24 +1,24 @@
 /** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type AnyProblem, solve, solveAxes } from "../fdm/index.ts";
+import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 
-/** A quote of a model that a user writes. */
+/** A quote for a user's model. */
 export interface ModelQuote<A extends string = string, P extends string = string> {
-  /** The numbers that this quote alone has, by names of the problem's parameters, such as its strike and its expiry. */
+  /** The numbers of this quote by names of the problem's parameters, such as its strike and its expiry. */
   readonly parameters?: { readonly [K in P]?: number };
   /** The point where an equation's solution is read: a number on one axis, on several one for each axis. */
   readonly at?: number | Readonly<Record<A, number>>;
-  /** The dates of a path, in years, as many as the problem has; those of the problem unless given. */
+  /** The dates of a path in years, as many as the problem has; those of the problem by default. */
   readonly dates?: readonly number[];
   readonly price: number;
-  /** The weight of the squared error of the price; 1 unless given. 1/vega² weighs errors of implied volatilities. */
+  /** The weight of the squared error of the price, 1 by default. 1/vega² weights errors of implied volatilities. */
   readonly weight?: number;
 }
 
-/** A path model and a product whose prices are quoted, and how paths are taken (`monteCarlo`). */
+/** A path model and a product whose prices are quoted, with settings of `monteCarlo`. */
 export type PathProblem = Pick<
   MonteCarloSettings,
   "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"
@@ -29,15 +29,17 @@ export interface ModelPrices {
   readonly values: Float64Array;
   /** The standard errors of a simulation. */
   readonly standardErrors?: Float64Array;
+  /** The error estimates of the values; undefined where the problem asks for none. */
+  readonly errorEstimates: ArrayLike<number | undefined>;
   /** The reason why a price is missing. */
   readonly fault: SpecError | undefined;
 }
 
-/** A problem as its calibration sees it. */
+/** A problem in the form that its calibration uses. */
 export interface QuotedProblem {
-  /** The parameters that may be fitted, with their values; one that is no single number is undefined. */
+  /** The parameters that may be fitted, with their values; undefined for one that is not a single number. */
   readonly parameters: ReadonlyMap<string, number | undefined>;
-  /** The prices for each set of the fitted parameters, [set][parameter]. */
+  /** Returns the prices for each set of the fitted parameters, [set][parameter]. */
   readonly pricesAt: (sets: readonly Float64Array[], on: Pricing) => Promise<readonly ModelPrices[]>;
 }
 
@@ -78,7 +80,7 @@ function columnsOf<V>(
 /** A solution of an equation, on any number of axes. */
 interface Solved {
   readonly error: SpecError | undefined;
-  readonly valueAt: (point: ModelQuote["at"]) => number;
+  readonly at: (point: ModelQuote["at"]) => Pick<PointSolution, "value" | "errorEstimate">;
 }
 
 async function solved(problem: AnyProblem, several: boolean, { device, signal }: Pricing): Promise<Solved[]> {
@@ -86,14 +88,14 @@ async function solved(problem: AnyProblem, several: boolean, { device, signal }:
     const { entries } = await solveAxes(problem, { device, signal });
     return entries.map((entry) => ({
       error: entry.error,
-      valueAt: (point) => entry.at(point as Readonly<Record<string, number>>).value,
+      at: (point) => entry.at(point as Readonly<Record<string, number>>),
     }));
   }
   const { entries } = await solve(problem, { device, signal });
-  return entries.map((entry) => ({ error: entry.error, valueAt: (point) => entry.at(point as number).value }));
+  return entries.map((entry) => ({ error: entry.error, at: (point) => entry.at(point as number) }));
 }
 
-/** The prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
+/** Returns the prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
 export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const several = Object.keys(problem.axes).length > 1;
   const { parameters = {} } = problem;
@@ -118,18 +120,20 @@ export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[
       const entries = await solved({ ...problem, parameters: batch, precision: on.precision }, several, on);
       return sets.map((_, s) => {
         const of = entryOf.map((entry) => entries[s * own.length + entry]);
-        const values = Float64Array.from(of, ({ error, valueAt }, i) =>
-          error === undefined ? valueAt(quotes[i].at) : Number.NaN,
-        );
-        return { values, fault: of.find(({ error }) => error !== undefined)?.error };
+        const read = of.map(({ error, at }, i) => (error === undefined ? at(quotes[i].at) : undefined));
+        return {
+          values: Float64Array.from(read, (point) => point?.value ?? Number.NaN),
+          errorEstimates: read.map((point) => point?.errorEstimate),
+          fault: of.find(({ error }) => error !== undefined)?.error,
+        };
       });
     },
   };
 }
 
 /**
- * The prices of quotes by Monte Carlo. Each quote has random numbers of its own, and the same under all parameters: so
- * prices are smooth in them, and the scatter of the residuals contains the errors of the simulation.
+ * Returns the prices of quotes by Monte Carlo. Each quote has its own random numbers, the same under all parameters, so
+ * that prices are smooth in them and the scatter of the residuals includes the simulation's errors.
  */
 export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const { model, product, dates, ...settings } = problem;
@@ -144,7 +148,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
     pricesAt: async (sets, { device, fitted, precision, seed, signal }) => {
       const dateOf = (date: Column, k: number): Column =>
         hasDates ? sets.flatMap(() => quotes.map((quote) => quote.dates?.[k] ?? Number(date))) : date;
-      const { value, standardError } = await monteCarlo({
+      const { value, standardError, errorEstimate } = await monteCarlo({
         device,
         ...settings,
         model: { ...model, parameters: columnsOf(model.parameters, quotes, sets, fitted) },
@@ -157,7 +161,12 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
       });
       return sets.map((_, s) => {
         const [from, to] = [s * quotes.length, (s + 1) * quotes.length];
-        return { values: value.slice(from, to), standardErrors: standardError.slice(from, to), fault: undefined };
+        return {
+          values: value.slice(from, to),
+          standardErrors: standardError.slice(from, to),
+          errorEstimates: errorEstimate.slice(from, to),
+          fault: undefined,
+        };
       });
     },
   };

@@ -6,8 +6,8 @@ import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 const POINTS = 25;
 
 /**
- * The surface itself where it is free of arbitrage; else the surface of Andreasen and Huge (2011) that is nearest to it
- * in implied volatility over the range of the quotes. The message says that it was repaired, and by how much.
+ * Returns the surface itself if it is free of arbitrage, otherwise the surface of Andreasen and Huge (2011) nearest to
+ * it in implied volatility over the range of the quotes. The message reports the repair and its size.
  */
 export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;

@@ -17,7 +17,7 @@ import { describeSlices, limitedMessage } from "./variance-surface.ts";
 export const SabrModel = record({ alpha: real, beta: real, rho: real, nu: real });
 
 /**
- * Black's implied volatility, Hagan et al. (2002), formula (2.17a), with l = ln(F/K), M = √(F·K) and
+ * Computes Black's implied volatility by Hagan et al. (2002), formula (2.17a), with l = ln(F/K), M = √(F·K) and
  *
  *   z = (ν/α)·M^{1−β}·l,   χ(z) = ln((√(1 − 2ρz + z²) + z − ρ)/(1 − ρ))
  *
@@ -74,9 +74,9 @@ function fitExpiry(quotes: ExpiryQuotes, beta: number): LeastSquaresFit {
 const STEP = 1e-4;
 
 /**
- * SABR by expiry with a given β. Its local volatility is Dupire's, so that trades see the formula's volatilities and
- * not those of the model that it approximates.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits SABR to each expiry with a given β. Its local volatility is Dupire's, so that trades are priced with the
+ * formula's volatilities and not those of the model that it approximates. @throws SpecError for quotes that cannot be
+ * fitted
  */
 export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

@@ -26,8 +26,8 @@ const [MOST_SKEW, LEAST_SHARE] = [0.999, 1e-4];
 const TINY = 1e-10;
 
 /**
- * The SSVI surface without arbitrage that is nearest to the quotes in implied volatility.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits the SSVI surface without arbitrage that is nearest to the quotes in implied volatility. @throws SpecError for
+ * quotes that cannot be fitted
  */
 export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

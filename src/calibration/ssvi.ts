@@ -8,13 +8,13 @@
  */
 import { fn, real } from "../kernel/index.ts";
 
-/** φ(θ): two power laws and the form of Heston's model. */
+/** The function φ(θ): two power laws and the form of Heston's model. */
 export type SsviPhi =
   | { readonly kind: "power-law"; readonly eta: number; readonly gamma: number }
   | { readonly kind: "plain-power"; readonly eta: number; readonly gamma: number }
   | { readonly kind: "heston-like"; readonly lambda: number };
 
-/** φ(θ) and d(θφ)/dθ. */
+/** Returns φ(θ) and d(θφ)/dθ. */
 export function ssviPhi(form: SsviPhi, theta: number): { readonly phi: number; readonly productSlope: number } {
   switch (form.kind) {
     case "power-law": {
@@ -38,7 +38,7 @@ export function ssviPhi(form: SsviPhi, theta: number): { readonly phi: number; r
   }
 }
 
-/** w, ∂w/∂k and ∂²w/∂k². */
+/** Computes w, ∂w/∂k and ∂²w/∂k² of SSVI. */
 export const ssviVariance = fn({
   name: "ssviVariance",
   params: { theta: real, phi: real, rho: real, k: real },
@@ -56,17 +56,20 @@ export const ssviVariance = fn({
 
 /** The conditions of Gatheral & Jacquier at one θ, each beside its bound. */
 export interface SsviConditions {
-  /** θφ(1 + |ρ|) < 4 and θφ²(1 + |ρ|) ≤ 4, which suffice for no butterfly arbitrage (Theorem 4.2). */
+  /**
+   * The product θφ(1 + |ρ|), which must be below 4; with θφ²(1 + |ρ|) ≤ 4 this excludes butterfly arbitrage (Theorem
+   * 4.2).
+   */
   readonly thetaPhi: number;
   readonly thetaPhiSquared: number;
   readonly butterflySufficient: boolean;
-  /** 0 ≤ d(θφ)/dθ ≤ (1 + √(1 − ρ²))·φ/ρ², which is no calendar arbitrage (Theorem 4.1). */
+  /** The slope d(θφ)/dθ, which excludes calendar arbitrage between 0 and (1 + √(1 − ρ²))·φ/ρ² (Theorem 4.1). */
   readonly productSlope: number;
   readonly calendarBound: number;
   readonly calendarFree: boolean;
 }
 
-/** Tells whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent where the second does not. */
+/** Returns whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent even if the latter does not. */
 export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
   const { phi, productSlope } = ssviPhi(form, theta);
   const skew = 1 + Math.abs(rho);

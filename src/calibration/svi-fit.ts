@@ -13,11 +13,12 @@ import { leastSquares, standardErrorsOf } from "./least-squares.ts";
 import type { ExpiryQuotes } from "./fit.ts";
 import type { SviParameters } from "./svi.ts";
 
+/** The result of `fitSviSlice`. */
 export interface SviFit {
   readonly status: "converged" | "not converged" | "failed";
   readonly parameters: SviParameters;
   readonly standardErrors: SviParameters;
-  /** √(Σ weight·error²) of volatilities. */
+  /** The weighted norm √(Σ weight·error²) of volatilities. */
   readonly residual: number;
 }
 
@@ -30,7 +31,7 @@ const STEEPEST = 2;
 /** The smallest σ, in units of the range of the quotes. */
 const SHARPEST = 1e-3;
 
-/** The raw SVI slice that is nearest to the quotes of one expiry in implied volatility. */
+/** Fits a raw SVI slice to the quotes of one expiry in implied volatility. */
 export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
   const { logMoneyness: k, weights } = quotes;
   const width = Math.max(k[k.length - 1] - k[0], 0.05 * Math.sqrt(quotes.time));

@@ -7,15 +7,14 @@ import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
-/** The slice of an expiry by its parameters. */
+/** Returns the slice of an expiry from its parameters. */
 export function sviSlice(parameters: SviParameters, { time, forward, range }: Omit<Slice, "at">): Slice {
   return { time, forward, range, at: (k) => sviVariance({ parameters, k }) };
 }
 
 /**
- * SVI by expiry, without conditions on arbitrage: `butterfly` and `calendar` say whether there is any, and where. Its
- * local volatility is Dupire's.
- * @throws SpecError for quotes that nothing can be fitted to
+ * Fits SVI to each expiry without conditions on arbitrage; `butterfly` and `calendar` report any. Its local volatility
+ * is Dupire's. @throws SpecError for quotes that cannot be fitted
  */
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

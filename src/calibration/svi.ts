@@ -8,9 +8,10 @@
  */
 import { fn, real, record } from "../kernel/index.ts";
 
-/** Raw parameters: b ≥ 0, |ρ| < 1, σ > 0, and a + bσ√(1 − ρ²) ≥ 0. */
+/** The raw parameters of SVI: b ≥ 0, |ρ| < 1, σ > 0, and a + bσ√(1 − ρ²) ≥ 0. */
 export const RawSvi = record({ a: real, b: real, rho: real, m: real, sigma: real });
 
+/** The raw parameters of SVI as plain data. */
 export interface SviParameters {
   readonly a: number;
   readonly b: number;
@@ -19,7 +20,7 @@ export interface SviParameters {
   readonly sigma: number;
 }
 
-/** w, ∂w/∂k and ∂²w/∂k². */
+/** Computes w, ∂w/∂k and ∂²w/∂k² of SVI. */
 export const sviVariance = fn({
   name: "sviVariance",
   params: { parameters: RawSvi, k: real },

@@ -16,12 +16,12 @@ import type { SurfaceFit } from "./fit.ts";
 /** An expiry with its forward and the range of its quotes in k. */
 export type Expiry = Omit<Slice, "at">;
 
-/** w with its derivatives. */
+/** The total variance w with its derivatives by k and t. */
 export interface VarianceAt extends Variance {
   readonly byTime: number;
 }
 
-/** w and its derivatives at k and t > 0. */
+/** Returns w and its derivatives at k and t > 0. */
 export function varianceAt(slices: readonly Slice[], k: number, t: number): VarianceAt {
   const last = slices[slices.length - 1];
   const [first] = slices;
@@ -44,7 +44,7 @@ export function varianceAt(slices: readonly Slice[], k: number, t: number): Vari
   };
 }
 
-/** The forward to t years, with a drift that is constant between expiries. */
+/** Returns the forward to t years, with a drift that is constant between expiries. */
 export function forwardAt(slices: readonly Expiry[], spot: number, t: number): number {
   const next = slices.findIndex(({ time }) => time >= t);
   const late = slices[next < 0 ? slices.length - 1 : next];
@@ -71,7 +71,7 @@ const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
  */
 const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
-/** A local volatility in the book's form, and how many of its nodes lie at a limit. */
+/** A local volatility in the book's form, and the number of its nodes that were clipped. */
 export interface LocalVolatility {
   readonly times: readonly number[];
   readonly spots: readonly number[];
@@ -89,7 +89,10 @@ type LocalRow = (
   row: { readonly squares: Float64Array; readonly implied: Float64Array },
 ) => void;
 
-/** Dupire's formula for the derivatives of w: the square of the local volatility, and the implied volatility. */
+/**
+ * Applies Dupire's formula to the derivatives of w: returns the square of the local volatility, and the implied
+ * volatility.
+ */
 export function dupire(
   k: number,
   t: number,
@@ -100,7 +103,7 @@ export function dupire(
   return { square, implied: Math.sqrt(Math.max(variance, 1e-12) / t) };
 }
 
-/** A row of Dupire's formula by the derivatives of w. */
+/** Returns a row of Dupire's formula from the derivatives of w. */
 export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
   return (t, k, { squares, implied }) => {
     for (let i = 0; i < k.length; i++) {
@@ -112,8 +115,8 @@ export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
 }
 
 /**
- * The local volatility on a grid of times and spots. A node where there is no number, or one that is far from the
- * implied volatility there, is set to the nearest limit and counted.
+ * Returns the local volatility on a grid of times and spots. A node without a value, or with one far from the implied
+ * volatility, is clipped to the nearest limit and counted.
  */
 export function localVolatility(expiries: readonly Expiry[], spot: number, localRow: LocalRow): LocalVolatility {
   const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
@@ -153,7 +156,7 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
   return { times, spots: Array.from(logs, Math.exp), volatility, limited };
 }
 
-/** The message on nodes of the local volatility that were set to a limit. */
+/** Returns the message about clipped nodes of the local volatility. */
 export function limitedMessage(limited: number): string[] {
   return limited > 0
     ? [`${limited} nodes of the local volatility lie at a limit, a fifth or five times the implied volatility`]

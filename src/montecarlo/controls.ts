@@ -8,18 +8,18 @@ import { asian, asianSettings } from "./products/asian.ts";
 import { european } from "./products/custom.ts";
 import { type OptionType, signOf } from "./products/formulas.ts";
 
-/** A product on the same paths, and its mean. */
+/** A control variate: a product on the same paths with a known mean. */
 export interface Control {
   readonly name: string;
   readonly product: PathProduct;
   /**
-   * The discounted mean of the product: a column, or a function of the parameters of model and product, of which there
-   * are others where Greeks are found by bumps.
+   * The discounted mean of the product: a column, or a function of the parameters of model and product, which bumps for
+   * Greeks change.
    */
   readonly mean: Column | ((model: Parameters, product: Parameters, i: number) => number);
 }
 
-/** The control that is known for a product of Black and Scholes, if any. */
+/** Returns the known control variate of a product under Black and Scholes, if any. */
 export function recognisedControl(
   model: PathModel,
   product: PathProduct,
@@ -68,7 +68,7 @@ interface Vanilla extends Market {
 }
 
 /**
- * A control of the last spot under Black and Scholes: a European option, with its closed form as mean.
+ * Returns a control variate of the last spot under Black and Scholes: a European option, with its closed form as mean.
  *
  * @param settings call or put, and the strike.
  * @param last when it is paid: the last date, in years.
@@ -97,7 +97,8 @@ export function europeanControl(
 }
 
 /**
- * A geometric average of fixings, log-normal: with weights wₖ of ln S(tₖ), Σ wₖ = 1,
+ * Returns the control variate of a geometric average of fixings, which is lognormal: with weights wₖ of ln S(tₖ), Σ wₖ
+ * = 1,
  *
  *   mean of the logarithm = ln S₀ + (r − q − σ²/2)·Σ wₖ·tₖ,   variance = σ²·Σₖ Σⱼ wₖ·wⱼ·min(tₖ, tⱼ)
  *

@@ -1,18 +1,19 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
+import type { Accuracy } from "../accuracy.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
-import { type ControlMean, controlMeanOf, intervalWidth, Moments } from "./moments.ts";
+import { type ControlMean, controlMeanOf, Moments } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
 import { seedOf } from "../random/index.ts";
-import { checkPaths, checkSettings } from "./settings.ts";
+import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
 import { Work } from "../turns.ts";
 import { copiesOf, countOf, type Variant } from "./variants.ts";
 
@@ -21,87 +22,91 @@ export interface MonteCarloSettings extends CallOptions {
   readonly model: PathModel;
   readonly product: PathProduct;
   /**
-   * The dates in years, increasing; numbers, or columns with one for each instance. The last one is when the payoff is
-   * paid.
+   * The dates in years, increasing; numbers, or columns with one for each instance. The payoff is paid on the last one.
    */
   readonly dates: readonly Column[];
-  /** The number of steps of the model from date to date, 1 by default; models that are not exact need more. */
+  /** The number of model steps between dates, 1 by default; models that are not exact need more. */
   readonly substeps?: number;
   /**
-   * The number of paths of each instance, 2¹⁶ by default, rounded up to whole blocks. With `accuracy` those to begin
-   * with.
+   * The number of paths of each instance, 2¹⁶ by default, rounded up to whole blocks; with `accuracy` the initial
+   * number.
    */
   readonly paths?: number;
-  /** The largest standard error of the value; paths are added until it is reached. */
-  readonly accuracy?: Column;
-  /** The limit of paths per instance where `accuracy` is given; 2²⁴ by default. */
+  /** The error that the value may have: paths are added until `errorEstimate` is no larger. */
+  readonly accuracy?: Accuracy<Column>;
+  /** The maximum number of paths per instance with `accuracy`; 2²⁴ by default. */
   readonly maxPaths?: number;
-  /** A whole number below 2⁶⁴; 1 by default. The same seed gives the same numbers on every device. */
+  /** The seed, a whole number below 2⁶⁴; 1 by default. The same seed gives the same numbers on every device. */
   readonly seed?: number | bigint;
   /**
    * The source of random numbers: "philox", the default; "sobol": Sobol' points with Brownian bridge, in independent
    * scramblings by Owen.
    */
   readonly sampling?: Sampling;
-  /** The number of scramblings of Sobol' points, 32 by default; the standard error is their scatter. */
-  readonly scramblings?: number;
-  /** Gives each path a reflection; false by default. */
-  readonly antithetic?: boolean;
   /**
-   * The control variate. "auto", the default, is one that is recognised: geometric averages under Black and Scholes.
+   * The number of independent scramblings of Sobol' points, 32 by default, from whose scatter the standard error is
+   * computed.
    */
+  readonly scramblings?: number;
+  /** True for antithetic paths: each path has a reflection; false by default. */
+  readonly antithetic?: boolean;
+  /** The control variate. "auto", the default, recognises geometric averages under Black and Scholes. */
   readonly control?: Control | "auto" | "none";
   /** The Greeks by name: delta, gamma, vega, rho of the model, or names of parameters. */
   readonly greeks?: readonly string[];
   /** The method for Greeks, "bump" by default. */
   readonly greekMethod?: GreekMethod;
-  /** Copies with other numbers, on the same random numbers. */
+  /** Copies with other parameters, on the same random numbers. */
   readonly variants?: readonly Variant[];
   /**
-   * Measures beside variants, by name: weights of the value and of that of each variant, whose sum is among the Greeks.
+   * The measures by name, reported among the Greeks: linear combinations, with weights of the value and of the value of
+   * each variant.
    */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /**
-   * The shifts of importance sampling, which are added to each normal number of a step, one for each of the model. Each
-   * path is weighted by the ratio of the densities, so that no mean changes.
+   * The shifts of importance sampling, added to the normal numbers of each step, one for each normal number of the
+   * model. Each path is weighted by the ratio of the densities, so that no mean changes.
    */
   readonly shifts?: readonly Parameter[];
-  /** The stream of random numbers of each instance. 0, 1, 2 … by default; equal ones have common random numbers. */
+  /** The stream of random numbers of each instance, 0, 1, 2 … by default; equal streams are common random numbers. */
   readonly streams?: ArrayLike<number>;
   /** The precision, "f64" by default; WebGPU has "f32". */
   readonly precision?: Precision;
 }
 
-/** Estimates of all instances. */
+/** The estimates of all instances. */
 export interface Estimates {
   /** The values, [instances]. */
   readonly value: Float64Array;
   /** The standard errors, [instances]. */
   readonly standardError: Float64Array;
+  /**
+   * Half the widths of 95 % intervals, [instances]: Student's with Sobol' points, normal otherwise. They cover what
+   * sampling leaves; the steps of a model that is not exact, and of differences for Greeks, come on top.
+   */
+  readonly errorEstimate: Float64Array;
 }
 
-/** A Greek of all instances, and how it was found. */
+/** A Greek of all instances, and the method that computed it. */
 export interface GreekEstimates extends Estimates {
   readonly method: GreekMethod;
 }
 
-/** The outcome of an instance, see `MonteCarloResult`. */
+/** The outcome of an instance; see `MonteCarloResult`. */
 export type Status = "reached" | "limit" | "fixed" | "not-finite";
 
 /** The result of `monteCarlo`. */
 export interface MonteCarloResult extends Estimates {
-  /** Half the widths of 95 % intervals: Student's with Sobol' points, normal otherwise. */
-  readonly halfWidth: Float64Array;
-  /** The number of paths of each instance, reflections among them. */
+  /** The number of paths of each instance, including reflections. */
   readonly paths: Float64Array;
   /**
-   * The effective number of paths of each instance, (Σ y)²/Σ y² over what paths pay. Errors of a value that rests
-   * on a few are larger than the standard error says.
+   * The effective number of paths of each instance, (Σ y)²/Σ y² over the payoffs y. A value that rests on few paths has
+   * a larger error than its standard error.
    */
   readonly effectivePaths: Float64Array;
   /**
-   * The outcome of each instance: "reached" its accuracy, "limit" of paths first, or "fixed" number of paths;
-   * "not-finite" where a path paid NaN or Infinity, and the value means nothing.
+   * The outcome of each instance: its accuracy was "reached", the "limit" of paths came first, or the number of paths
+   * was "fixed"; "not-finite" where a path paid NaN or Infinity, and the value is meaningless.
    */
   readonly status: readonly Status[];
   readonly greeks: Readonly<Record<string, GreekEstimates>>;
@@ -113,19 +118,19 @@ export interface MonteCarloResult extends Estimates {
 }
 
 /**
- * The discounted mean of a payoff over paths of a model, with its standard error, for one instance or a batch:
+ * Computes the discounted mean of a payoff over paths of a model, with its standard error, for one instance or a batch:
  *
  *   value = E[D(T)·payoff(path)],   standard error = √(Var/n)
  *
- * One kernel walks paths from date to date; it is compiled once for all numbers of a shape. Random numbers belong to
- * instance, path and step, and sums are made of blocks in a fixed order: a seed gives the same bits on any number of
- * threads, and on every device that rounds equally (all but WebGPU).
+ * One kernel simulates paths from date to date; it is compiled once for all parameters of a shape. Random numbers
+ * depend on instance, path and step only, and sums are formed by blocks in a fixed order: a seed gives the same bits on
+ * any number of threads, and on every device that rounds equally (all but WebGPU).
  *
  * Shapes: parameters are numbers or columns [instances]; so are the results.
  * Cost: about 30 ns per step of one asset of Black and Scholes on a core. Source: P. Glasserman, Monte Carlo Methods in
  * Financial Engineering (2004). Verified: test/montecarlo.
  *
- * @param settings model, product, dates, how paths are taken, and the device; `onProgress` counts paths of instances.
+ * @param settings model, product, dates, sampling, and the device; `onProgress` counts paths of instances.
  * @throws SpecError | ShapeError | PrecisionError | KernelError | NotPositiveDefiniteError | OutOfMemoryError; the
  *   signal's reason
  * @example
@@ -136,8 +141,8 @@ export interface MonteCarloResult extends Estimates {
  * const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.2 });
  * const product = asian({ payoff: "call", strike: [95, 100, 105] });
  * const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
- * const { value, standardError } = await monteCarlo({ device, model, product, dates, paths: 16_384 });
- * console.log([...value].map((x) => x.toFixed(1)).join(" "), standardError[0]! < 0.01); // 9.2 6.2 3.9 true
+ * const { value, errorEstimate } = await monteCarlo({ device, model, product, dates, accuracy: { absolute: 0.01 } });
+ * console.log([...value].map((x) => x.toFixed(1)).join(" "), errorEstimate[0]! <= 0.01); // 9.2 6.2 3.9 true
  */
 export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
@@ -172,7 +177,7 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
     for (let i = from; i < to; i++) {
       result.paths[i] = blocks * perBlock;
       if (accuracy !== undefined)
-        result.status[i] = result.standardError[i] <= columnAt(accuracy, i) ? "reached" : "limit";
+        result.status[i] = result.errorEstimate[i] <= allowedOf(accuracy, i, result.value[i]) ? "reached" : "limit";
       if (!Number.isFinite(result.value[i] + result.standardError[i])) result.status[i] = "not-finite";
     }
   }
@@ -274,15 +279,14 @@ function emptyResult(
   settings: MonteCarloSettings,
 ): Writable {
   const column = (): Float64Array => new Float64Array(instances);
+  const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const names = [...measures, ...scores];
   return {
-    value: column(),
-    standardError: column(),
-    halfWidth: column(),
+    ...estimates(),
     paths: column(),
     effectivePaths: column(),
     status: Array.from({ length: instances }, () => "fixed" as const),
-    greeks: Object.fromEntries(names.map((name) => [name, { value: column(), standardError: column(), method }])),
+    greeks: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
     sampling: batch.shape.sampling,
     antithetic: settings.antithetic ?? false,
     control: control?.name,
@@ -294,7 +298,6 @@ function emptyResult(
 function read(result: Writable, plan: SimulationPlan, moments: Moments, from: number, to: number): void {
   const { batch, names, scores, controlMean } = plan;
   const { scramblings, measures } = batch.shape;
-  const width = scramblings > 1 ? intervalWidth(scramblings - 1) : intervalWidth(Infinity);
   const { weights } = batch.variants;
   const meanOf = (measure: number, i: number): ControlMean =>
     controlMeanOf(
@@ -312,9 +315,9 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, from: nu
       const estimate = moments.estimate(measure, i - from, scramblings, meanOf(measure, i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
+      output.errorEstimate[i] = estimate.errorEstimate;
       if (measure === 0) result.effectivePaths[i] = estimate.effective;
     }
-    result.halfWidth[i] = width * result.standardError[i];
   }
 }
 
@@ -327,13 +330,17 @@ interface Round {
 }
 
 /**
- * The number of blocks for which the standard errors of these instances would reach the accuracy, at least half as many
- * again as there are; twice as many with Sobol' points, which are best in powers of two.
+ * The number of blocks for which the errors of these instances would reach the accuracy, at least half as many again as
+ * there are; twice as many with Sobol' points, which are best in powers of two.
  */
-function neededBlocks(result: Writable, accuracy: Column, { from, to, blocks, perBlock, limit }: Round): number {
+function neededBlocks(
+  result: Writable,
+  accuracy: Accuracy<Column>,
+  { from, to, blocks, perBlock, limit }: Round,
+): number {
   let factor = 1;
   for (let i = from; i < to; i++) {
-    const ratio = (result.standardError[i] / columnAt(accuracy, i)) ** 2;
+    const ratio = (result.errorEstimate[i] / allowedOf(accuracy, i, result.value[i])) ** 2;
     if (ratio < Infinity) factor = Math.max(factor, ratio);
   }
   if (factor <= 1) return blocks;

@@ -5,12 +5,12 @@ import { type Column, columnAt, isByStep, mapColumns, type Parameter, type Param
 import type { PathProduct } from "./product.ts";
 
 /**
- * The way in which sensitivities are found: "bump", central differences of copies with the same random numbers;
- * "pathwise", the derivative along each path; "likelihood-ratio", payoffs times scores of the model.
+ * The method for sensitivities: "bump", central differences of copies with the same random numbers; "pathwise", the
+ * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
  */
 export type GreekMethod = "bump" | "pathwise" | "likelihood-ratio";
 
-/** A parameter that is shifted, and how often one differentiates by it. */
+/** A bumped parameter and the order of the derivative. */
 export interface Bump {
   readonly name: string;
   readonly parameter: string;
@@ -23,8 +23,8 @@ const WIDTHS = { spot: 0.01, volatility: 0.01, other: 1e-4 } as const;
 const PATHWISE = 1e-5;
 
 /**
- * The Greeks by name, as shifts of parameters: those that the model knows, or any parameter of model or product.
- * @throws SpecError
+ * Returns the bumps of Greeks by name: those that the model defines, or derivatives by any parameter of model or
+ * product. @throws SpecError
  */
 export function bumpsOf(model: PathModel, product: PathProduct, names: readonly string[], method: GreekMethod): Bump[] {
   const known = model.greeks ?? {};
@@ -46,7 +46,7 @@ export function bumpsOf(model: PathModel, product: PathProduct, names: readonly 
   });
 }
 
-/** Copies of the parameters, and of each measure the weight of every copy: the first measure is the value. */
+/** Copies of the parameters, and the weight of every copy in each measure; the first measure is the value. */
 export interface Variants {
   readonly model: readonly Parameters[];
   readonly product: readonly Parameters[];
@@ -57,8 +57,8 @@ export interface Variants {
 }
 
 /**
- * The copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². Bumps by one
- * parameter are shared by its derivatives.
+ * Returns the copies for central differences: (V(θ + h) − V(θ − h))/2h, and (V(θ + h) − 2V(θ) + V(θ − h))/h². The
+ * derivatives by one parameter share bumps.
  */
 export function bumpedVariants(
   { model, product, control, dates }: Paths,
@@ -105,7 +105,7 @@ function sharedParameters(control: Parameters, product: Parameters, moved: Param
   );
 }
 
-/** The functions and dates that are simulated: those of the settings, or of a copy with other numbers. */
+/** The functions and dates of a simulation: those of the settings, or of a copy with other parameters. */
 export interface Paths {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -113,7 +113,7 @@ export interface Paths {
   readonly dates: readonly Column[];
 }
 
-/** Copies with given numbers after the first, and measures by the weights of all of them, after the value. */
+/** Returns copies with given parameters after the first, and measures by the weights of all copies, after the value. */
 export function givenVariants(all: readonly Paths[], measures: readonly (readonly Column[])[]): Variants {
   const value = all.map((_, v) => (v === 0 ? 1 : 0));
   return {

@@ -62,45 +62,49 @@ export const modelParams: {
  */
 export interface PathModel {
   readonly name: string;
-  /** The number of spots that a product sees. */
+  /** The number of spots that products observe. */
   readonly assets: number;
-  /** The count of numbers of the state. */
+  /** The number of reals of the state. */
   readonly state: number;
-  /** The count of independent standard normal numbers of a step. */
+  /** The number of independent standard normal numbers of a step. */
   readonly normals: number;
-  /** The count of independent uniform numbers of a step, in (0, 1). */
+  /** The number of independent uniform numbers of a step, in (0, 1). */
   readonly uniforms: number;
   /**
-   * The parameters, read by `start` and `coefficients` as `p`. One that is named "rate" discounts: exp(−∫ rate dt), and
-   * 1 if there is none.
+   * The parameters, read by `start` and `coefficients` as `p`. The one named "rate" discounts: exp(−∫ rate dt); without
+   * it the discount factor is 1.
    */
   readonly parameters: Parameters;
-  /** The numbers of a step that do not depend on the path, worked out once for all paths; p itself by default. */
+  /** The coefficients of a step that do not depend on the path, computed once for all paths; p itself by default. */
   readonly coefficients?: {
     readonly count: number;
     readonly function: KernelFunction<typeof coefficientParams, void>;
   };
-  /** The state at time 0. */
+  /** Sets the state at time 0. */
   readonly start: KernelFunction<typeof startParams, void>;
   /** Replaces the state by the one after a step. */
   readonly step: KernelFunction<typeof stepParams, void>;
-  /** The spots of a state. */
+  /** Computes the spots of a state. */
   readonly observe: KernelFunction<typeof observeParams, void>;
-  /** The logarithms of the spots, where the state has them: a product that needs them then takes none. */
+  /** Computes the logarithms of the spots, where the state contains them, for products that need them. */
   readonly logs?: KernelFunction<typeof logParams, void>;
   /**
-   * The part of the state that its spots do not show: variances, factors. Continuation values are regressed on it, too.
+   * The part of the state that the spots do not determine: variances, factors. Continuation values are regressed on it,
+   * too.
    */
   readonly hidden?: { readonly count: number; readonly function: KernelFunction<typeof hiddenParams, void> };
-  /** A discount factor of the path, beside that of "rate". */
+  /** Returns a discount factor of the path, besides that of "rate". */
   readonly discount?: KernelFunction<typeof discountParams, number>;
-  /** The variance of ln S of each asset over a step, given the state before it; for Brownian bridges of products. */
+  /**
+   * Computes the variance of ln S of each asset over a step, given the state before it; for Brownian bridges of
+   * products.
+   */
   readonly variances?: KernelFunction<typeof varianceParams, void>;
   /** True where ln S is exactly a Brownian motion with drift within a step, so that bridges have no bias. */
   readonly exactBridge?: boolean;
   /**
    * The scores ∂ ln(density)/∂θ for Greeks by likelihood ratio; of second order for gamma. Each step adds its part; the
-   * first one also has those of the spot at time 0.
+   * first one also those of the spot at time 0.
    */
   readonly score?: {
     readonly names: readonly string[];

@@ -1,16 +1,17 @@
 /** Means and centred sums of squares on the host: merged in a fixed order, and what estimates follow from them. */
 
 /**
- * Moments of each measure and series: count, mean and centred sum of squares; with a control its own, and the products.
+ * The moments of each measure and series: count, mean and centred sum of squares; with a control also its moments, and
+ * the centred products.
  */
 export class Moments {
   readonly measures: number;
   readonly series: number;
-  /** 2, or 5 with a control. */
+  /** The number of moments of a measure: 2, or 5 with a control. */
   readonly each: number;
-  /** Samples of each series. */
+  /** The number of samples of each series. */
   readonly counts: Float64Array;
-  /** [measures, each, series]. */
+  /** The moments, [measures, each, series]. */
   readonly values: Float64Array;
 
   constructor(measures: number, series: number, each: number) {
@@ -21,7 +22,7 @@ export class Moments {
     this.values = new Float64Array(measures * each * series);
   }
 
-  /** Moments of `count` samples of each series: [measures · each, stride], this group's from `at` on. */
+  /** Merges the moments of `count` samples of each series: [measures · each, stride], this group's from `at` on. */
   merge(from: ArrayLike<number>, at: number, stride: number, count: number): void {
     const { measures, series, each, counts, values } = this;
     for (let s = 0; s < series; s++) {
@@ -46,14 +47,14 @@ export class Moments {
   }
 
   /**
-   * The estimate of a measure of an instance, whose series are its randomisations.
+   * Returns the estimate of a measure of an instance, whose series are its randomisations.
    *
    *   value = mean Y − β·(mean X − E X),   β = Σ(X − mean X)(Y − mean Y)/Σ(X − mean X)²
    *
    * With one series the standard error is √(residual sum of squares/(n·(n − 1))), n − 2 with a control; with more it is
    * the scatter of their values. β from the same samples has a bias of order 1/n, below all standard errors.
    *
-   * @param control E X, and the size of what X is the sum of: differences that are rounding control nothing.
+   * @param control E X, and the size of its terms: a control at the level of rounding is not used.
    */
   estimate(measure: number, instance: number, randomisations: number, control: ControlMean = NO_CONTROL): Estimate {
     const { series, each, counts, values } = this;
@@ -75,7 +76,9 @@ export class Moments {
     if (randomisations === 1) {
       const residual = values[first + series] - (each === 2 ? 0 : beta * values[first + 4 * series]);
       const freedom = n - (each === 2 ? 1 : 2);
-      return { value: meanOf(0), standardError: Math.sqrt(Math.max(residual, 0) / (n * freedom)), beta, effective };
+      const standardError = Math.sqrt(Math.max(residual, 0) / (n * freedom));
+      const errorEstimate = intervalWidth(Infinity) * standardError;
+      return { value: meanOf(0), standardError, errorEstimate, beta, effective };
     }
     let [mean, squares] = [0, 0];
     for (let r = 0; r < randomisations; r++) {
@@ -84,7 +87,8 @@ export class Moments {
       squares += difference * (meanOf(r) - mean);
     }
     const standardError = Math.sqrt(squares / (randomisations * (randomisations - 1)));
-    return { value: mean, standardError, beta, effective };
+    const errorEstimate = intervalWidth(randomisations - 1) * standardError;
+    return { value: mean, standardError, errorEstimate, beta, effective };
   }
 
   /** (Σ Y)²/Σ Y² over the series of a measure of an instance, from `first` on, of n samples each. */
@@ -100,7 +104,7 @@ export class Moments {
   }
 }
 
-/** The exact mean of the control of a measure, Σ wᵥ·E Xᵥ, and Σ |wᵥ·E Xᵥ|. */
+/** The exact mean of a measure's control, Σ wᵥ·E Xᵥ, and Σ |wᵥ·E Xᵥ|. */
 export interface ControlMean {
   readonly mean: number;
   readonly size: number;
@@ -111,7 +115,7 @@ const NO_CONTROL: ControlMean = { mean: 0, size: 0 };
 /** The rounding of a difference of controls, relative to them, also in f32. */
 const ROUNDING = 1e-5;
 
-/** The mean of a control of a measure with these weights of copies, each of which has a mean. */
+/** Returns the mean of a measure's control from the weights of copies and the mean of each copy. */
 export function controlMeanOf(weights: readonly number[], meanOf: (variant: number) => number): ControlMean {
   let [mean, size] = [0, 0];
   weights.forEach((weight, v) => {
@@ -123,20 +127,19 @@ export function controlMeanOf(weights: readonly number[], meanOf: (variant: numb
   return { mean, size };
 }
 
-/** A mean, how far it may be off, and the coefficient of its control. */
+/** A mean, its standard error, and the coefficient of its control. */
 export interface Estimate {
   readonly value: number;
   readonly standardError: number;
+  /** Half the width of a 95 % interval. */
+  readonly errorEstimate: number;
   readonly beta: number;
-  /**
-   * The effective number (Σ Y)²/Σ Y², how many equal samples would scatter as much beside their mean: few where payoffs
-   * are rare.
-   */
+  /** The effective number (Σ Y)²/Σ Y² of samples: small where payoffs are rare. */
   readonly effective: number;
 }
 
 /**
- * Returns half the width of an interval in standard errors, by Student's t with some degrees of freedom.
+ * Returns half the width of a confidence interval in standard errors, by Student's t with some degrees of freedom.
  *
  * @param freedom of the standard error, 7 or more.
  * @param z the normal quantile of the same interval, of 95 % by default.

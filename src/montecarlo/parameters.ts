@@ -4,29 +4,30 @@ import { ShapeError, SpecError } from "../errors.ts";
 /** One number for all instances, or one for each. */
 export type Column = number | ArrayLike<number>;
 
-/** A column, or one for each step of the time grid: piecewise constant in time. */
+/** A parameter: a column, or one for each step of the time grid, piecewise constant in time. */
 export type Parameter = Column | { readonly byStep: readonly Column[] };
 
-/** Parameters by name; kernel functions read them as `p[0]`, `p[1]`, … in this order. */
+/** The parameters by name; kernel functions read them as `p[0]`, `p[1]`, … in this order. */
 export interface Parameters {
   readonly [name: string]: Parameter;
 }
 
+/** Tells whether a parameter is given by step. */
 export const isByStep = (parameter: Parameter): parameter is { readonly byStep: readonly Column[] } =>
   typeof parameter === "object" && "byStep" in parameter;
 
 const lengthOf = (column: Column): number => (typeof column === "number" ? 1 : column.length);
 
 /**
- * The numbers of a parameter's layout: parameter j of instance i at step k is at offset + k·stepStride +
+ * The number of layout entries of a parameter: parameter j of instance i at step k is at offset + k·stepStride +
  * i·instanceStride in `values`.
  */
 export const LAYOUT_NUMBERS = 3;
 
-/** Parameters as kernels read them. */
+/** The parameters in the layout that kernels read. */
 export interface ParameterTable {
   readonly values: Float64Array;
-  /** [parameters, 3]: offset, step stride, instance stride. */
+  /** The layout, [parameters, 3]: offset, step stride, instance stride. */
   readonly layout: Int32Array;
 }
 
@@ -34,8 +35,8 @@ export interface ParameterTable {
 const columnsOf = (parameter: Parameter): readonly Column[] => (isByStep(parameter) ? parameter.byStep : [parameter]);
 
 /**
- * The number of instances: the length of the arrays among all parameters, 1 if there are only numbers.
- * @throws ShapeError | SpecError
+ * Returns the number of instances: the length of the arrays among all parameters, 1 if there are only numbers. @throws
+ * ShapeError | SpecError
  */
 export function instancesOf(groups: Readonly<Record<string, Parameters>>): number {
   let instances = 1;
@@ -58,8 +59,8 @@ export function instancesOf(groups: Readonly<Record<string, Parameters>>): numbe
 
 /**
  * Packs instances `from` to `to` of parameters: all instances of the first variant, then those of the next. Variants
- * are the same parameters with some of them shifted.
- * @throws SpecError (a number that is not finite) | ShapeError (not as many steps as the time grid has)
+ * are the same parameters with some of them shifted. @throws SpecError (a number that is not finite) | ShapeError (a
+ * number of steps that differs from the time grid's)
  */
 export function tableOf(
   group: string,
@@ -108,18 +109,18 @@ function checkFinite(place: string, part: Float64Array, from: number, each: numb
     throw new SpecError(`${place}[${from + (wrong % each)}]: got ${part[wrong]}, expected a finite number`);
 }
 
-/** The number of an instance. */
+/** Returns the number of an instance in a column. */
 export const columnAt = (column: Column, i: number): number =>
   typeof column === "number" ? column : column[column.length === 1 ? 0 : i];
 
-/** A new column from others, number by number. */
+/** Returns a column computed from others, number by number. */
 export function mapColumns(columns: readonly Column[], f: (...numbers: number[]) => number): Column {
   const width = Math.max(...columns.map(lengthOf));
   if (width === 1) return f(...columns.map((column) => columnAt(column, 0)));
   return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
 }
 
-/** Checks a parameter. @throws SpecError unless every number of a parameter satisfies `is` */
+/** Checks that every number of a parameter satisfies `is`. @throws SpecError */
 export function checkParameter(
   place: string,
   parameter: Parameter,

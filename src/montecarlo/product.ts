@@ -36,18 +36,18 @@ export const productParams: {
 export type PayoffFunction = KernelFunction<typeof payoffParams, number>;
 
 /**
- * A product of the path engine: a payoff that is a function of the path. `running` numbers carry what it needs of the
- * path from date to date; `p` are its parameters.
+ * A product of the path engine, whose payoff is a function of the path. `running` numbers carry the needed information
+ * on the path from date to date; `p` are its parameters.
  */
 export interface PathProduct {
   readonly name: string;
-  /** The count of numbers of the running state; 0 for a payoff of the last spots alone. */
+  /** The number of reals of the running state; 0 for a payoff of the last spots alone. */
   readonly running: number;
-  /** The parameters, read as `p` by all functions; not by step. */
+  /** The parameters, read as `p` by all functions; constant in time. */
   readonly parameters: Parameters;
-  /** The number of spots it needs at least; those of the model by default. */
+  /** The minimum number of spots; that of the model by default. */
   readonly assets?: number;
-  /** The running state at time 0; zeros by default. */
+  /** Sets the running state at time 0; zeros by default. */
   readonly start?: KernelFunction<typeof startParams, void>;
   /**
    * Updates the running state at each date, after the model's step. `t` and `dt` are those of the step's end, `before`
@@ -56,19 +56,19 @@ export interface PathProduct {
    */
   readonly update?: KernelFunction<typeof updateParams, void>;
   /**
-   * The payoff at the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by
+   * Returns the payoff at the last date, not discounted. To pay earlier, add cash·discount to `running` and divide by
    * `discount` here.
    */
   readonly payoff: PayoffFunction;
   /**
-   * The times of monitoring: dates by default; "steps": `update` runs after each step of the model; "bridge": and gets
-   * `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
+   * The times of monitoring: dates by default; with "steps" `update` runs after each step of the model; with "bridge"
+   * it also receives `variances` of ln S over the step, for Brownian bridges between `before` and `spots`.
    */
   readonly monitoring?: "steps" | "bridge";
-  /** The count of independent uniform numbers of each update, in (0, 1). */
+  /** The number of independent uniform numbers of each update, in (0, 1). */
   readonly uniforms?: number;
   /** True where `update` reads `logs`; false by default. */
   readonly usesLogs?: boolean;
-  /** True where the payoff jumps: then pathwise Greeks are wrong, and are refused. */
+  /** True where the payoff jumps, so that pathwise Greeks are wrong and rejected. */
   readonly isDiscontinuous?: boolean;
 }

@@ -1,10 +1,11 @@
 /** Checks of what a simulation is asked for. */
+import { type Accuracy, allowedError, checkAccuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import type { PathModel } from "./model.ts";
 import { checkParameter, type Column, columnAt } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
-/** The settings that all simulations have. */
+/** The settings that all simulations share. */
 export interface SimulationSettings {
   readonly model: PathModel;
   readonly product: PathProduct;
@@ -12,7 +13,7 @@ export interface SimulationSettings {
   readonly substeps?: number;
   readonly sampling?: string;
   readonly scramblings?: number;
-  readonly accuracy?: Column;
+  readonly accuracy?: Accuracy<Column>;
   readonly precision?: string;
   readonly greekMethod?: string;
   readonly greeks?: readonly string[];
@@ -20,7 +21,7 @@ export interface SimulationSettings {
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
 
-/** Checks a number of paths and returns it. @throws SpecError unless it is a whole number of paths */
+/** Checks that a number of paths is whole and returns it. @throws SpecError */
 export function checkPaths(name: string, paths: number): number {
   if (!isWhole(paths, 1, 2 ** 31)) throw new SpecError(`${name}: got ${paths}, expected a whole number from 1 to 2³¹`);
   return paths;
@@ -39,7 +40,10 @@ export function checkSettings(settings: SimulationSettings): void {
     throw new SpecError(
       `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
     );
-  if (accuracy !== undefined) checkParameter("accuracy", accuracy, "a positive number, a standard error", (x) => x > 0);
+  if (accuracy !== undefined) {
+    checkAccuracy("accuracy", accuracy);
+    for (const [kind, column] of columnsOfAccuracy(accuracy)) checkParameter(kind, column, "above 0", (x) => x > 0);
+  }
   if ((product.assets ?? 0) > model.assets)
     throw new ShapeError(
       `product "${product.name}": needs ${product.assets} assets, the model "${model.name}" has ${model.assets}`,
@@ -67,7 +71,18 @@ function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "
     throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
 }
 
-/** Checks dates. @throws SpecError | ShapeError unless dates increase from above 0, of every instance */
+/** Returns the columns of an accuracy by their places. */
+export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonly [string, Column])[] =>
+  (["absolute", "relative"] as const).flatMap((kind) => {
+    const column = accuracy[kind];
+    return column === undefined ? [] : [[`accuracy.${kind}`, column]];
+  });
+
+/** Returns the error that is allowed in the value of an instance. */
+export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
+  allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
+
+/** Checks that the dates of every instance increase from above 0. @throws SpecError | ShapeError */
 export function checkDates(dates: readonly Column[]): void {
   const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
   for (let i = 0; i < width; i++)

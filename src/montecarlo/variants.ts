@@ -1,18 +1,20 @@
 /** Copies of what is simulated, with other numbers on the same random numbers. */
+import type { Accuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import type { Control } from "./controls.ts";
 import type { Paths, Variants } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, instancesOf, type Parameter, type Parameters } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
+import { columnsOfAccuracy } from "./settings.ts";
 
-/** A copy of what is simulated with other numbers: its model and product have the same functions. */
+/** A copy of a simulation with other parameters: its model and product have the same functions. */
 export interface Variant {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** The control variate with the mean that it has for this variant; there is one if the settings have one. */
+  /** The control variate with its mean for this variant; required if the settings have one. */
   readonly control?: Control;
-  /** The dates, as many as the settings have, and the same by default. */
+  /** The dates, as many as in the settings, and the same by default. */
   readonly dates?: readonly Column[];
 }
 
@@ -23,14 +25,14 @@ interface CopySettings {
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   readonly greeks?: readonly string[];
   readonly control?: Control | "auto" | "none";
-  readonly accuracy?: Column;
+  readonly accuracy?: Accuracy<Column>;
   readonly streams?: ArrayLike<number>;
   readonly shifts?: readonly Parameter[];
 }
 
 /**
- * Returns the copies that settings ask for.
- * @throws SpecError copies beside greeks, or without a control; ShapeError a number of dates or weights
+ * Returns the copies that settings request. @throws SpecError copies besides Greeks, or without a control; ShapeError a
+ * number of dates or weights
  */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   const { variants = [], measures = {}, greeks = [], dates, control } = settings;
@@ -50,7 +52,7 @@ export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
   });
 }
 
-/** The number of instances that all columns have. */
+/** Returns the common number of instances of all columns. */
 export function countOf({ accuracy, streams, shifts = [] }: CopySettings, variants: Variants): number {
   const groups: Record<string, Parameters> = {};
   variants.model.forEach((parameters, v) => {
@@ -60,7 +62,7 @@ export function countOf({ accuracy, streams, shifts = [] }: CopySettings, varian
     groups[`control${place}`] = variants.control[v];
     groups[`dates${place}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
   });
-  if (accuracy !== undefined) groups["settings"] = { accuracy };
+  if (accuracy !== undefined) groups["settings"] = Object.fromEntries(columnsOfAccuracy(accuracy));
   groups["shifts"] = Object.fromEntries(shifts.map((shift, j) => [String(j), shift]));
   const instances = Math.max(instancesOf(groups), streams?.length ?? 1);
   if (streams !== undefined && streams.length !== instances)

@@ -2,12 +2,12 @@ import type { Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
-/** Opens sessions on a device: a method of trades of some kind. */
+/** A pricing method that opens sessions on a device for trades of some kind. */
 export interface Opens<S extends Disposable> {
   open(device: Device, precision: Precision): S;
 }
 
-/** The session of a method, opened when it is first wanted. */
+/** A function that returns the session of a method, opened on first use. */
 export type SessionOf = <S extends Disposable>(method: Opens<S>) => S;
 
 /** The sessions of one batch. */
@@ -17,7 +17,7 @@ type Sessions = Map<Opens<Disposable>, Disposable>;
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** The warnings that are said in every result priced here. */
+  /** The warnings added to every result priced on the device. */
   readonly warnings: readonly string[];
   readonly #all: Sessions[] = [];
   readonly #free: Sessions[] = [];
@@ -28,7 +28,7 @@ export class Engine implements Disposable {
     this.warnings = warnings;
   }
 
-  /** Runs `job` with sessions that are its own for as long: batches under way at once must not share host memory. */
+  /** Runs `job` with exclusive sessions, because concurrent batches must not share host memory. */
   async withSessions<T>(job: (sessionOf: SessionOf) => Promise<T>): Promise<T> {
     const sessions = this.#free.pop() ?? this.#newSessions();
     try {
@@ -69,7 +69,7 @@ interface EngineUse {
 
 const useOf = (engine: Engine, proven: boolean): EngineUse => ({ engine, jobs: 0, replaced: false, proven });
 
-/** The device that a run works on: the borrowed one, or an own one after that was lost. */
+/** The device of a run: the borrowed one, or a fallback after it was lost. */
 export class Backend {
   #use: EngineUse;
   #replacing: Promise<void> | undefined;

@@ -33,14 +33,14 @@ import { TimeBudget } from "./time-budget.ts";
 import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** The settings that a batch is priced with. */
+/** The settings of a batch. */
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Prices trades together, those whose quotes move with the spot of a scenario by `underMovedQuotes`. */
+/** Prices trades together; those whose quotes move with the spot of a scenario are priced by `underMovedQuotes`. */
 export function priceBatch(
   trades: readonly ParsedTrade[],
   firstIndex: number,
@@ -214,11 +214,12 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
   convolution,
 };
 
+/** The pricing methods of options on underlyings. */
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
 
 /**
- * The method for a trade: the cheapest that accepts it, or the one that was asked for.
- * @throws BookError no method accepts the trade, or the one asked for does not
+ * Returns the cheapest method that accepts a trade, or the requested one. @throws BookError no method accepts the
+ * trade, or the requested one does not
  */
 export function methodFor(batch: Batch, trade: number): PricingMethod {
   const { method: name } = batch.settings;
@@ -239,7 +240,10 @@ export function methodFor(batch: Batch, trade: number): PricingMethod {
   );
 }
 
-/** The cheapest method for a trade but for one that has failed; undefined where there is none, or one is asked for. */
+/**
+ * Returns the cheapest method for a trade except one that has failed; undefined where there is none, or one is
+ * requested.
+ */
 export function nextMethodFor(batch: Batch, trade: number, failed: PricingMethod): PricingMethod | undefined {
   return batch.settings.method === "auto" ? cheapest(batch, trade, failed) : undefined;
 }

@@ -5,13 +5,13 @@ import { BookError } from "../errors.ts";
 const ROUNDED = 1e-9;
 
 /**
- * Returns the error of correlations that no random variables have, with the nearest that some have (Higham 2002);
- * undefined where they are valid.
+ * Returns the error of an invalid correlation matrix, with the nearest valid one (Higham 2002); undefined where it is
+ * valid.
  */
 export async function problemOf({ names, matrix }: DriverCorrelations): Promise<BookError | undefined> {
   // Linear algebra is loaded where there are correlations.
   const { isPositiveSemidefinite, nearestCorrelation } = await import("../linalg/index.ts");
-  if (isPositiveSemidefinite(matrix.flat(), ROUNDED)) return undefined;
+  if (isPositiveSemidefinite(matrix.flat(), { relative: ROUNDED })) return undefined;
   const { values } = nearestCorrelation(matrix.flat());
   const n = names.length;
   const list = (valueOf: (i: number, j: number) => number): string =>

@@ -40,7 +40,7 @@ const GPU_START = 0.5;
 /** The CPU time in seconds below which a GPU is not worth starting. */
 export const WORTH_A_GPU = GPU_START;
 
-/** Sums the costs of a sample of a book's trades by method and scales them to the whole book, `times` as long. */
+/** Sums the costs of a sample of a book's trades by method and scales them to the whole book, `times` as large. */
 export function workOf(costs: readonly ExpectedCost[], times: number): Work {
   const work = new Map<"host" | MethodName, number>();
   const add = (what: "host" | MethodName, seconds: number): void =>
@@ -54,8 +54,8 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
 }
 
 /**
- * The time in seconds of one core for trades that threads of the host price side by side, which each its own; 0 where
- * others are more work, whose paths or solutions serve several trades.
+ * Returns the seconds of one core for trades that host threads price independently; 0 where methods whose paths or
+ * solutions serve several trades dominate.
  */
 export function separateSeconds(work: Work): number {
   let separate = 0;
@@ -66,14 +66,14 @@ export function separateSeconds(work: Work): number {
   return separate > others ? separate : 0;
 }
 
-/** The time in seconds on the CPU with so many threads. */
+/** Returns the time in seconds on the CPU with a number of threads. */
 export function cpuSeconds(work: Work, threads: number): number {
   let sum = 0;
   for (const seconds of work.values()) sum += seconds;
   return CPU_START + sum / threads;
 }
 
-/** Seconds on an NVIDIA GPU whose work so many threads of the host prepare. */
+/** Returns the time in seconds on an NVIDIA GPU whose work a number of host threads prepare. */
 export function gpuSeconds(
   work: Work,
   threads: number,

@@ -3,7 +3,7 @@ import type { Precision } from "../kernel/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { methodFor } from "./batch.ts";
-import type { PricingOptions } from "./options.ts";
+import type { NumberedOptions } from "./options.ts";
 import { settingsOf } from "./price-book.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
@@ -15,14 +15,14 @@ const HOST_COST = 1e-5;
  */
 const SCENARIO_COST = 4e-6;
 
-type CostOptions = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
+type CostOptions = Pick<NumberedOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
 
-/** The expected cost of a trade and the method that prices it; no method where it cannot be priced. */
+/** The expected cost of a trade and its method; no method where it cannot be priced. */
 export interface ExpectedCost {
   readonly method: MethodName | undefined;
   /** The time on one core, with all the trade's scenarios. */
   readonly seconds: number;
-  /** The part of it that is the host's on any device. */
+  /** The part of the time that the host needs on any device. */
   readonly host: number;
 }
 
@@ -34,10 +34,7 @@ const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
 
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
-/**
- * Estimates what each trade costs, and by which method it is priced.
- * @throws SpecError options that cannot be met
- */
+/** Estimates the cost and the method of each trade. @throws SpecError options that cannot be met */
 export function expectedCosts(
   trades: readonly ParsedTrade[],
   context: BookContext,

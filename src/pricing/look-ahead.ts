@@ -1,6 +1,6 @@
 /**
- * The results of `work` on the items of a source, in the items' order, at most `max()` of them under way at a time. A
- * result is not held back until the source has another item.
+ * Yields the results of `work` on the items of a source, in the items' order, with at most `max()` in progress at a
+ * time. A result is not delayed until the source has another item.
  *
  * @throws what the source throws, once everything before is yielded; what `work` throws; either once all work under way
  * has ended

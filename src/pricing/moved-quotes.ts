@@ -14,7 +14,7 @@ import type { Underlying } from "../market/index.ts";
 import { moveOf } from "./columns/scenario-cases.ts";
 import type { Greeks } from "./options.ts";
 
-/** Prices trades under scenarios, with the Greeks that are asked for. */
+/** A function that prices trades under scenarios with the requested Greeks. */
 export type PriceUnder = (
   trades: readonly ParsedTrade[],
   under: { readonly scenarios: Scenarios | undefined; readonly greeks: Greeks },
@@ -22,7 +22,7 @@ export type PriceUnder = (
 
 /**
  * Prices a batch by `price`. A trade on an underlying whose quotes move with the spot is priced once for each spot of
- * the scenarios, with the volatility that was fitted to the quotes there.
+ * the scenarios, with the volatility fitted to the quotes there.
  */
 export async function underMovedQuotes(
   batch: readonly ParsedTrade[],

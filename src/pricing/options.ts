@@ -1,3 +1,4 @@
+import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
@@ -10,21 +11,21 @@ import type { Precision } from "../kernel/index.ts";
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * The way to price: `auto` takes for each trade the cheapest method that prices it; a method by name prices all trades,
- * and those that it cannot price are errors. `fdm` prices every trade, by `adi` those of several factors; `closed-form`
- * and `deterministic` price some.
+ * The pricing method: `auto` takes the cheapest method that prices a trade; a method by name prices all trades, with
+ * errors for those that it cannot price. `fdm` prices every trade, those of several factors by `adi`; `closed-form` and
+ * `deterministic` price some.
  */
 export type Method = MethodName;
 
-/** The progress that `onProgress` is told after each batch. */
+/** The progress that `onProgress` receives after each batch. */
 export interface BookProgress {
   /** The number of trades with a result, errors included. */
   readonly done: number;
-  /** All trades; undefined if they come from a stream of unknown length. */
+  /** The number of all trades; undefined for a stream of unknown length. */
   readonly total: number | undefined;
 }
 
-/** Options of `priceBook` and `priceTrades`. An option that is not listed here is an error. */
+/** The options of `priceBook` and `priceTrades`. An unknown option is an error. */
 export interface PricingOptions {
   /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
@@ -37,48 +38,54 @@ export interface PricingOptions {
   readonly greeks?: Greeks;
   /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
   readonly sensitivityErrorEstimates?: boolean;
-  /** The book's, if it names one, else "auto". */
+  /** The pricing method: by default the book's, if it names one, otherwise "auto". */
   readonly method?: Method | undefined;
   /**
-   * The error of the value to aim at, relative to spot (of several, the largest): from 1e-8 to 1e-3, by default 1e-5,
-   * and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it,
-   * trade by trade. What was reached is in `errorEstimate`, in the currency.
+   * The error of the value to aim at, relative to the spot (the largest of several) or to the notional: from 1e-8 to
+   * 1e-3, by default 1e-5, and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3; rates: 1e-7). Meshes
+   * and time steps are chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
-  readonly accuracy?: number | undefined;
+  readonly accuracy?: RelativeAccuracy | undefined;
   /**
-   * The seconds that a trade may take, > 0; no limit by default. A method that refines its values stops before the step
-   * that would take it beyond, and returns what it has, with its error estimate and a warning: results then depend on
-   * the machine. The first value, sensitivities and scenarios are computed in any case.
+   * The maximum seconds for a trade, > 0; no limit by default. A method that refines its values stops before the step
+   * that would exceed it, and returns its result so far with its error estimate and a warning: results then depend on
+   * the machine. The first value, sensitivities and scenarios are always computed.
    */
   readonly timePerTrade?: number | undefined;
   /**
-   * The number of trades that are priced together, a whole number from 1. Results come in batches of this size. By
-   * default it is chosen by device and scenarios so that the device is busy: some hundreds of trades or more. A smaller
-   * batch gives earlier results and takes less memory, but more time. Results do not depend on it, except in the last
-   * digits on a GPU.
+   * The number of trades priced together, from 1; results come in batches of this size. By default it is chosen by
+   * device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives earlier
+   * results and takes less memory, but more time. Results do not depend on it, except in the last digits on a GPU.
    */
   readonly batchSize?: number;
   /**
-   * Ends the run: once it is aborted, `priceBook` and `priceTrades` throw its reason, between two launches. A call into
-   * the driver of a GPU is waited for.
+   * A signal that ends the run: `priceBook` and `priceTrades` then throw its reason, between two launches. A running
+   * call into a GPU driver is awaited.
    */
   readonly signal?: AbortSignal | undefined;
-  /** A callback, called after each batch, before its results are yielded. */
+  /** A callback after each batch, before its results are yielded. */
   readonly onProgress?: (progress: BookProgress) => void;
-  /**
-   * Opens the device that takes over when `device` is lost; a CPU device by default. It is disposed when the run ends.
-   */
+  /** Opens the device that replaces a lost `device`; a CPU device by default. It is disposed when the run ends. */
   readonly openFallback?: () => Promise<Device>;
 }
 
-/** Options with every default decided. */
+/** The options that have numerical defaults, with the accuracy as a number, as books and commands write it. */
+export interface NumberedOptions extends Pick<
+  PricingOptions,
+  "greeks" | "sensitivityErrorEstimates" | "method" | "timePerTrade" | "batchSize"
+> {
+  /** The relative accuracy. */
+  readonly accuracy?: number | undefined;
+}
+
+/** The options with all defaults applied. */
 export interface Settings {
   readonly greeks: Greeks;
   readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
-  /** The accuracy asked for; undefined if none was: each method then has a default of its own. */
+  /** The requested accuracy; undefined if each method uses its own default. */
   readonly accuracy: number | undefined;
-  /** The seconds that a trade may take; undefined where there is no limit. Methods ask `Batch.budget`. */
+  /** The maximum seconds for a trade; undefined without a limit. Methods consult `Batch.budget`. */
   readonly timePerTrade: number | undefined;
   /** The seed of random numbers. */
   readonly seed: number;
@@ -98,14 +105,15 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
-/** Checks options that no compiler has looked at: an unknown option would be ignored in silence. @throws SpecError */
+/** Checks options at run time, since unknown ones would be ignored silently. @throws SpecError */
 export function checkOptions(options: PricingOptions): void {
   if (options?.device !== undefined && typeof options.device.launch !== "function")
     throw new SpecError("device: expected one from openDevice: priceBook(book, { device: await openDevice() })");
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(KNOWN, key));
   if (unknown !== undefined)
     throw new SpecError(`${unknown}: unknown option; expected one of ${Object.keys(KNOWN).join(", ")}`);
-  const { greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
   if (typeof sensitivityErrorEstimates !== "boolean")
     throw new SpecError(
       `sensitivityErrorEstimates: got ${JSON.stringify(sensitivityErrorEstimates)}, expected true or false`,

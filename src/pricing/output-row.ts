@@ -29,7 +29,7 @@ import { unitWarnings } from "./unit-warnings.ts";
 /** A batch with its results. */
 export interface OutputRows {
   readonly trades: readonly ParsedTrade[];
-  /** The index in the run of the first trade. */
+  /** The index of its first trade in the run. */
   readonly firstIndex: number;
   readonly results: ResultColumns;
   readonly cases: ScenarioCases;
@@ -37,7 +37,7 @@ export interface OutputRows {
   readonly engine: Engine;
 }
 
-/** The result of trade number i of a batch, which is `trade`. */
+/** Returns the result of `trade`, number i of a batch. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
   const { results, engine, trades, firstIndex } = rows;
   try {

@@ -12,12 +12,13 @@ import {
 } from "../market/index.ts";
 import { laterTrade } from "./later-trade.ts";
 
-/** An underlying as an axis sees it. */
+/** An underlying as an axis of an equation. */
 export interface Asset {
   readonly underlying: Underlying;
   readonly volatility: Volatility;
 }
 
+/** The terms of a trade as methods for several factors use them. */
 export interface Terms {
   readonly assets: readonly Asset[];
   /** The instantaneous forward rates. */
@@ -32,21 +33,21 @@ export interface Terms {
   readonly payoff: Payoff;
 }
 
-/** The input that a bump moves for a sensitivity by differences. */
+/** The input that is bumped for a sensitivity by differences. */
 export type Bump =
   | { readonly kind: "volatility"; readonly asset: number; readonly by: number }
   | { readonly kind: "rate"; readonly by: number }
   | { readonly kind: "correlation"; readonly pair: readonly [number, number]; readonly by: number };
 
-/** The assets of a trade, one or several. */
+/** Returns the assets of a trade. */
 export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
   assets ?? [{ underlying, volatility }];
 
-/** The number of axes of the equation: underlyings, their stochastic volatilities, the short rate. */
+/** Returns the number of axes of the equation: underlyings, their stochastic volatilities, the short rate. */
 export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
   assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 
-/** Tells whether an option may be exercised today. Swings have today among their dates. */
+/** Tells whether an option may be exercised today. For swings today is one of their dates. */
 export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
   payoff.kind !== "swing" &&
   (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
@@ -54,7 +55,7 @@ export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
 /** The correlations of one asset. */
 const ALONE = [[1]];
 
-/** The terms some years from today under a shift; undefined where the trade is settled by then. */
+/** Returns the terms some years from today under a shift; undefined where the trade is settled by then. */
 export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
   const then = laterTrade(trade, years);
   if (then === undefined) return undefined;
@@ -76,6 +77,7 @@ export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift
   };
 }
 
+/** Returns the terms with an input bumped. */
 export function bumped(terms: Terms, bump: Bump): Terms {
   switch (bump.kind) {
     case "volatility":

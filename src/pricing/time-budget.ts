@@ -1,6 +1,6 @@
 /**
- * The time that each trade of a batch has taken, and its limit. A method that refines its values asks before it goes
- * on; what it has by then is the result, with its error estimate and a warning (`WARNING.outOfTime`).
+ * The time that each trade of a batch has taken, and its limit. A method that refines its values consults it before
+ * each step; otherwise its result so far is returned, with its error estimate and a warning (`WARNING.outOfTime`).
  */
 export class TimeBudget {
   /** Seconds; undefined where there is no limit. */
@@ -14,7 +14,7 @@ export class TimeBudget {
     this.#now = now;
   }
 
-  /** Does work for some trades of the batch together: each of them has taken an equal part of its time. */
+  /** Runs work for some trades of the batch and charges each of them an equal part of its time. */
   async spend<T>(trades: readonly number[], work: () => Promise<T>): Promise<T> {
     const start = this.#now();
     try {
@@ -30,10 +30,7 @@ export class TimeBudget {
     return this.#spent.get(trade) ?? 0;
   }
 
-  /**
-   * Tells whether a trade may take `times` as long again as it has so far; a method passes what it expects of its next
-   * step.
-   */
+  /** Tells whether a trade may take `times` the time that it has taken so far, for a method's expected next step. */
   allowsTimes(trade: number, times: number): boolean {
     return this.#limit === undefined || (1 + times) * this.spentOn(trade) <= this.#limit;
   }

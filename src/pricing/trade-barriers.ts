@@ -13,13 +13,14 @@ import { CONTINUOUS } from "./columns/barrier-columns.ts";
 import type { TradeColumns } from "./columns/trade-columns.ts";
 
 /**
- * A problem with a row's barriers. Any knock-out that is hit ends the trade; it is alive once any of its knock-ins has
- * been hit (before that a knock-out ends it, too), and pays their rebate at expiry if none ever is. So
+ * Returns the problem of a row with barriers. Any knock-out that is breached ends the trade; the trade becomes active
+ * once any of its knock-ins has been breached (before that a knock-out ends it, too), and pays their rebate at expiry
+ * if none ever is. So
  *
  *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates),
  *
- * in–out parity: both hold the same up to the first knock-in, and the second has nothing after it. With early exercise,
- * which the knock-in has to come before, there is no such parity: the problem has its knock-ins itself.
+ * by in–out parity: both are the same up to the first knock-in, and the second is worthless after it. Parity fails with
+ * early exercise, which requires the knock-in first: such a problem keeps its knock-ins.
  *
  * @throws BookError knock-ins with several rebates
  */

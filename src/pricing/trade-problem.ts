@@ -19,7 +19,7 @@ import { withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
 import { power } from "../elementary.ts";
 
-/** The one-factor problems behind the rows of a batch, each made when it is first asked for. */
+/** The one-factor problems of a batch's rows, each made on first use. */
 export class RowProblems {
   readonly #columns: TradeColumns;
   readonly #known: ProblemDifference[] = [];
@@ -31,8 +31,8 @@ export class RowProblems {
   }
 
   /**
-   * Returns the problem of a row that is not settled.
-   * @throws KernelError for a formula that cannot be read; BookError for terms that cannot be priced together
+   * Returns the problem of a row that is not settled. @throws KernelError for an unreadable formula; BookError for
+   * terms that cannot be priced together
    */
   at(row: number): ProblemDifference {
     return (this.#known[row] ??= this.#shiftedAt(row));
@@ -51,12 +51,12 @@ export class RowProblems {
   }
 }
 
-/** The problems behind the trade `trades[index]`, as it is. @throws as `RowProblems.at` */
+/** Returns the problems of the trade `trades[index]` in the unchanged market. @throws as `RowProblems.at` */
 export function tradeProblems(trade: Trade, index: number, scenarios: Scenarios | undefined): ProblemDifference {
   return new RowProblems(columnsOf(trade, index, scenarios)).at(0);
 }
 
-/** The problem of a trade without its barriers. @throws KernelError for a formula that cannot be read */
+/** Returns the problem of a trade without its barriers. @throws KernelError for an unreadable formula */
 export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): OneFactorProblem {
   return plainProblem(columnsOf(trade, 0, scenarios), 0);
 }
@@ -160,7 +160,7 @@ function jumps({ times, values }: PiecewiseConstant, isJump: IsJump): number[] {
   return times.filter((_, i) => isJump(values[i], values[i + 1]));
 }
 
-/** Returns what a trade pays at expiry as a function of the spot. */
+/** Returns the payoff of a trade at expiry as a function of the spot. */
 export function payoffProfile(columns: TradeColumns, trade: number): PayoffProfile {
   if (columns.payoff[trade] === PAYOFF.expression) return expressionPayoff(columns.expressionOf(trade));
   const right = columns.sign[trade] > 0 ? "call" : "put";
@@ -219,7 +219,7 @@ function localDiffusion(
   return { ...diffusion, shift: added, start, jumps };
 }
 
-/** @throws SpecError a volatility with a factor of its own */
+/** Returns the diffusion of a volatility. @throws SpecError a volatility with a factor of its own */
 export function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diffusion {
   switch (volatility.kind) {
     case "deterministic":

@@ -23,11 +23,12 @@ export function product(a: Float64Array, b: Float64Array, d: number): Float64Arr
   });
 }
 
+/** Returns Aᵀ, [d, d]. */
 export function transposed(a: Float64Array, d: number): Float64Array {
   return a.map((_, at) => a[(at % d) * d + Math.floor(at / d)]);
 }
 
-/** A Gaussian by its moments. */
+/** The moments of a Gaussian distribution. */
 export interface GaussianMoments {
   /** The mean, [d]; zeros by default. */
   readonly mean?: readonly number[];
@@ -38,7 +39,7 @@ export interface GaussianMoments {
 }
 
 /**
- * The image of a quantizer of N(0, I) under y ↦ mean + S·y, a quantizer of N(mean, S·Sᵀ) with the same weights:
+ * Returns the image of a quantizer of N(0, I) under y ↦ mean + S·y, a quantizer of N(mean, S·Sᵀ) with the same weights:
  *
  *   distortion = tr(S·E[(Y − Ŷ)(Y − Ŷ)ᵀ]·Sᵀ),   E[(Y − Ŷ)(Y − Ŷ)ᵀ] = I − Σ wᵢ·yᵢ·yᵢᵀ if it is stationary
  *
@@ -46,7 +47,7 @@ export interface GaussianMoments {
  * always the nearest image, and the quantizer, though stationary, is not optimal; its error is of the same order in N.
  *
  * @param quantizer of N(0, I), stationary.
- * @param moments the mean, the covariance, and which root of it.
+ * @param moments the mean, the covariance, and the kind of its root.
  * @throws ShapeError | SpecError | NotPositiveDefiniteError
  * @example
  * import { gaussianQuantizer, optimalNormalLine } from "feynkac/quantization";

@@ -7,7 +7,7 @@ import { ShapeError, SpecError } from "../errors.ts";
  *
  *   weights[i] = P(X̂ = xᵢ),   distortion = E|X − X̂|² = E minᵢ |X − xᵢ|²
  *
- * It is stationary if E[X | X̂] = X̂, as every optimal quantizer is; then E f(X̂) has an error of second order in the
+ * It is stationary if E[X | X̂] = X̂, as is every optimal quantizer; then E f(X̂) has an error of second order in the
  * spacing of the points for a smooth f.
  */
 export interface Quantizer {
@@ -17,11 +17,11 @@ export interface Quantizer {
   readonly size: number;
   /** The points, [size, dimension]. */
   readonly points: Float64Array;
-  /** The weights, [size]; they add up to 1. */
+  /** The weights, [size], whose sum is 1. */
   readonly weights: Float64Array;
   readonly distortion: number;
-  /** The standard error of the distortion where it was sampled; 0 where it was integrated. */
-  readonly standardError: number;
+  /** The error estimate of the distortion: half a 95 % interval where it was sampled, 0 where it was integrated. */
+  readonly errorEstimate: number;
 }
 
 /** Checks a whole number. @throws SpecError unless `value` is a whole number from `min` to `max` */
@@ -52,10 +52,8 @@ export function checkPoints(place: string, points: ArrayLike<number>, dimension:
  * Returns Σ wᵢ·f(xᵢ), the cubature formula of a quantizer: E f(X) with an error of second order in the spacing for a
  * smooth f.
  *
- * @param quantizer any.
- * @param f a function of a point, [dimension].
- * @example
- * import { optimalNormalLine, quantizedMean } from "feynkac/quantization";
+ * @param quantizer a quantizer of X. @param f a function of a point, [dimension]. @example import { optimalNormalLine,
+ *   quantizedMean } from "feynkac/quantization";
  *
  * console.log(quantizedMean(optimalNormalLine(50), ([x]) => Math.exp(x!)).toFixed(3)); // 1.647
  */

@@ -3,7 +3,7 @@ import type { RandomAccess } from "../parquet.ts";
 import { decodeMarked, refuseOtherEncodings } from "../text.ts";
 import { type Line, MAX_FIRST_LINE, MAX_LINE } from "../lines.ts";
 
-/** A line and its place: bytes `start` to `end`, its line break included. */
+/** A line and its position: bytes `start` to `end`, including its line break. */
 export type ByteLine = Line & { readonly start: number; readonly end: number };
 
 /** Bytes of a file that are read at a time. */
@@ -11,16 +11,15 @@ const SLICE = 1 << 20;
 
 const LF = 0x0a;
 
-/** The place at which to begin: a line's first byte, with the number of that line. */
+/** A position in a file: a line's first byte, with the number of that line. */
 export interface LineStart {
   readonly start: number;
   readonly line: number;
 }
 
 /**
- * The lines of a file from one byte to another, as `readLines` gives them. Memory is bounded by the longest line
- * allowed.
- * @throws BookError for a file that is evidently no UTF-8 text
+ * Yields the lines of a file from one byte to another, like `readLines`. Memory is bounded by the maximum line length.
+ * @throws BookError for a file that is evidently not UTF-8 text
  */
 export async function* byteLines(
   file: RandomAccess,

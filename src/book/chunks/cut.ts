@@ -3,19 +3,19 @@ import { SeenIds } from "../duplicates.ts";
 import type { ParsedTrade } from "../types.ts";
 import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 
-/** The limits of a chunk: it is full at whichever comes first. */
+/** The limits of a chunk, which ends at the first one reached. */
 export interface ChunkLimits {
   readonly rows: number;
-  /** The expected cost, in seconds of one core. */
+  /** The expected cost in seconds of one core. */
   readonly seconds: number;
 }
 
-/** A chunk, and what it is expected to cost one core. Seconds. */
+/** A chunk with its expected cost in seconds of one core. */
 export interface Chunk extends ChunkPlace {
   readonly seconds: number;
 }
 
-/** The expected cost of trades on one core, in seconds; 0 of one that cannot be priced. */
+/** A function for the expected cost of trades in seconds of one core; 0 for a trade that cannot be priced. */
 export type CostOf = (trades: readonly ParsedTrade[]) => readonly number[];
 
 /** One trade of so many is read to know its cost: the others are taken to cost as much as the last that was. */
@@ -25,8 +25,8 @@ const COST_SAMPLE = 16;
 const MAX_BYTES = 1 << 25;
 
 /**
- * Cuts a book. The chunks depend on the book, the limits and the costs alone. Memory is bounded by the number of chunks
- * and of ids (`SeenIds`).
+ * Divides a book into chunks, which depend on the book, the limits and the costs alone. Memory is bounded by the number
+ * of chunks and of ids (`SeenIds`).
  */
 export async function cutBook(book: ChunkedBook, limits: ChunkLimits, costOf: CostOf): Promise<readonly Chunk[]> {
   const chunks: Chunk[] = [];

@@ -14,18 +14,16 @@ const BRACKET_TO_BRACE = 0x20;
 const MEMBERS = 1;
 const ENTRIES = 2;
 
-/** The entries of a list: the byte where the first one begins, and those just after each of them. */
+/** The positions of the entries of a list: the first byte of the first one, and the byte after each. */
 export interface EntryPlaces {
   readonly start: number;
   readonly ends: readonly number[];
 }
 
 /**
- * The entries of the member `trades`, which need not be parsed to be found: commas between entries stand outside of
- * strings and of inner brackets. Cost: one pass over the bytes, some 0.5 GB/s.
- * @param bytes text that is JSON in UTF-8. Nothing is checked here: of other text the entries are not JSON, or what
- *   surrounds them is not.
- * @returns undefined where there is no such list, or it is empty
+ * Finds the entries of the member `trades` without parsing them, by the commas outside strings and inner brackets.
+ * Cost: one pass over the bytes, some 0.5 GB/s. @param bytes UTF-8 text of JSON, which is not checked @returns
+ * undefined where there is no such list, or it is empty
  */
 export function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
   const ends: number[] = [];
@@ -61,7 +59,7 @@ export function entryPlaces(bytes: Uint8Array): EntryPlaces | undefined {
   return undefined;
 }
 
-/** Cuts entries into chunks of so many. */
+/** Divides entries into chunks. */
 export function* entryChunks({ start, ends }: EntryPlaces, rowsAt: RowsAt): Generator<ChunkPlace> {
   for (let first = 0, next = 0; first < ends.length; first = next) {
     next = Math.min(first + rowsAt(first / ends.length), ends.length);

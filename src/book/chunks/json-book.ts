@@ -16,8 +16,8 @@ import { type ChunkedBook, AT_ONCE, type ChunkPlace, isRepeated, type ScannedTra
 import { entryChunks, type EntryPlaces, entryPlaces } from "./entry-places.ts";
 
 /**
- * Opens a JSON book to be read in parts.
- * @throws BookError as `parseBook`; what is wrong inside the list of trades, when they are read
+ * Opens a JSON book for reading in parts. @throws BookError as `parseBook`; errors inside the list of trades occur when
+ * they are read
  */
 export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
@@ -32,8 +32,8 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
 }
 
 /**
- * A book whose header somebody has read already: only the bytes of its chunks are read, which have to have a place.
- * @throws BookError an unusable header
+ * Opens a JSON book whose header was read before, for reading only chunks with byte positions. @throws BookError an
+ * unusable header
  */
 export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFits): ChunkedBook {
   const whole = (): never => {

@@ -10,7 +10,7 @@ const SLICE = 1 << 20;
 
 const LF = 0x0a;
 
-/** Finds the chunks of so many lines that are not blank. Cost: one pass over the bytes. */
+/** Finds chunks of lines that are not blank. Cost: one pass over the bytes. */
 export async function* linePlaces(file: RandomAccess, begin: LineStart, rowsAt: RowsAt): AsyncGenerator<ChunkPlace> {
   let { start, line } = begin;
   let rows = rowsAt(0);

@@ -10,22 +10,21 @@ import { openJson, openJsonUnder } from "./json-book.ts";
 import { openParquet } from "./parquet-book.ts";
 import { type Beside, openCsv, openNdjson } from "./text-book.ts";
 
+/** The format of a book that is read in parts. */
 export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
 
+/** The options of `openChunkedBook`. */
 export interface ChunkedBookOptions extends TableOptions {
   /**
-   * The part of a JSON book that is no trade (`ChunkedBook.header`), where somebody else has read it already: then
-   * chunks need `bytes`, and the others are not read.
+   * The parts of a JSON book but its trades (`ChunkedBook.header`), if read before; then chunks need `bytes`, and only
+   * these are read.
    */
   readonly header?: unknown;
-  /** Volatilities that somebody else has fitted to the quotes of the market. */
+  /** The volatilities that another reader has fitted to the quotes of the market. */
   readonly fits?: MarketFits | undefined;
 }
 
-/**
- * Opens a book to be read in parts.
- * @throws BookError an unusable book or market
- */
+/** Opens a book for reading in parts. @throws BookError an unusable book or market */
 export async function openChunkedBook(
   file: RandomAccess,
   format: ChunkedFormat,

@@ -31,7 +31,7 @@ interface Text {
   readonly tags: readonly string[] | undefined;
 }
 
-/** Opens an NDJSON book to be read in parts. @throws BookError as `readNdjson`; a header that has trades itself */
+/** Opens an NDJSON book for reading in parts. @throws BookError as `readNdjson`; a header that contains trades */
 export async function openNdjson(
   file: RandomAccess,
   beside: Beside | undefined,
@@ -48,13 +48,13 @@ export async function openNdjson(
   return bookOf(ndjson(file, header, parseJson(first?.text ?? ""), after(first)));
 }
 
-/** A market of its own file, and what is written there. */
+/** A market from a separate file, read and as written. */
 export interface Beside {
   readonly header: BookHeader;
   readonly written: unknown;
 }
 
-/** Opens a CSV book to be read in parts. @throws BookError as `readCsv` */
+/** Opens a CSV book for reading in parts. @throws BookError as `readCsv` */
 export async function openCsv(
   file: RandomAccess,
   { header, written }: Beside,

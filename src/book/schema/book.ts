@@ -18,6 +18,7 @@ const anyTradeSchema = choose("a trade (an object)", {
   },
 });
 
+/** The schema of a book. */
 export const bookSchema = object({
   /** The place at which an editor finds the format's JSON Schema. */
   $schema: z.string().optional(),
@@ -31,7 +32,7 @@ export const bookSchema = object({
 
 type Json = z.core.JSONSchema.BaseSchema;
 
-/** The format's JSON Schema (draft 2020-12). The parser checks more: the calendar, names, orders, formulas. */
+/** Returns the format's JSON Schema (draft 2020-12). The parser checks more: the calendar, names, orders, formulas. */
 export function bookJsonSchema(): Record<string, unknown> {
   const convert = (schema: z.ZodType): Json =>
     z.toJSONSchema(schema, {

@@ -2,23 +2,26 @@
 import type { Tags } from "../types.ts";
 import type { TimeInput, VolatilityInput } from "./market-input.ts";
 
-/** The credit of an issuer: a spread on what is paid in cash, or default by a hazard rate. */
+/** The credit of an issuer: a spread on cash payments, or default at a hazard rate. */
 export type CreditInput =
   | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
   | {
       readonly hazard: number | readonly { readonly date: TimeInput; readonly hazard: number }[];
-      /** The part of the notional that is paid at default. */
+      /** The fraction of the notional paid at default. */
       readonly recovery: number;
-      /** The part of the stock's price that default takes. */
+      /** The fraction of the stock price lost at default. */
       readonly jump: number;
-      /** The hazard rate is proportional to (S/reference)^exponent; 0 by default, and the reference is the spot. */
+      /**
+       * The exponent of the hazard rate, which is proportional to (S/reference)^exponent; 0 by default, with the spot
+       * as reference.
+       */
       readonly exponent?: number | undefined;
       readonly reference?: number | undefined;
     };
 
 type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
 
-/** A convertible bond, as written. */
+/** A convertible bond as written. */
 export interface ConvertibleInput {
   readonly id: string;
   readonly underlying: string;
@@ -46,9 +49,9 @@ export interface ConvertibleInput {
     /** The value of the cash-only part where the bond is called for cash; "callPrice" by default. */
     readonly calledCashComponent?: "callPrice" | "zero" | undefined;
   };
-  /** The underlying's by default. */
+  /** The volatility; the underlying's by default. */
   readonly volatility?: VolatilityInput | undefined;
-  /** 1 by default. */
+  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly tags?: Tags | undefined;
 }

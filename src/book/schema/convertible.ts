@@ -43,6 +43,7 @@ const conversion = choose('"american", "european", "none", a list of dates or { 
   },
 });
 
+/** The schema of a convertible bond. */
 export const convertibleTradeSchema = object({
   id: name,
   underlying: name,
@@ -62,6 +63,7 @@ export const convertibleTradeSchema = object({
   tags: tags.optional(),
 });
 
+/** A convertible bond as validated. */
 export type ConvertibleTradeSpec = z.infer<typeof convertibleTradeSchema>;
 
 /** Tells whether an entry of the book is a convertible bond. */

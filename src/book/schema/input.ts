@@ -8,7 +8,7 @@ import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
 import type { RatesTradeInput } from "./rates-input.ts";
 import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
-/** The market of a book, as written: rates by currency, underlyings and correlations by name. */
+/** The market of a book as written: rates by currency, underlyings and correlations by name. */
 export interface MarketInput {
   readonly rates: { readonly [currency: string]: RateInput };
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
@@ -20,9 +20,9 @@ export interface MarketInput {
 /** Dates on which a spot is looked at, or all the time. */
 type MonitoringInput = "continuous" | readonly TimeInput[];
 
-/** A barrier of a trade, as written. */
+/** A barrier of a trade as written. */
 export interface BarrierInput {
-  /** The underlying that is monitored, of a trade on several; all of them by default. */
+  /** The monitored underlying of a trade on several; all of them by default. */
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
   readonly level: number;
@@ -33,7 +33,7 @@ export interface BarrierInput {
   readonly to?: TimeInput | undefined;
 }
 
-/** The terms that every trade has, as written. */
+/** The terms of every trade as written. */
 export interface TradeInputTerms {
   readonly id: string;
   readonly expiry: TimeInput;
@@ -51,7 +51,7 @@ interface OnOneUnderlying extends TradeInputTerms {
   readonly volatility?: VolatilityInput | undefined;
 }
 
-/** A lookback whose strike is the extreme spot, as written. */
+/** A lookback with a floating strike as written. */
 export interface FloatingLookbackInput extends OnOneUnderlying {
   readonly payoff: "call" | "put";
   readonly lookback: LookbackInput & { readonly strike: "floating" };
@@ -63,7 +63,7 @@ interface LookbackInput {
   readonly monitoring: MonitoringInput;
 }
 
-/** A call or put with a strike, on the last spot or, by one of the last three fields, on its path; as written. */
+/** A call or put with a strike, on the last spot or, with one of the last three fields, on its path; as written. */
 export interface StrikeTradeInput extends OnOneUnderlying {
   readonly payoff: "call" | "put";
   readonly strike: number;
@@ -84,19 +84,19 @@ export interface StrikeTradeInput extends OnOneUnderlying {
     | undefined;
 }
 
-/** A digital, as written. */
+/** A digital option as written. */
 export interface DigitalInput extends OnOneUnderlying {
   readonly payoff: { readonly digital: "call" | "put"; readonly cash?: number | undefined };
   readonly strike: number;
 }
 
-/** A payoff by a formula: of S, and of several underlyings of S1, S2 and so on. */
+/** A payoff by a formula of S, or, with several underlyings, of S1, S2 and so on. */
 export interface ExpressionInput {
   readonly expression: string;
   readonly kinks?: readonly number[] | undefined;
 }
 
-/** A trade that pays by a formula, as written; a strike is one more kink. */
+/** A trade with a payoff by a formula as written; a strike is an additional kink. */
 export interface ExpressionTradeInput extends OnOneUnderlying {
   readonly payoff: ExpressionInput;
   readonly strike?: number | undefined;
@@ -107,7 +107,7 @@ interface OnSeveralUnderlyings extends TradeInputTerms {
   readonly underlyings: readonly string[];
 }
 
-/** A basket, a best-of or worst-of, or a spread, as written. */
+/** A basket, best-of, worst-of or spread option as written. */
 export interface BasketTradeInput extends OnSeveralUnderlyings {
   readonly payoff:
     | {
@@ -121,13 +121,13 @@ export interface BasketTradeInput extends OnSeveralUnderlyings {
   readonly strike: number;
 }
 
-/** A trade on several underlyings that pays by a formula, as written. */
+/** A trade on several underlyings with a payoff by a formula as written. */
 export interface BasketExpressionInput extends OnSeveralUnderlyings {
   readonly payoff: ExpressionInput;
   readonly strike?: number | undefined;
 }
 
-/** One trade, as written: the compiler asks for a strike where its payoff has one. */
+/** A trade as written; the types require a strike where its payoff has one. */
 export type TradeInput =
   | FloatingLookbackInput
   | StrikeTradeInput
@@ -138,21 +138,21 @@ export type TradeInput =
   | RatesTradeInput
   | ConvertibleInput;
 
-/** The scenarios of a book, as written: their full product is priced. */
+/** The scenarios of a book as written, whose full product is priced. */
 export interface ScenariosInput {
   readonly time?: readonly TimeInput[] | undefined;
-  /** Relative moves, of all underlyings or by underlying. */
+  /** The relative moves, of all underlyings or by underlying. */
   readonly spot?: readonly number[] | { readonly [underlying: string]: readonly number[] } | undefined;
   readonly volatility?: readonly number[] | undefined;
   readonly rate?: readonly number[] | undefined;
-  /** The part of quoted volatilities that stays while the spot moves; the local volatility unless given. */
+  /** The property of quoted volatilities that is kept while the spot moves; the local volatility by default. */
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 
-/** A book as plain data: what `parseBook` accepts, and what its JSON text says. */
+/** A book as plain data, the input of `parseBook` and the content of its JSON text. */
 export interface BookInput {
   readonly $schema?: string | undefined;
-  /** An ISO date or instant. */
+  /** The valuation moment, an ISO date or instant. */
   readonly asOf: string;
   readonly market: MarketInput;
   readonly trades: readonly TradeInput[];

@@ -3,11 +3,11 @@
 /** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
 export type TimeInput = string | number;
 
-/** Hull and White's model: its parameters, or prices on a notional of 1 to fit it to, their times in years. */
+/** Hull and White's model: its parameters, or prices on a notional of 1 for a fit, with times in years. */
 export type HullWhiteInput =
   | {
       readonly meanReversion: number;
-      /** One, or by the date up to which it holds. */
+      /** The volatility: one, or several with the date up to which each holds. */
       readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
       readonly curve: CurveInput;
     }
@@ -89,7 +89,7 @@ type CurveInput =
 
 type DayCountInput = "Act/365F" | "Act/360" | undefined;
 
-/** A quote of a rate, as written: the mark says when it ends, or when the period of a FRA or a future starts. */
+/** A quote of a rate as written, with its end, or the start of the period of an FRA or a future. */
 export type InstrumentInput =
   | { readonly deposit: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
   | { readonly fra: TimeInput; readonly end: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
@@ -103,20 +103,20 @@ export type InstrumentInput =
   | { readonly swap: TimeInput; readonly rate: number; readonly frequency?: number | undefined }
   | { readonly overnight: TimeInput; readonly rate: number; readonly frequency?: number | undefined };
 
-/** A quote of an option, as written: an implied volatility, a price, or a bid and an ask. */
+/** A quote of an option as written: an implied volatility, a price, or a bid and an ask. */
 export interface OptionQuoteInput {
   readonly expiry: TimeInput;
   readonly strike: number;
-  /** "call" by default. */
+  /** The type, "call" by default. */
   readonly type?: "call" | "put" | undefined;
   readonly implied?: number | undefined;
   readonly price?: number | undefined;
   readonly bid?: number | undefined;
   readonly ask?: number | undefined;
   readonly weight?: number | undefined;
-  /** The day or the moment that the quote is of. */
+  /** The day or moment of the quote. */
   readonly date?: TimeInput | undefined;
-  /** "european" unless given here or beside the fit. */
+  /** The exercise, by default that given beside the fit, or "european". */
   readonly exercise?: "european" | "american" | undefined;
 }
 
@@ -153,7 +153,7 @@ type FitInput =
       };
     };
 
-/** The parameters of Heston's model, as written. */
+/** The parameters of Heston's model as written. */
 export interface HestonInput {
   readonly v0: number;
   readonly kappa: number;
@@ -176,7 +176,7 @@ interface SurfaceInput {
   readonly volatility: readonly (readonly number[])[];
 }
 
-/** A volatility per √year, or a model of it by its name. */
+/** A volatility per √year, or a model by its name. */
 export type VolatilityInput =
   | number
   | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
@@ -211,15 +211,15 @@ export type VolatilityInput =
           };
       /** The fit; quotes without one are checked and not priced. */
       readonly fit?: FitInput | undefined;
-      /** True where a fit with arbitrage becomes the nearest surface without. */
+      /** True to replace a fit with arbitrage by the nearest surface without. */
       readonly repair?: boolean | undefined;
-      /** Quotes whose date lies more days before asOf are left out. */
+      /** The maximum age of quotes in days before asOf; older ones are left out. */
       readonly maxAge?: number | undefined;
-      /** The exercise of quotes that do not name theirs, "european" by default. */
+      /** The exercise of quotes that do not name one, "european" by default. */
       readonly exercise?: "european" | "american" | undefined;
     };
 
-/** An underlying of a market, as written. */
+/** An underlying of a market as written. */
 export interface UnderlyingInput {
   readonly spot: number;
   readonly currency: string;

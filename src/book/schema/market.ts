@@ -38,12 +38,13 @@ import {
   word,
 } from "./values.ts";
 
+/** A zero rate and its date. */
 export interface ZeroNodeSpec {
   readonly date: TimeSpec;
   readonly zero: number;
 }
 
-/** One rate, or zero rates by date. */
+/** A constant rate, or zero rates by date. */
 export type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
   | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
@@ -162,6 +163,7 @@ const rateSchema = choose(
   { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 
+/** A surface of implied volatilities. */
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
   readonly strikes: readonly number[];
@@ -169,6 +171,7 @@ export interface QuotesSpec {
   readonly implied: readonly (readonly number[])[];
 }
 
+/** A surface of local volatilities. */
 export interface SurfaceSpec {
   readonly times: readonly TimeSpec[];
   readonly spots: readonly number[];
@@ -184,14 +187,15 @@ export interface FittedSpec {
   readonly kind: "fitted";
   readonly quotes: readonly OptionQuoteSpec[];
   readonly fit: z.infer<typeof fitSchema>;
-  /** True where a fit with arbitrage becomes the nearest surface without. */
+  /** True to replace a fit with arbitrage by the nearest surface without. */
   readonly repair?: boolean | undefined;
-  /** Quotes whose date lies more days before asOf are stale and left out. */
+  /** The maximum age of quotes in days before asOf; older ones are left out. */
   readonly maxAge?: number | undefined;
-  /** The exercise of the quotes that do not name theirs; European unless given. */
+  /** The exercise of quotes that do not name one; European by default. */
   readonly exercise?: "european" | "american" | undefined;
 }
 
+/** A volatility as validated. */
 export type VolatilitySpec =
   | FittedSpec
   | { readonly kind: "flat"; readonly volatility: number }
@@ -293,6 +297,7 @@ const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
   '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }';
 
+/** The schema of a volatility. */
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,
   marked: volatilityForms,
@@ -310,6 +315,7 @@ const underlyingSchema = object({
   volatility: volatilitySchema.optional(),
 });
 
+/** An underlying as validated. */
 export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
 const constantRate = notNegative.transform((flat): RatesByDate => ({ dates: [], values: [flat] }));
@@ -324,7 +330,7 @@ const hazardsByDate = list(
   1,
 );
 
-/** A rate of credit, each value up to its date and the last for ever; without dates one value. */
+/** A rate of credit: each value up to its date and the last one for ever; a single value without dates. */
 export interface RatesByDate {
   readonly dates: readonly TimeSpec[];
   readonly values: readonly number[];
@@ -358,6 +364,7 @@ const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', 
   },
 });
 
+/** The schema of a market. */
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
   underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
@@ -368,4 +375,5 @@ export const marketSchema = object({
   ).optional(),
 });
 
+/** A market as validated. */
 export type MarketSpec = z.infer<typeof marketSchema>;

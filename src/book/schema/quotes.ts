@@ -21,7 +21,7 @@ import {
 
 const DAY_COUNTS = ["Act/365F", "Act/360"] as const;
 
-/** The number of days in a year by which a simple rate accrues. */
+/** The number of days in a year for the accrual of a simple rate. */
 export type DayCount = (typeof DAY_COUNTS)[number];
 
 const dayCount = word(DAY_COUNTS).optional();
@@ -81,7 +81,7 @@ const instrumentSchema = choose(
   },
 );
 
-/** A curve to be made from quotes. */
+/** A curve to be fitted to quotes. */
 export interface InstrumentsSpec {
   readonly kind: "instruments";
   readonly instruments: readonly InstrumentSpec[];
@@ -89,6 +89,7 @@ export interface InstrumentsSpec {
   readonly fit: "bootstrap" | "svensson";
 }
 
+/** The schema of a curve given by instruments. */
 export const instrumentsSchema = object({
   instruments: list(instrumentSchema, "a list of quotes, at least one", 1),
   interpolation: word(["linear-zero", "log-discount", "monotone-convex"]).optional(),
@@ -100,10 +101,10 @@ export const instrumentsSchema = object({
   fit,
 }));
 
-/** The exercise of quoted options. */
+/** The schema of the exercise of quoted options. */
 export const quoteExercise = word(["european", "american"]);
 
-/** A quote of an option. */
+/** The schema of a quote of an option. */
 export const optionQuoteSchema = object({
   expiry: time,
   strike: positive,
@@ -127,10 +128,12 @@ const localFit = object({
 
 /** The parameters of models with a variance of their own. */
 const hestonFields = { v0: notNegative, kappa: notNegative, theta: notNegative, sigma: notNegative, rho: correlation };
+/** The schema of Heston's parameters. */
 export const heston = object(hestonFields);
+/** The schema of SABR's parameters. */
 export const sabr = object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation });
 
-/** Heston's parameters where a leverage multiplies the variance, which 0 could not be. */
+/** The schema of Heston's parameters with leverage, which multiplies the variance and requires v0 > 0. */
 export const leveragedHeston = object({ ...hestonFields, v0: positive });
 
 const stochasticLocalFit = object({
@@ -151,7 +154,7 @@ const stochasticLocalFit = object({
 const FORMS =
   '{ "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" }';
 
-/** The fits that option quotes may ask for. */
+/** The schema of the fits of option quotes. */
 export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
   string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
     or: 'an object, "heston", "sabr", "local" or "stochasticLocal"',
@@ -167,14 +170,14 @@ export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "loca
 const years = numberWhere("years above 0", { exclusiveMinimum: 0, maximum: MAX_YEARS });
 const quoteTerms = { frequency, strike: rate, price: positive };
 
-/** Prices of caps on a notional of 1, to which Hull and White's model is fitted. */
+/** The schema of prices of caps on a notional of 1 for a fit of Hull and White's model. */
 export const capQuotes = list(
   object({ start: years, maturity: years, ...quoteTerms }).transform((cap): RateQuote => ({ kind: "cap", ...cap })),
   'a list of { "start", "maturity", "frequency", "strike", "price" }, at least two',
   2,
 );
 
-/** The same of swaptions. */
+/** The schema of prices of swaptions on a notional of 1 for a fit of Hull and White's model. */
 export const swaptionQuotes = list(
   object({ type: word(["payer", "receiver"]), expiry: years, length: years, ...quoteTerms }).transform(
     (swaption): RateQuote => ({ kind: "swaption", ...swaption }),

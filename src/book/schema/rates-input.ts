@@ -13,7 +13,7 @@ interface RatesTerms {
 /** A right to redeem a bond at a clean price. */
 export type RedemptionInput = ({ readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput }) & {
   readonly price: number;
-  /** How long before the redemption the right must be exercised: a tenor or years; 0 by default. */
+  /** The notice period before redemption: a tenor or years; 0 by default. */
   readonly notice?: TimeInput | undefined;
 };
 
@@ -37,10 +37,10 @@ interface RightsInput {
   readonly puts?: readonly RedemptionInput[] | undefined;
 }
 
-/** A bond, which its issuer may call and its holder may put; as written. */
+/** A bond, with the issuer's calls and the holder's puts, as written. */
 export interface BondTradeInput extends RatesTerms {
   readonly bond: (CouponBondInput & RightsInput) | (CashflowsInput & RightsInput);
-  /** Clean; results then have the option-adjusted spread. */
+  /** The clean market price, for the option-adjusted spread. */
   readonly marketPrice?: number | undefined;
 }
 
@@ -54,11 +54,11 @@ interface ExerciseInput {
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
 }
 
-/** An option on a bond, as written. */
+/** An option on a bond as written. */
 export interface BondOptionInput extends RatesTerms, ExerciseInput {
   readonly payoff: "call" | "put";
   readonly strike: number;
-  /** "dirty" by default. */
+  /** The kind of strike, "dirty" by default. */
   readonly strikeIs?: "clean" | "dirty" | undefined;
   readonly on: { readonly bond: CouponBondInput | CashflowsInput } | CashflowsInput;
 }
@@ -81,18 +81,18 @@ interface OnForwardRates extends RatesTerms {
   readonly volatility?: RateQuoteInput | undefined;
 }
 
-/** A cap or a floor, as written. */
+/** A cap or a floor as written. */
 export type CapFloorInput = OnForwardRates &
   (
     | { readonly cap: LegInput & { readonly fixing?: number | undefined } }
     | { readonly floor: LegInput & { readonly fixing?: number | undefined } }
   );
 
-/** A swaption, as written. */
+/** A swaption as written. */
 export interface SwaptionInput extends OnForwardRates, ExerciseInput {
   readonly swaption: "payer" | "receiver";
   readonly swap: LegInput;
 }
 
-/** A trade on the rates of a currency, as written. */
+/** A trade on the rates of a currency as written. */
 export type RatesTradeInput = BondTradeInput | CashflowsTradeInput | BondOptionInput | CapFloorInput | SwaptionInput;

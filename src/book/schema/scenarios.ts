@@ -13,6 +13,7 @@ const spotSchema = choose('a list of relative spot shifts, or such a list by und
   object: mapOf(spotShifts, "lists of relative spot shifts by underlying"),
 });
 
+/** The schema of scenarios. */
 export const scenariosSchema = object({
   time: list(time, "a list of dates or years from asOf, at least one", 1).optional(),
   spot: spotSchema.optional(),
@@ -21,4 +22,5 @@ export const scenariosSchema = object({
   quotes: word(["sticky-strike", "sticky-delta", "sticky-local-volatility"]).optional(),
 });
 
+/** Scenarios as validated. */
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;

@@ -18,6 +18,7 @@ import {
   word,
 } from "./values.ts";
 
+/** A payoff as validated. */
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly cash: number }
@@ -26,17 +27,18 @@ export type PayoffSpec =
       readonly kind: "basket";
       readonly right: "call" | "put";
       readonly of: BasketIndex;
-      /** The weights as written; undefined where the form has none. */
+      /** The weights as written; undefined for a payoff without weights. */
       readonly weights: readonly number[] | undefined;
     };
 
-/** The average that makes a payoff depend on the path; as written, beside "call" or "put". */
+/** The average of a path-dependent payoff as written, beside "call" or "put". */
 export interface AverageSpec {
   readonly kind: "arithmetic" | "geometric";
   readonly dates: "continuous" | readonly TimeSpec[];
   readonly past?: { readonly count: number; readonly mean: number } | undefined;
 }
 
+/** The lookback terms of a payoff as written. */
 export interface LookbackSpec {
   readonly strike: "fixed" | "floating";
   readonly from?: TimeSpec | undefined;
@@ -44,12 +46,14 @@ export interface LookbackSpec {
   readonly monitoring: "continuous" | readonly TimeSpec[];
 }
 
+/** The swing terms of a payoff as written. */
 export interface SwingSpec {
   readonly dates: readonly TimeSpec[];
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }
 
+/** The schema of a call or put. */
 export const right = word(["call", "put"]);
 /** The remedies for names of products, which are not words of the format. */
 const PRODUCTS = {
@@ -112,6 +116,7 @@ const basketSchema = choose('{ "basket" }, { "bestOf" }, { "worstOf" }, { "sprea
   marked: basketForms,
 });
 
+/** The exercise of a trade as validated. */
 export type ExerciseSpec =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -127,11 +132,13 @@ const exerciseDates = list(time, "a list of dates, at least one", 1).transform((
   times,
 }));
 
+/** The schema of the exercise of a trade. */
 export const exerciseSchema = choose('"european", "american" or a list of dates', {
   string: exerciseWord,
   list: exerciseDates,
 });
 
+/** A barrier as validated. */
 export interface BarrierSpec {
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
@@ -178,6 +185,7 @@ const barrierSchema = object({
   to: time.optional(),
 });
 
+/** A trade on underlyings as validated. */
 export interface TradeSpec {
   readonly id: string;
   readonly underlying?: string | undefined;
@@ -203,7 +211,7 @@ const terms = {
   tags: tags.optional(),
 };
 
-/** A trade on one underlying. */
+/** The schema of a trade on one underlying. */
 export const tradeSchema = object({
   id: name,
   underlying: name,
@@ -216,7 +224,7 @@ export const tradeSchema = object({
   swing: swingSchema.optional(),
 });
 
-/** A trade on several underlyings. Weights may have both signs, and so may the strike. */
+/** The schema of a trade on several underlyings. Weights and strike may have either sign. */
 export const basketTradeSchema = object({
   id: name,
   underlyings: list(name, "a list of underlyings, at least two", 2),

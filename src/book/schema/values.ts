@@ -5,15 +5,15 @@ import type { Tags } from "../types.ts";
 import { quickly, REFUSED } from "./quick.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
-/** A schema that makes a T of an I; of anything else, an error. */
+/** A schema that converts an I to a T, or reports an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
 
 /** The JSON Schema of a value: what zod can say by itself is left to it. */
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** The forms of which a value has one, for JSON Schema; by the schema that chooses between them. */
+/** The alternative forms of a value, by the schema that chooses between them, for JSON Schema. */
 export const formsOf = new WeakMap<object, readonly z.ZodType[]>();
-/** The one schema of all of an object's values. */
+/** The common schema of an object's values, by the schema of the object. */
 export const valuesOf = new WeakMap<object, z.ZodType>();
 
 function expected(what: string): { error: (issue: { input?: unknown }) => string } {
@@ -25,7 +25,7 @@ function checked<T>(what: string, json: Json, test: (value: unknown) => boolean)
   return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
 }
 
-/** The schema of finite numbers between bounds, which belong to them unless they are called exclusive. */
+/** Returns the schema of finite numbers between bounds, inclusive unless called exclusive. */
 export function numberWhere(what: string, bounds: Bounds): Schema<number> {
   const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = bounds;
   const passes = (value: number): boolean => value >= minimum && value <= maximum && value > exclusiveMinimum;
@@ -45,47 +45,58 @@ interface Bounds {
 /** Rates and volatilities beyond 10,000 % are mistakes, and would overflow what is made of them. */
 const MAX_RATE = 100;
 
+/** The schema of a finite number. */
 export const finite = numberWhere("a finite number", {});
+/** The schema of a positive number. */
 export const positive = numberWhere("a positive number", { exclusiveMinimum: 0 });
+/** The schema of a nonnegative number. */
 export const notNegative = numberWhere("a number ≥ 0", { minimum: 0 });
+/** The schema of a rate. */
 export const rate = numberWhere(`a rate between −${MAX_RATE} and ${MAX_RATE} (0.03 is 3 %)`, {
   minimum: -MAX_RATE,
   maximum: MAX_RATE,
 });
+/** The schema of a volatility. */
 export const volatility = numberWhere(`a volatility from 0 to ${MAX_RATE} (0.2 is 20 %)`, {
   minimum: 0,
   maximum: MAX_RATE,
 });
+/** The schema of a positive volatility. */
 export const positiveVolatility = numberWhere(`a volatility above 0, up to ${MAX_RATE} (0.2 is 20 %)`, {
   exclusiveMinimum: 0,
   maximum: MAX_RATE,
 });
-/** The schema of counts and seeds; larger ones are not exact. */
+/** The schema of counts and seeds, up to the largest exact integer. */
 export const wholeNumber: Schema<number> = checked(
   "a whole number from 0",
   { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
-/** Counts between bounds. */
+/** Returns the schema of a whole number between bounds. */
 export const wholeNumberFrom = (minimum: number, maximum: number, what: string): Schema<number> =>
   checked(
     what,
     { type: "integer", minimum, maximum },
     (value) => Number.isSafeInteger(value) && (value as number) >= minimum && (value as number) <= maximum,
   );
+/** The schema of a boolean. */
 export const trueOrFalse: Schema<boolean> = checked(
   "true or false",
   { type: "boolean" },
   (value) => typeof value === "boolean",
 );
+/** The schema of a number from 0 to 1. */
 export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximum: 1 });
+/** The schema of a correlation. */
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 
+/** The schema of a name. */
 export const name: Schema<string> = checked(
   "a name (a string that is not empty)",
   { type: "string", minLength: 1 },
   (value) => typeof value === "string" && value !== "",
 );
+/** The schema of a formula. */
 export const formula: Schema<string> = checked(
   "a formula (a string of 1 to 10,000 characters)",
   { type: "string", pattern: "\\S", maxLength: 10_000 },
@@ -118,7 +129,7 @@ interface Otherwise {
   readonly remedies?: Readonly<Record<string, string>>;
 }
 
-/** The schema of one of several words, the nearest of which is suggested. */
+/** Returns the schema of one of several words, with the nearest one suggested in errors. */
 export function word<const W extends string>(words: readonly W[], { or, remedies = {} }: Otherwise = {}): Schema<W> {
   const known = words.map((one) => `"${one}"`);
   const what = (or === undefined ? known : [...known, or]).join(", ").replace(/, (?=[^,]*$)/, " or ");
@@ -144,7 +155,7 @@ function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx)
 /** The JSON Schema of a moment; the calendar is only known to the parser. */
 const ISO_TEXT = { type: "string", pattern: ISO.source } as const;
 
-/** The moment a book is valued at. */
+/** The schema of the valuation moment. */
 export const asOf = made<AsOf, string>(
   { description: "an ISO date or instant", ...ISO_TEXT },
   (value, context): AsOf => {
@@ -165,7 +176,7 @@ const TIME: Json = {
   ],
 };
 
-/** An ISO date or instant, a tenor, or a number of years from asOf. */
+/** The schema of a time: an ISO date or instant, a tenor, or a number of years from asOf. */
 export const time = made<TimeSpec, string | number>(TIME, (value, context): TimeSpec => {
   if (typeof value === "number" && Math.abs(value) <= MAX_YEARS) return { kind: "years", years: value };
   const parsed = typeof value === "string" ? parseTime(value) : undefined;
@@ -177,7 +188,9 @@ export const time = made<TimeSpec, string | number>(TIME, (value, context): Time
   return z.NEVER;
 });
 
-/** An object with exactly these fields; another field is an error that names the nearest known one. */
+/**
+ * Returns the schema of an object with exactly these fields; the error of another field names the nearest known one.
+ */
 export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> {
   const known = Object.keys(shape);
   return z.strictObject(shape, {
@@ -188,13 +201,14 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
   });
 }
 
+/** Returns the schema of a list. */
 export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[], readonly I[]> {
   return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
 }
 
 /**
- * The schema of a record with any names and one schema for every value. A Map, so that no name (`__proto__`,
- * `constructor`) means anything.
+ * Returns the schema of a record with any names and one schema for all values. It makes a Map, so that names such as
+ * `__proto__` or `constructor` are harmless.
  */
 export function mapOf<T, I>(
   item: Schema<T, I>,
@@ -217,6 +231,7 @@ export function mapOf<T, I>(
 const isTag = (value: unknown): value is string | number =>
   typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
 
+/** The schema of tags. */
 export const tags: Schema<Tags> = checked(
   'an object of texts and numbers, { "desk": "Paris" }',
   { type: "object", additionalProperties: { type: ["string", "number"] } },
@@ -240,8 +255,8 @@ type SchemasOf<F> = Extract<
 >;
 
 /**
- * The schema of one of several forms, told apart by a look at the value, so that errors speak of the form that was
- * meant (a plain union could only say that none of them fits).
+ * Returns the schema of one of several forms, chosen by inspecting the value, so that errors refer to the intended
+ * form, unlike those of a plain union.
  */
 export function choose<const F extends Forms<unknown>>(
   what: string,
@@ -282,6 +297,7 @@ function suggestForm<T>(value: unknown, { marked = {} }: Forms<T>): string {
   return field === undefined ? "" : ` with ${quote(field)}${didYouMean(field, Object.keys(marked))}`;
 }
 
+/** Tells whether a value is an object other than a list. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
@@ -302,7 +318,7 @@ function inner<T>(
   return z.NEVER;
 }
 
-/** The place of a problem; for an unknown field, the field itself. */
+/** Returns the path of a problem; for an unknown field, that of the field. */
 export function pathOf(issue: z.core.$ZodIssue): PropertyKey[] {
   return issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0]] : issue.path;
 }

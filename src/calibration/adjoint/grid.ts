@@ -3,7 +3,7 @@ import type { ExpiryQuotes, UnderlyingQuotes } from "../fit.ts";
 import { gridFor, gridOf } from "../forward-step.ts";
 import { forwardAt } from "../variance-surface.ts";
 
-/** The grid: nodes in ln κ and times from 0 on. Arrays of both are [time][node]. */
+/** The grid of the adjoint fit: nodes in ln κ and times from 0 on. Arrays on both are [time][node]. */
 export interface AdjointGrid {
   readonly nodes: number;
   readonly steps: number;
@@ -12,19 +12,20 @@ export interface AdjointGrid {
   readonly times: Float64Array;
   readonly elapsed: Float64Array;
   readonly theta: Float64Array;
-  /** κ²·∂²/∂κ² by three points: its coefficients of both neighbours, and of the payoff, which has a kink at κ = 1. */
+  /** The coefficient of the lower neighbour in the three-point formula of κ²·∂²/∂κ². */
   readonly lower: Float64Array;
   readonly upper: Float64Array;
   readonly source: Float64Array;
-  /** The step that ends at each expiry. */
+  /** The number of the step that ends at each expiry. */
   readonly rows: readonly number[];
-  /** The forward at each time, relative to the spot, as a logarithm. */
+  /** The logarithm of the forward at each time, relative to the spot. */
   readonly drift: Float64Array;
 }
 
-/** Implicit steps from the start, which damp what the kink of the payoff excites. */
+/** The number of initial implicit steps, which damp the oscillations from the payoff's kink. */
 export const DAMPING = 4;
 
+/** Makes the grid of the adjoint fit. */
 export function adjointGrid({ spot, expiries }: UnderlyingQuotes, nodes: number, steps: number): AdjointGrid {
   const { k: found } = gridFor(expiries, nodes);
   const middle = (nodes - 1) >> 1;

@@ -1,8 +1,8 @@
 /** The minimisation of smooth functions of many variables, by the limited-memory BFGS method. */
 
-/** The end of a minimisation. */
+/** The result of a minimisation. */
 export interface Minimum {
-  /** True where `isEnough`, or ten iterations decrease the function by less than `gain` of it. */
+  /** True where `isEnough` holds, or ten iterations decrease the function by less than the relative `gain`. */
   readonly hasConverged: boolean;
   readonly point: Float64Array;
   readonly evaluations: number;
@@ -13,7 +13,7 @@ const MEMORY = 12;
 
 /** The settings of `minimise`. */
 export interface MinimiseSpec {
-  /** The relative decrease over ten iterations below which nothing more is gained. */
+  /** The relative decrease over ten iterations below which the search ends. */
   readonly gain: number;
   readonly maxEvaluations: number;
   /** Tells whether the last evaluation is good enough. */
@@ -24,7 +24,7 @@ export interface MinimiseSpec {
 const ARMIJO = 1e-4;
 
 /**
- * The minimum of f from `start`, by L-BFGS with backtracking. `evaluate` gives f and writes the gradient. Cost: one
+ * Minimises f from `start` by L-BFGS with backtracking. `evaluate` returns f and writes the gradient. Cost: one
  * evaluation and 4·12 products of vectors an iteration. Source: Nocedal & Wright, *Numerical Optimization*, 2006,
  * algorithms 7.4 and 7.5.
  */

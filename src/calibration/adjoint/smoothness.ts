@@ -14,7 +14,10 @@ export interface Root {
   readonly transposed: (x: Float64Array, at: number, stride: number) => void;
 }
 
-/** B along the nodes of an axis, of which `length` is ℓ; both act in place on every `stride`-th number from `at` on. */
+/**
+ * Returns B along the nodes of an axis with correlation length `length`; it and its transpose act in place on every
+ * `stride`-th number from `at` on.
+ */
 export function rootAlong(nodes: ArrayLike<number>, length: number): Root {
   const n = nodes.length;
   const mass = Float64Array.from(

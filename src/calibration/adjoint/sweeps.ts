@@ -21,7 +21,7 @@ import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 /** The numbers of nodes and steps. */
 const Shape = record({ nodes: i32, steps: i32 });
 
-/** u, w and the factors of the matrices on all nodes of all steps, [step][node], from a on the same nodes. */
+/** Computes u, w and the factors of the matrices on all nodes of all steps, [step][node], from a on the same nodes. */
 export const forwardSweep = fn({
   name: "forwardSweep",
   params: {
@@ -73,8 +73,8 @@ export const forwardSweep = fn({
 });
 
 /**
- * The derivatives of the objective by a in `gradient`, from its derivatives by u in `lambda`, which is overwritten.
- * Both are [step][node].
+ * Computes the derivatives of the objective by a in `gradient`, from its derivatives by u in `lambda`, which is
+ * overwritten. Both are [step][node].
  */
 export const backwardSweep = fn({
   name: "backwardSweep",

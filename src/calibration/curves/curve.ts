@@ -5,18 +5,19 @@ import { fairRate, flowsOf, type LogDiscount, type RateInstrument, valueOf } fro
 import { type CurveInterpolation, linear, monotoneConvex } from "./interpolate.ts";
 import { fitSvensson } from "./svensson.ts";
 
+/** The instruments and the interpolation of a curve. */
 export interface CurveSpec {
   readonly instruments: readonly RateInstrument[];
   readonly interpolation: CurveInterpolation;
   readonly fit: "bootstrap" | "svensson";
 }
 
-/** A curve and how well it fits. */
+/** A curve and the quality of its fit. */
 export interface CurveFit {
   readonly status: "converged" | "not converged";
   readonly model: CurveInterpolation | "svensson";
   readonly parameters: Readonly<Record<string, number>>;
-  /** Zero rates whose z·t is linear between them: they price the quotes as the curve does. */
+  /** Zero rates with linear interpolation of z·t that price the quotes like the curve. */
   readonly nodes: readonly ZeroRate[];
   /** The times at which the quotes end, in increasing order. */
   readonly pillars: readonly number[];
@@ -25,7 +26,7 @@ export interface CurveFit {
   readonly rmse: number;
 }
 
-/** A quote that no curve, or no curve beside the others, can have. */
+/** The error of a quote that no curve can have, alone or with the others. */
 export class InstrumentError extends SpecError {
   readonly index: number;
 
@@ -35,10 +36,7 @@ export class InstrumentError extends SpecError {
   }
 }
 
-/**
- * The curve of quotes.
- * @throws InstrumentError at a quote that ends where another does, or has no solution
- */
+/** Fits a curve to quotes. @throws InstrumentError a quote that ends where another does, or has no solution */
 export function fitCurve(spec: CurveSpec): CurveFit {
   const { instruments, interpolation, fit } = spec;
   const order = instruments.map((_, i) => i).sort((a, b) => instruments[a].end - instruments[b].end);

@@ -1,6 +1,6 @@
 /** Quotes of rates as cash flows whose discounted sum is 0 on the right curve. */
 
-/** A quote. Times are years from today, rates decimals per year. */
+/** A quoted interest rate instrument. Times are years from today, rates decimals per year. */
 export type RateInstrument =
   /** A deposit from today: 1 + rate·τ at `end`. */
   | { readonly kind: "deposit"; readonly end: number; readonly rate: number; readonly accrual?: number }
@@ -15,7 +15,7 @@ export type RateInstrument =
   /** A par swap from today, whose fixed leg pays `frequency` times a year; an overnight swap is worth the same. */
   | { readonly kind: "swap"; readonly end: number; readonly rate: number; readonly frequency: number };
 
-/** An amount per unit of notional at a time in years. */
+/** A cash flow per unit of notional at a time in years. */
 export interface Flow {
   readonly time: number;
   readonly amount: number;
@@ -33,9 +33,9 @@ function paymentTimes(end: number, frequency: number): number[] {
 }
 
 /**
- * The cash flows of an instrument, Σ amount·P(time) = 0. The floating leg of a swap is worth 1 − P(end), on the curve
- * that discounts it. A year fraction is the time between two dates, or `accrual` where it is given; a whole period of a
- * swap is 1/frequency.
+ * Returns the cash flows of an instrument, Σ amount·P(time) = 0. The floating leg of a swap is worth 1 − P(end) on its
+ * discount curve. A year fraction is the time between two dates, or `accrual` if given; a whole period of a swap is
+ * 1/frequency.
  */
 export function flowsOf(instrument: RateInstrument): readonly Flow[] {
   const { end, rate } = instrument;
@@ -56,15 +56,15 @@ export function flowsOf(instrument: RateInstrument): readonly Flow[] {
   ];
 }
 
-/** −ln P at a time. */
+/** A function for −ln P at a time. */
 export type LogDiscount = (time: number) => number;
 
-/** The sum of the discounted flows. */
+/** Returns the sum of the discounted flows. */
 export function valueOf(flows: readonly Flow[], logDiscount: LogDiscount): number {
   return flows.reduce((sum, { time, amount }) => sum + amount * Math.exp(-logDiscount(time)), 0);
 }
 
-/** The rate that an instrument would have on a curve. */
+/** Returns the fair rate of an instrument on a curve. */
 export function fairRate(instrument: RateInstrument, logDiscount: LogDiscount): number {
   const flows = flowsOf(instrument);
   const annuity = flows.reduce((sum, { time, byRate }) => sum + byRate * Math.exp(-logDiscount(time)), 0);

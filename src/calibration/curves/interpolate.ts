@@ -1,7 +1,7 @@
 /** −ln P between the nodes of a curve. */
 import type { LogDiscount } from "./instruments.ts";
 
-/** The ways of interpolation: −ln P linear in time, by both of its names, or Hagan & West's monotone convex. */
+/** The interpolation of a curve: −ln P linear in time (under two names), or Hagan & West's monotone convex. */
 export type CurveInterpolation = "linear-zero" | "log-discount" | "monotone-convex";
 
 /** The index of the first node that is not before a time. */
@@ -16,7 +16,7 @@ function intervalOf(times: readonly number[], time: number): number {
   return low;
 }
 
-/** −ln P linear from 0 today, through the nodes, and on at the last slope. */
+/** Returns −ln P, linear between 0 today and the nodes, and extrapolated with the last slope. */
 export function linear(times: readonly number[], values: readonly number[]): LogDiscount {
   return (time) => {
     const i = Math.min(intervalOf(times, time), times.length - 1);
@@ -53,9 +53,9 @@ function deviationIntegral(g0: number, g1: number, x: number): number {
 }
 
 /**
- * The monotone convex curve of Hagan & West, *Interpolation methods for curve construction*, Applied Mathematical
- * Finance 13 (2006): continuous forward rates, whose means between the nodes are those of the nodes. Forward rates may
- * be negative. Beyond the last node the forward rate stays.
+ * Returns the monotone convex curve of Hagan & West, *Interpolation methods for curve construction*, Applied
+ * Mathematical Finance 13 (2006): continuous forward rates with given means between the nodes. Forward rates may be
+ * negative, and are constant beyond the last node.
  */
 export function monotoneConvex(times: readonly number[], values: readonly number[]): LogDiscount {
   const n = times.length;

@@ -3,20 +3,20 @@ import { type Device, offeredPrecision } from "../../device/index.ts";
 import { i32, kernel, read, real, withEnvironment, write } from "../../kernel/index.ts";
 import { blackDeviation, normalDeviation } from "./volatility.ts";
 
-/** Options on forwards, an entry each. */
+/** Options on forwards, one entry each. */
 export interface ForwardOptions {
-  /** Above 0 for `"black"`. */
+  /** The forwards, above 0 for `"black"`. */
   readonly forward: Float64Array;
   readonly strike: Float64Array;
-  /** Years, above 0. */
+  /** The expiries in years, above 0. */
   readonly expiry: Float64Array;
-  /** Undiscounted: the price divided by the discount factor. */
+  /** The undiscounted prices: the price divided by the discount factor. */
   readonly price: Float64Array;
-  /** 1 for a call, −1 for a put. */
+  /** The signs: 1 for a call, −1 for a put. */
   readonly sign: Float64Array;
 }
 
-/** Volatilities, NaN where `status` is not 0 (`QuoteStatus`). */
+/** The implied volatilities, NaN where `status` is not 0 (`QuoteStatus`). */
 export interface ImpliedVolatilities {
   readonly volatility: Float64Array;
   readonly status: Int32Array;
@@ -25,7 +25,10 @@ export interface ImpliedVolatilities {
 /** The time that one core takes for a volatility. */
 const MICROSECONDS = 0.5;
 
-/** `input[i·items + l]`: forward, strike, expiry, price, sign. `output[l]` is the volatility of `blackDeviation`. */
+/**
+ * The kernel of implied volatilities: `input[i·items + l]` is forward, strike, expiry, price, sign; `output[l]` is the
+ * volatility of `blackDeviation`.
+ */
 export const impliedVolatilityKernel = kernel({
   name: "implied volatility",
   params: { items: i32, input: read(real), output: write(real), status: write(i32) },
@@ -52,7 +55,7 @@ const kernels = {
 };
 
 /**
- * Implied volatilities by Black's formula (`"black"`) or Bachelier's (`"normal"`), σ = deviation/√expiry.
+ * Computes implied volatilities by Black's formula (`"black"`) or Bachelier's (`"normal"`), σ = deviation/√expiry.
  * Cost: about 0.3 microseconds of one core each. Accuracy: see `blackDeviation` and `normalDeviation`.
  */
 export async function impliedVolatilities(

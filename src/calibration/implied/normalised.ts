@@ -2,7 +2,7 @@
 import { fn, millsRatio, real, record } from "../../kernel/index.ts";
 
 /**
- * The value b of an out-of-the-money option on √(F·K) and what is left of its bound, e^{x/2} − b, both divided by the
+ * The value b of an out-of-the-money option on √(F·K) and its distance from the bound, e^{x/2} − b, both divided by the
  * derivative of b by the deviation, and the logarithm of that derivative.
  */
 export const Normalised = record({ value: real, rest: real, logVega: real });
@@ -32,7 +32,8 @@ const differenceOfRatios = fn({
 });
 
 /**
- * The normalised Black value for h = x/s ≤ 0 and t = s/2, s the total deviation σ√T and x = −|ln(F/K)|:
+ * Computes the normalised Black value for h = x/s ≤ 0 and t = s/2, where s is the total deviation σ√T and x =
+ * −|ln(F/K)|:
  *
  *   b = e^{x/2}·Φ(h + t) − e^{−x/2}·Φ(h − t) = b′·(Y(h + t) − Y(h − t)),   b′ = φ(h)·e^{−t²/2},   Y = Φ/φ
  *
@@ -170,10 +171,10 @@ const firstGuess = fn({
 });
 
 /**
- * The deviation s = σ√T ≥ 0 whose normalised Black value is `price`, 0 < price < `bound` = e^{x/2}, x = −|ln(F/K)|,
- * with `rest` = bound − price. Householder's steps of third order start from Jäckel's guess, on 1/ln b in the lower
- * branch, b in the middle, and ln(bound − b) in the upper. A step of 3e-5 promises an error below rounding: that is the
- * second nearly everywhere.
+ * Computes the deviation s = σ√T ≥ 0 whose normalised Black value is `price`, 0 < price < `bound` = e^{x/2}, x =
+ * −|ln(F/K)|, with `rest` = bound − price. Householder's steps of third order start from Jäckel's guess, on 1/ln b in
+ * the lower branch, b in the middle, and ln(bound − b) in the upper. After a step below 3e-5 the error is below
+ * rounding, nearly everywhere at the second step.
  */
 export const normalisedDeviation = fn({
   name: "normalisedDeviation",

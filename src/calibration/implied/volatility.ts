@@ -8,7 +8,7 @@ export const Quoted = record({ forward: real, strike: real, price: real, sign: r
 /** The total deviation σ√T, and a `QuoteStatus`; the deviation is NaN where the status is not `implied`. */
 export const Implied = record({ deviation: real, status: i32 });
 
-/** The fate of a quote: a volatility, or why there is none. */
+/** The status of a quote: a volatility, or why there is none. */
 export const QuoteStatus = { implied: 0, belowIntrinsic: 1, aboveBound: 2, notPositive: 3 } as const;
 
 /** The time value of an option, its price less its intrinsic value, rounded once: forward − strike is split (Knuth). */
@@ -26,7 +26,7 @@ const timeValue = fn({
 });
 
 /**
- * The deviation σ√T with which Black's (1976) formula has a price:
+ * Computes the deviation σ√T at which Black's (1976) formula gives a price:
  *
  *   price = φ·(F·Φ(φd₁) − K·Φ(φd₂)),   d₁ = ln(F/K)/(σ√T) + σ√T/2,   d₂ = d₁ − σ√T
  *
@@ -61,7 +61,7 @@ export const blackDeviation = fn({
 });
 
 /**
- * The deviation σ√T with which Bachelier's (1900) formula has a price, σ in units of the forward:
+ * Computes the deviation σ√T at which Bachelier's (1900) formula gives a price, σ in units of the forward:
  *
  *   price = φ·(F − K)·Φ(φz) + σ√T·φ(z),   z = (F − K)/(σ√T)
  *

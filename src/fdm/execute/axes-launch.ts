@@ -164,7 +164,7 @@ export function instancesPerLaunch(
   const loop = (stagesOf(device) * shape.n0 * shape.n1 * shape.n2 * program.words.length) / 2;
   // Fewer would leave a part of the device idle.
   const together = workgroupsOf(device, variant);
-  return Math.min(count, room, Math.max(together, Math.floor(pace.share / loop)));
+  return Math.min(count, room, Math.max(1, together, Math.floor(pace.share / loop)));
 }
 
 /** The number of workgroups that fill a device. */

@@ -3,9 +3,9 @@ import { SpecError } from "../../errors.ts";
 import type { PathModel } from "../model.ts";
 
 /**
- * A model of your own: how its state starts, a step of it, and the spots it has, as kernel functions.
+ * Checks and returns a user's model: its initial state, its step, and its spots, as kernel functions.
  *
- * @param model the parts of it.
+ * @param model its functions and parameters.
  * @throws SpecError
  * @example
  * import { fn } from "feynkac/kernel";

@@ -6,7 +6,7 @@ import { checkSpot, checkVolatility, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `gaussianFactors`. */
 export interface GaussianFactorSettings extends SpotSettings {
-  /** The mean reversions αᵢ, per year, from 0 on: of one factor or two. */
+  /** The mean reversions αᵢ, per year, ≥ 0. */
   readonly alpha: readonly [Parameter, Parameter];
   /** The volatilities σᵢ, per √year. */
   readonly sigma: readonly [Parameter, Parameter];
@@ -15,7 +15,7 @@ export interface GaussianFactorSettings extends SpotSettings {
 }
 
 /**
- * A spot in two factors that revert to zero, exact at all dates:
+ * Returns the model of a spot with two mean-reverting factors, simulated exactly at all dates:
  *
  *   S(t) = F(t)·exp(X₁ + X₂ − ½·Var(X₁ + X₂)),   dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ,   d⟨W₁, W₂⟩ = ρ dt,   F(t) = S₀·e^((r−q)t)
  *

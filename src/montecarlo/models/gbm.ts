@@ -6,7 +6,7 @@ import { modelParams, type PathModel } from "../model.ts";
 import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
 import { remembered } from "../../remembered.ts";
 
-/** The settings that all models of spots take. */
+/** The settings that all models of spots share. */
 export interface SpotSettings {
   readonly spot: Column;
   /** The rate per year, continuously compounded; 0 by default. */
@@ -26,8 +26,8 @@ export interface BrownianSettings {
   /** The volatility of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
   /**
-   * The correlations, [assets][assets]; the identity by default. May be piecewise constant, with a column for each
-   * step, as the rest.
+   * The correlations, [assets][assets]; the identity by default. They may be piecewise constant, with a column for each
+   * step.
    */
   readonly correlation?: readonly (readonly Parameter[])[];
 }
@@ -46,7 +46,7 @@ export function checkVolatility(place: string, volatility: Parameter): void {
 }
 
 /**
- * Correlated geometric Brownian motions, exact at all dates:
+ * Returns the model of correlated geometric Brownian motions, simulated exactly at all dates:
  *
  *   dSᵢ = (r − qᵢ)·Sᵢ dt + σᵢ·Sᵢ dWᵢ,   d⟨Wᵢ, Wⱼ⟩ = ρᵢⱼ dt,   W = L·B by Cholesky
  *
@@ -110,7 +110,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   };
 }
 
-/** Starts a state with the logarithms of the first parameters, which are spots. */
+/** Returns the function that sets a state to the logarithms of the first parameters, which are spots. */
 export const logStart = remembered((d: number) =>
   fn({
     name: "brownianStart",
@@ -182,7 +182,7 @@ const stepFunction = remembered((d: number) =>
   }),
 );
 
-/** Returns the spots of a state that begins with their logarithms. */
+/** Returns the function for the spots of a state that begins with their logarithms. */
 export const logObserve = remembered((d: number) =>
   fn({
     name: "logObserve",
@@ -194,7 +194,7 @@ export const logObserve = remembered((d: number) =>
   }),
 );
 
-/** The logarithms of the spots of a state that begins with them. */
+/** Returns the function for the logarithms of the spots of a state that begins with them. */
 export const logsOfState = remembered((d: number) =>
   fn({
     name: "logsOfState",
@@ -301,6 +301,6 @@ export function blackScholes(settings: BlackScholesSettings): PathModel {
   return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
 }
 
-/** Tells whether a model is one of Black and Scholes with constant parameters, whose closed forms are known. */
+/** Tells whether a model is Black and Scholes' with constant parameters, which has closed forms. */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);

@@ -18,16 +18,15 @@ export interface HestonSettings extends SpotSettings {
 const SWITCH = 1.5;
 
 /**
- * Heston's model, by the quadratic-exponential scheme QE-M with its martingale correction:
+ * Returns Heston's model, simulated by the quadratic-exponential scheme QE-M with its martingale correction:
  *
  *   dS = (r − q)·S dt + √v·S dW_S,   dv = κ(θ − v) dt + σ√v dW_v,   d⟨W_S, W_v⟩ = ρ dt
  *
- * The variance of a step is drawn from a law with the exact mean and variance, a squared normal number or a mixture
- * with an atom at zero; the mean of S is exact where the correction exists.
- * Accuracy: a bias that falls about with the square of the step; some 8 to 32 steps a year serve most options.
- * Source: L. Andersen, Simple and efficient simulation of the Heston stochastic volatility model, Journal of
- * Computational Finance 11 (2008), sections 3.2.4 and 4.3. Verified: test/montecarlo/models.test.ts, against Lewis'
- * integral.
+ * The variance after a step is drawn from a distribution with the exact mean and variance, a squared normal number or a
+ * mixture with an atom at zero; the mean of S is exact where the correction exists. Accuracy: a bias that falls about
+ * with the square of the step; some 8 to 32 steps a year serve most options. Source: L. Andersen, Simple and efficient
+ * simulation of the Heston stochastic volatility model, Journal of Computational Finance 11 (2008), sections 3.2.4 and
+ * 4.3. Verified: test/montecarlo/models.test.ts, against Lewis' integral.
  *
  * @param settings the spot, rates, and the five parameters of the variance.
  * @throws SpecError

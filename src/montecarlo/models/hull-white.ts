@@ -6,7 +6,7 @@ import { integratedDecay } from "./gaussian-factors.ts";
 
 /** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
-  /** The instantaneous forward rate of today's curve, per year; flat, or `{ byStep: […] }`. */
+  /** The instantaneous forward rate of today's curve, per year; constant, or `{ byStep: […] }`. */
   readonly forward: Parameter;
   /** The mean reversion a, per year, from 0 on. */
   readonly meanReversion: Parameter;
@@ -15,14 +15,14 @@ export interface HullWhiteSettings {
 }
 
 /**
- * The short rate of Hull and White fitted to today's curve, exact at all dates together with the integral that
- * discounts:
+ * Returns the model of Hull and White's short rate fitted to today's curve, simulated exactly at all dates together
+ * with the integral for discounting:
  *
  *   r(t) = f(0, t) + (σ²/2a²)·(1 − e^(−at))² + x(t),   dx = −a·x dt + σ dW,   discount = exp(−∫ r dt)
  *
- * x and ∫x over a step are Gaussian with the exact covariance. The spot that products see is x; `hullWhiteBond` makes
- * bonds of it. Source: D. Brigo and F. Mercurio, Interest Rate Models (2006), section 3.3; Glasserman (2004), section
- * 3.3. Verified: test/montecarlo/models.test.ts, against closed bond options.
+ * x and ∫x over a step are Gaussian with the exact covariance. The spot that products observe is x; `hullWhiteBond`
+ * prices bonds from it. Source: D. Brigo and F. Mercurio, Interest Rate Models (2006), section 3.3; Glasserman (2004),
+ * section 3.3. Verified: test/montecarlo/models.test.ts, against closed bond options.
  *
  * @param settings the curve, mean reversion and volatility.
  * @throws SpecError
@@ -65,7 +65,7 @@ const integralVariance = fn({
 });
 
 /**
- * The price at t of a bond that pays 1 after `span` years, from the state x of `hullWhite`, for payoffs:
+ * Returns the price at t of a bond that pays 1 after `span` years, from the state x of `hullWhite`, for payoffs:
  *
  *   P(t, T) = P(0, T)/P(0, t)·exp(−B·x + ½·(V(T − t) − V(T) + V(t))),   B = (1 − e^(−a(T−t)))/a,   V(s) = Var ∫₀ˢ x
  *

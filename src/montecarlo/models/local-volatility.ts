@@ -18,22 +18,23 @@ import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from 
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
   /** The volatility σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
-  /** The functions of your own that it may call, by name; the third argument of a function. */
+  /** The user's functions that it may call, by name; the third argument of a function. */
   readonly functions?: F;
-  /** The shift added to σ, which is nowhere below 0; 0 by default. */
+  /** The shift added to σ, which is clipped at 0; 0 by default. */
   readonly added?: Column;
   /** The time added to t; 0 by default. */
   readonly start?: Column;
 }
 
 /**
- * Local volatility, by Euler's scheme for ln S with the volatility at the start of each step:
+ * Returns the model of local volatility, simulated by Euler's scheme for ln S with the volatility at the start of each
+ * step:
  *
  *   dS = (r − q)·S dt + σ(S, t)·S dW
  *
- * Accuracy: a bias of first order in the step; halve it with twice the `substeps`. σ has to be bounded where paths go:
- * S stays positive, and a process that reaches zero needs a model of its own. Source: Glasserman (2004), section 6.1.
- * Verified: test/montecarlo/models.test.ts, against prices under constant elasticity of variance.
+ * Accuracy: a bias of first order in the step; halve it with twice the `substeps`. σ must be bounded on paths: S stays
+ * positive, and a process that reaches zero needs a separate model. Source: Glasserman (2004), section 6.1. Verified:
+ * test/montecarlo/models.test.ts, against prices under constant elasticity of variance.
  *
  * @param settings the spot, rates, and the volatility.
  * @throws SpecError | KernelError (the formula)

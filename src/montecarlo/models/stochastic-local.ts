@@ -4,20 +4,23 @@ import { modelParams, type PathModel } from "../model.ts";
 import { type Column, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `stochasticLocal`; what depends on time is given by step. */
+/** The settings of `stochasticLocal`; time-dependent ones are given by step. */
 export interface StochasticLocalSettings extends SpotSettings {
-  /** Heston's variance, or the square of a log-normal volatility, as of SABR: 1 today, σ its volatility. */
+  /**
+   * The variance process: Heston's variance, or the square of SABR's lognormal volatility with the value 1 today and
+   * the volatility σ.
+   */
   readonly variance: "heston" | "sabr";
-  /** Today's variance, its mean reversion and mean; SABR has none of them. */
+  /** The variance today; SABR has none. */
   readonly v0?: Column;
   readonly kappa?: Parameter;
   readonly theta?: Parameter;
   readonly sigma: Parameter;
   readonly rho: Parameter;
-  /** ln S of the middle of the nodes, and the distance of the outermost ones from it. */
+  /** The logarithm of the spot at the middle node. */
   readonly center: Parameter;
   readonly width: Parameter;
-  /** L at the nodes at the beginning of each step: linear between them in ln S, flat outside. */
+  /** The leverage L at the nodes at the beginning of each step: linear between them in ln S, constant outside. */
   readonly leverage: readonly Parameter[];
 }
 
@@ -175,8 +178,8 @@ const COMMON = {
 };
 
 /**
- * Stochastic local volatility, dS = (r − q)·S dt + L(S, t)·√v·S dW, d⟨W, Z⟩ = ρ dt, with Heston's variance,
- * dv = κ(θ − v) dt + σ√v dZ by Andersen's quadratic-exponential law, or SABR's, d√v = σ√v dZ, exactly.
+ * Returns the model of stochastic local volatility, dS = (r − q)·S dt + L(S, t)·√v·S dW, d⟨W, Z⟩ = ρ dt, with Heston's
+ * variance, dv = κ(θ − v) dt + σ√v dZ, by Andersen's quadratic-exponential scheme, or SABR's, d√v = σ√v dZ, exactly.
  *
  * Accuracy: a bias of first order in the step, as the leverage is that of the step's start. Verified:
  * test/calibration/leverage.

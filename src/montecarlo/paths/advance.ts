@@ -3,11 +3,11 @@ import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/inde
 import { normal32, philox4x32, uniform24, uniform32 } from "../../random/index.ts";
 import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
 
-/** The table of a batch, and which column of it. */
+/** The table of a batch, with the column of a path. */
 export const Batch = record({ table: read(real), columns: i32, column: i32 });
 
 /**
- * The place of random numbers: the counter of Philox (block of the step, path, stream, purpose), or a point in a
+ * The position of random numbers: the counter of Philox (block of the step, path, stream, purpose), or a point in a
  * buffer, [steps · numbers, stride].
  */
 export const Draws = record({
@@ -22,7 +22,7 @@ export const Draws = record({
   pointStride: i32,
 });
 
-/** The arrays of a path: what changes from date to date. */
+/** The arrays of a path that change from date to date. */
 export const Path = record({
   state: write(real),
   running: write(real),
@@ -113,7 +113,7 @@ function drawFunction(shape: PathShape) {
   });
 }
 
-/** Begins a path: the state of the table, the spots at time 0, and running states. */
+/** Returns the function that begins a path: the state from the table, the spots at time 0, and running states. */
 export function beginFunction(shape: PathShape) {
   const { model, product, control } = shape;
   const rows = rowsOf(shape);
@@ -150,8 +150,9 @@ export function beginFunction(shape: PathShape) {
 }
 
 /**
- * Takes a path to a date: the model's steps, then what the product notes of it. Returns the time, and the discount
- * factor of the path to it. `isFirst`: the path begins here, and no words are left of the step before.
+ * Returns the function that advances a path to a date: the model's steps, then the product's update. It returns the
+ * time, and the path's discount factor. `isFirst`: the path begins here, without random words left from the previous
+ * step.
  */
 export function advanceFunction(shape: PathShape, hasScores = false) {
   const { model, product, control, substeps } = shape;

@@ -4,8 +4,9 @@ import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /**
- * An item per column: rows of `PathShape`, [rows, columns]. After the parameters of the model come the time at which
- * the step ends, and the shifts of its normal numbers if there are some.
+ * Returns the kernel that computes the table of paths, one item a column: rows of `PathShape`, [rows, columns]. After
+ * the parameters of the model come the time at which the step ends, and the shifts of its normal numbers if there are
+ * any.
  *
  *   discount factor to the end of step n = exp(−Σ rateₘ·Δtₘ), m ≤ n
  *

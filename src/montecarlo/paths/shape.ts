@@ -10,29 +10,29 @@ export type Sampling = "philox" | "sobol";
 export interface PathShape {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** A second product on the same paths, whose mean is known. */
+  /** The control variate: a second product on the same paths with a known mean. */
   readonly control: PathProduct | undefined;
-  /** Model steps from date to date. */
+  /** The number of model steps between dates. */
   readonly substeps: number;
   readonly sampling: Sampling;
   /** True where normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
   readonly isShifted?: boolean;
 }
 
-/** The number of samples that a work item takes one after the other, and that are summed up before anything else. */
+/** The number of samples that a work item processes in turn and sums first. */
 export const BLOCK = 64;
 
 /** Numbers at the head of a step's rows: when it begins, its length, and the discount factor to its end. */
 const STEP_HEAD = 3;
 
-/** Rows of the table of a shape, each with a number for all columns (instances of all variants). */
+/** The rows of the table of a shape, each with a number for all columns (instances of all variants). */
 export interface Rows {
   readonly state: number;
   readonly product: number;
   readonly control: number;
-  /** The rows of all that comes before the steps. */
+  /** The number of rows before those of the steps. */
   readonly head: number;
-  /** The rows of a step. */
+  /** The number of rows of a step. */
   readonly step: number;
   readonly coefficients: number;
   readonly modelParameters: number;
@@ -40,6 +40,7 @@ export interface Rows {
 
 const count = (record: object): number => Object.keys(record).length;
 
+/** Returns the rows of the table of a shape. */
 export function rowsOf({ model, product, control, isShifted }: PathShape): Rows {
   const modelParameters = count(model.parameters);
   const coefficients = model.coefficients?.count ?? modelParameters;
@@ -57,18 +58,19 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
   };
 }
 
-/** Random numbers of a step, and how Philox's blocks of four words serve them. */
+/** The random numbers of a step, and their distribution over Philox's blocks of four words. */
 export interface DrawShape {
   readonly normals: number;
   readonly modelUniforms: number;
   readonly productUniforms: number;
-  /** The random numbers of all kinds. */
+  /** The number of random numbers of all kinds. */
   readonly numbers: number;
-  /** The number of blocks of Philox per group of steps, and steps per group. */
+  /** The number of blocks of Philox per group of steps. */
   readonly blocks: number;
   readonly group: number;
 }
 
+/** Returns the random numbers of a step of a shape. */
 export function drawsOf({ model, product }: PathShape): DrawShape {
   const productUniforms = product.uniforms ?? 0;
   const numbers = model.normals + model.uniforms + productUniforms;
@@ -83,10 +85,10 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
   };
 }
 
-/** The length of a private array: at least one element. */
+/** Returns the length of a private array, which has at least one element. */
 export const room = (length: number): number => Math.max(1, length);
 
-/** The parts that a kernel of a shape depends on: functions and counts, none of the numbers of trades. */
+/** Returns the parts on which a shape's kernels depend: functions and counts, but no numbers of trades. */
 export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),
@@ -116,7 +118,7 @@ const productParts = (p: PathProduct): readonly unknown[] => [
   p.payoff,
 ];
 
-/** A kernel of a shape and further parts, made once. */
+/** Returns a cached function that makes the kernel of a shape and further parts. */
 export function kernelOf<S extends PathShape, K>(
   make: (shape: S) => K,
   further: (shape: S) => readonly unknown[] = () => [],

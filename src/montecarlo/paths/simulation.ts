@@ -15,7 +15,7 @@ export interface Batch {
   readonly shape: WalkShape;
   readonly precision: Precision;
   readonly seed: bigint;
-  /** The time of each date, for all instances or each. */
+  /** The time of each date, for all instances or for each. */
   readonly dates: readonly Column[];
   readonly variants: Variants;
   /** The stream of random numbers of each instance. */
@@ -24,7 +24,7 @@ export interface Batch {
   readonly shifts?: readonly Parameter[] | undefined;
 }
 
-/** Coefficients and scales of a rule of exercise, on the device. */
+/** The coefficients and scales of an exercise rule, on the device. */
 export interface Rule {
   readonly betas: DeviceBuffer;
   readonly scales: DeviceBuffer;
@@ -45,11 +45,14 @@ function blockBytes({ shape, dates }: Pick<Batch, "shape" | "dates">): number {
   return 8 * BLOCK * shape.scramblings * dates.length * shape.substeps * (numbers + normals);
 }
 
-/** The number of steps of paths in a launch, about: short enough to be ended, long enough to be worth one. */
+/**
+ * Returns the approximate number of path steps in a launch: short enough to be interruptible, long enough to be
+ * efficient.
+ */
 export const stepsPerLaunch = ({ parallelism }: Device): number =>
   Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
 
-/** The end of each step, as columns: dates divided into equal steps. */
+/** Returns the end of each step, as columns: the intervals between dates divided into equal steps. */
 export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
   return dates.flatMap((date, k) =>
     Array.from({ length: substeps }, (_, s): Column => {
@@ -70,10 +73,7 @@ export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
 const stepsPerBlock = ({ shape, dates }: Batch): number =>
   BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
 
-/**
- * The number of instances of a launch: their tables fit into the memory set aside, and the blocks that are merged into
- * one take a bearable time.
- */
+/** Returns the number of instances of a launch whose tables fit in memory and whose duration is acceptable. */
 export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
@@ -86,7 +86,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
 
 type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
 
-/** Instances `from` to `to` of a batch, with their table on the device. Dispose it. */
+/** A simulation of instances `from` to `to` of a batch, with their table on the device. Its creator disposes it. */
 export class Simulation implements Disposable {
   readonly #device: Device;
   readonly #batch: Batch;
@@ -121,8 +121,8 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * @param rule of instances `from` to `to`, borrowed; there is one if the shape has a basis.
-   * @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
+   * Creates a simulation. @param rule of instances `from` to `to`, borrowed; required if the shape has a basis @throws
+   * SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
    */
   static async create(device: Device, batch: Batch, from: number, to: number, rule?: Rule): Promise<Simulation> {
     const { shape, precision, variants } = batch;
@@ -161,8 +161,8 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Adds samples of blocks `first` to `first + count` to moments of these instances.
-   * @param told after each launch, with the number of its blocks; it is waited for.
+   * Adds samples of blocks `first` to `first + count` to the moments of these instances. @param told a callback after
+   * each launch, with its number of blocks, which is awaited
    */
   async run(moments: Moments, first: number, count: number, told: (blocks: number) => Promise<void>): Promise<void> {
     const { shape, precision, dates, seed } = this.#batch;
@@ -230,7 +230,7 @@ interface Made {
   readonly none: DeviceBuffer;
 }
 
-/** The table of instances `from` to `to`, made on the device. The caller disposes it. */
+/** Returns the table of instances `from` to `to`, made on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
   batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },

@@ -3,7 +3,7 @@ import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../random/index.ts";
 import { remembered } from "../../remembered.ts";
 
-/** The number of points of a work item, one after the other in the order of the Gray code. */
+/** The number of points that a work item computes in the order of the Gray code. */
 export const POINTS = 64;
 
 const normalOrUniform = fn({
@@ -17,10 +17,10 @@ const normalOrUniform = fn({
 });
 
 /**
- * An item per (dimension, run of points, stream, scrambling), scramblings fastest: the scramblings of each stream are
- * its own. Dimensions are first the normal numbers in
- * the order of the bridge, all factors of its first step before those of the next; then the uniform ones. Normals go to
- * `normals`, [steps · factors, points · streams · scramblings], for the bridge; uniforms to where steps read them.
+ * Returns the kernel of Sobol' points, one item for each (dimension, run of points, stream, scrambling), scramblings
+ * fastest, with separate scramblings for each stream. Dimensions are first the normal numbers in the order of the
+ * bridge, all factors of its first step before those of the next; then the uniform ones. Normals go to `normals`,
+ * [steps · factors, points · streams · scramblings], for the bridge; uniforms to where steps read them.
  *
  * Bytes: each number written once.
  */
@@ -76,8 +76,9 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
 );
 
 /**
- * An item per (factor, point, stream and scrambling): Brownian motion through the normal numbers by the bridge, then
- * its increments, divided by the root of their time, to where steps read them.
+ * Returns the kernel of the Brownian bridge, one item for each (factor, point, stream and scrambling): it constructs
+ * Brownian motion from the normal numbers, then writes its increments, divided by the root of their time, to where
+ * steps read them.
  *
  * Bytes: each number read and written twice.
  */

@@ -6,33 +6,37 @@ import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction } from "../stopping/rule.ts";
 import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
-/** The measures taken on each path, and the number of paths side by side. */
+/** The shape of a kernel of samples: the measures of each path, and the number of paths side by side. */
 export interface WalkShape extends PathShape {
   readonly antithetic: boolean;
-  /** Shifted copies of the instances that take the same random numbers; 1 without bumps. */
+  /** The number of bumped copies of the instances that take the same random numbers; 1 without bumps. */
   readonly variants: number;
-  /** Combinations of the variants' payoffs; the first is the value. */
+  /** The number of linear combinations of the variants' payoffs; the first is the value. */
   readonly measures: number;
-  /** Scores of the model that payoffs are multiplied by, each a measure after the others. */
+  /** The number of scores of the model by which payoffs are multiplied, each a further measure. */
   readonly scores: number;
-  /** Independent randomisations of Sobol' points; 1 with Philox. */
+  /** The number of independent randomisations of Sobol' points; 1 with Philox. */
   readonly scramblings: number;
-  /** True where all work items have the same instance, whose numbers they then read together. */
+  /** True where all work items have the same instance, whose parameters they then share. */
   readonly single: boolean;
-  /** The basis that the rule of early exercise is a function of, if there is one. */
+  /** The basis of the exercise rule, if there is one. */
   readonly basis?: BasisShape | undefined;
 }
 
-/** Moments of a measure: its mean and centred sum of squares; with a control its own and their centred products. */
+/**
+ * Returns the number of moments of a measure: its mean and centred sum of squares; with a control also those of the
+ * control and the centred products.
+ */
 export const momentsOf = ({ control }: Pick<PathShape, "control">): number => (control === undefined ? 2 : 5);
+/** Returns the number of measures of a shape. */
 export const measuresOf = ({ measures, scores }: WalkShape): number => measures + scores;
 
 /**
- * An item takes `BLOCK` samples of an instance, and writes their moments: `moments[q · items + item]`, the item being
- * (block · instances + instance) · scramblings + scrambling. A sample is the mean of a path and its reflection where
- * those are asked for. With a rule of exercise a path ends at the first date where the payoff is positive and not below
- * the continuation value. Its shifted copies end there, too: the value of the best rule does not change to first order
- * with the rule.
+ * The kernel of samples: an item takes `BLOCK` samples of an instance, and writes their moments: `moments[q · items +
+ * item]`, with item (block · instances + instance) · scramblings + scrambling. A sample is the mean of a path and, if
+ * antithetic, its reflection. With an exercise rule a path ends at the first date where the payoff is positive and not
+ * below the continuation value. Its bumped copies end there, too: the value of the optimal rule does not change to
+ * first order with the rule.
  *
  * Bytes: the table of a column per path, from the cache; moments once per block.
  */
@@ -267,20 +271,20 @@ function makeWalk(shape: WalkShape) {
   });
 }
 
-/** Blocks whose moments a work item merges. */
+/** The number of blocks whose moments a work item merges. */
 export const MERGED = 64;
 
 /**
- * The number of blocks whose moments a work item of a shape merges: fewer with scramblings, whose points are stored for
- * as many blocks.
+ * Returns the number of blocks whose moments a work item of a shape merges: fewer with scramblings, whose points are
+ * stored for as many blocks.
  */
 export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
   Math.max(1, Math.floor(MERGED / scramblings));
 
 /**
- * Merges the moments of up to `together` blocks of equal size, one after the other, by the formulas of T. F. Chan, G.
- * H. Golub and R. J. LeVeque (1979). An item for each (group of blocks, series, measure), series fastest but for
- * groups; a series is an instance and a scrambling.
+ * Returns the kernel that merges the moments of up to `together` blocks of equal size in order, by the formulas of T.
+ * F. Chan, G. H. Golub and R. J. LeVeque (1979), one item for each (group of blocks, series, measure), series fastest
+ * after groups; a series is an instance and a scrambling.
  */
 export const mergeKernel = remembered((moments: number, measures: number, together: number) =>
   kernel({

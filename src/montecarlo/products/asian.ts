@@ -17,28 +17,28 @@ export interface AsianSettings {
    * over time, by the trapezoidal rule on the model's steps.
    */
   readonly sampling?: "dates" | "continuous";
-  /** Makes the spot at time 0 one of the fixings; false by default. */
+  /** True to include the spot at time 0 in the fixings; false by default. */
   readonly includesStart?: boolean;
-  /** The fixings before time 0: how many, and their mean; none by default. */
+  /** The fixings before time 0, by number and mean; none by default. */
   readonly past?: { readonly count: Column; readonly mean: Column };
 }
 
 /** The settings of each average, for those who know its closed form. */
 const kinds = new WeakMap<PathProduct, AsianSettings>();
 
-/** The settings of a product that `asian` has made. */
+/** Returns the settings of a product made by `asian`. */
 export const asianSettings = (product: PathProduct): AsianSettings | undefined => kinds.get(product);
 
 /**
- * An option on the average A of one spot, max(A − K, 0) or max(K − A, 0) at the last date:
+ * Returns an option on the average A of one spot, max(A − K, 0) or max(K − A, 0) at the last date:
  *
  *   arithmetic A = Σ Sₖ/n,   geometric A = exp(Σ ln Sₖ/n),   continuous A = (1/T)∫ S dt, or exp((1/T)∫ ln S dt)
  *
  * Accuracy: exact on dates. A continuous average by the trapezoidal rule has a bias of order Δt²: in the variance of
- * the geometric average (1 + Δt²/2T²) for equal steps Δt. Increase `substeps` until the value does not move.
- * Source: A. G. Z. Kemna and A. C. F. Vorst (1990). Verified: test/montecarlo/reference.test.ts.
+ * the geometric average (1 + Δt²/2T²) for equal steps Δt. Increase `substeps` until the value does not change. Source:
+ * A. G. Z. Kemna and A. C. F. Vorst (1990). Verified: test/montecarlo/reference.test.ts.
  *
- * @param settings call or put, strike, which average, and past fixings.
+ * @param settings call or put, strike, the kind of average, and past fixings.
  * @throws SpecError
  * @example
  * import { asian } from "feynkac/montecarlo";

@@ -16,25 +16,26 @@ export interface PathBarrier {
 /** The settings of `withBarriers`. */
 export interface BarrierSettings {
   readonly product: PathProduct;
-  /** All knock out, or all knock in; a breach of any of them counts. */
+  /** The barriers: all knock out, or all knock in; a breach of any of them counts. */
   readonly barriers: readonly PathBarrier[];
-  /** The monitoring. "dates": at dates. "continuous", the default: between them by Brownian bridges. */
+  /** The monitoring: "dates", or "continuous" (the default), between dates by Brownian bridges. */
   readonly monitoring?: "dates" | "continuous";
-  /** The cash of a trade that is knocked out, or never knocked in; 0 by default. */
+  /** The cash paid by a trade that is knocked out, or never knocked in; 0 by default. */
   readonly rebate?: Column;
-  /** The time at which a knock-out pays it: "expiry", the default, or "breach". */
+  /** The payment time of a knock-out's rebate: "expiry", the default, or "breach". */
   readonly rebateAt?: "expiry" | "breach";
 }
 
 /**
- * A product that a breach of barriers ends (out) or begins (in). The path carries the probability that no barrier was
- * breached given its values at the steps, by which payoffs are weighted; there is no noise of the breach itself:
+ * Returns a product that a breach of barriers ends (out) or activates (in). The path carries the conditional
+ * probability that no barrier was breached, given its values at the steps, as a weight of payoffs, which avoids
+ * sampling the breach:
  *
  *   P(no breach of B between x and y) = 1 − exp(−2·ln(B/x)·ln(B/y)/w),   w the variance of ln S over the step
  *
  * Accuracy: exact for one barrier under Black and Scholes, with any steps. With several barriers the probabilities of a
- * step are multiplied, whose error falls fast with the step. A rebate at breach is discounted from the middle of its
- * step. On dates a knock-out is exact. Source: Glasserman (2004), section 6.4. Verified:
+ * step are multiplied, with an error that falls fast with the step. A rebate at breach is discounted from the middle of
+ * its step. On dates a knock-out is exact. Source: Glasserman (2004), section 6.4. Verified:
  * test/montecarlo/reference.test.ts.
  *
  * @param settings the product, barriers, monitoring and rebate.

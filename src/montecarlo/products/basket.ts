@@ -16,7 +16,7 @@ import { type PathProduct, type PayoffFunction, productParams } from "../product
 import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
-/** The way in which the spots become one number. */
+/** The way in which the spots are combined into one number. */
 export type BasketKind = "arithmetic" | "geometric" | "best-of" | "worst-of";
 
 /** The settings of `basket`. */
@@ -27,17 +27,17 @@ export interface BasketSettings {
    * The kind of basket: "arithmetic" Σ wᵢSᵢ, the default; "geometric" Π Sᵢ^wᵢ; "best-of" max wᵢSᵢ; "worst-of" min wᵢSᵢ.
    */
   readonly kind?: BasketKind;
-  /** One for each asset; negative ones make a spread. */
+  /** The weights of the assets; negative ones make a spread. */
   readonly weights: readonly Column[];
 }
 
 /**
- * A call or put on a basket of any number of assets at the last date: max(B − K, 0) or max(K − B, 0). A spread is an
- * arithmetic basket with the weights 1 and −1.
+ * Returns a call or put on a basket of any number of assets at the last date: max(B − K, 0) or max(K − B, 0). A spread
+ * is an arithmetic basket with the weights 1 and −1.
  *
  * Verified: test/montecarlo/reference.test.ts.
  *
- * @param settings call or put, strike, weights, and how spots combine.
+ * @param settings call or put, strike, weights, and the kind of basket.
  * @throws SpecError | ShapeError
  * @example
  * import { basket } from "feynkac/montecarlo";
@@ -101,17 +101,17 @@ const basketPayoff = remembered((kind: BasketKind, sign: number, assets: number)
 export interface TerminalSettings<F extends UserFunctions = Record<never, never>> {
   /** The payoff of the spots at the last date: a formula in S1, S2, …, or a function of { S1, S2, … }. */
   readonly payoff: string | UserFunction<string, number, NoInfer<F>>;
-  /** The functions of your own that it may call, by name; the third argument of a function. */
+  /** The user's functions that it may call, by name; the third argument of a function. */
   readonly functions?: F;
   readonly assets: number;
-  /** True where it jumps; false by default. */
+  /** True where the payoff jumps; false by default. */
   readonly isDiscontinuous?: boolean;
 }
 
 /**
- * A product with any payoff of the spots at the last date.
+ * Returns a product with any payoff of the spots at the last date.
  *
- * @param settings a formula or a function, and how many assets it has.
+ * @param settings a formula or a function, and the number of assets.
  * @throws SpecError | KernelError (the formula)
  * @example
  * import { terminalPayoff } from "feynkac/montecarlo";

@@ -7,10 +7,10 @@ import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
 
 /**
- * A product of your own: a running state that each date updates, and a payoff, as kernel functions. It is checked when
- * it is compiled.
+ * Checks and returns a user's product: a running state that each date updates, and a payoff, as kernel functions. Its
+ * code is checked at compilation.
  *
- * @param product the parts of it.
+ * @param product its functions and parameters.
  * @throws SpecError
  * @example
  * import { fn } from "feynkac/kernel";
@@ -50,7 +50,7 @@ export function pathProduct(product: PathProduct): PathProduct {
 }
 
 /**
- * A European option on the first spot, max(S − K, 0) or max(K − S, 0) at the last date.
+ * Returns a European option on the first spot, max(S − K, 0) or max(K − S, 0) at the last date.
  *
  * @param settings call or put, and the strike.
  * @throws SpecError

@@ -9,29 +9,27 @@ import { type OptionType, signOf } from "./formulas.ts";
 /** The settings of `lookback`. */
 export interface LookbackSettings {
   readonly payoff: OptionType;
-  /** A number, "fixed" strike; or "floating", where the extreme is the strike. */
+  /** The strike: a number for a fixed strike, or "floating", where the extreme is the strike. */
   readonly strike: Column | "floating";
-  /**
-   * The monitoring. "dates": of the spots at dates, and at time 0. "continuous", the default: within steps by Brownian
-   * bridges.
-   */
+  /** The monitoring: "dates", including time 0, or "continuous" (the default), within steps by Brownian bridges. */
   readonly monitoring?: "dates" | "continuous";
   /** The extreme so far; the spot at time 0 by default. */
   readonly extremum?: Column;
-  /** The time in years from when on the extreme is taken, 0 by default; later than 0 it is one of the dates. */
+  /** The start of monitoring in years, 0 by default; otherwise it is one of the dates. */
   readonly from?: Column;
 }
 
 /**
- * A lookback option on the maximum M or minimum m of one spot:
+ * Returns a lookback option on the maximum M or minimum m of one spot:
  *
  *   floating: call S − m, put M − S;   fixed: call max(M − K, 0), put max(K − m, 0)
  *
- * Between the ends x, y of a step with variance w of ln S the extreme of a Brownian bridge is drawn from its law,
- * (x + y ± √((x − y)² − 2w·ln U))/2. Accuracy: exact for Black and Scholes, with any number of steps; elsewhere w is
- * taken at the start of the step. Source: Glasserman (2004), section 6.4. Verified: test/montecarlo/reference.test.ts.
+ * Between the ends x, y of a step with variance w of ln S the extreme of a Brownian bridge is drawn from its
+ * distribution, (x + y ± √((x − y)² − 2w·ln U))/2. Accuracy: exact for Black and Scholes, with any number of steps;
+ * elsewhere w is taken at the start of the step. Source: Glasserman (2004), section 6.4. Verified:
+ * test/montecarlo/reference.test.ts.
  *
- * @param settings call or put, strike, monitoring, and what was before.
+ * @param settings call or put, strike, monitoring, and the extreme so far.
  * @throws SpecError
  * @example
  * import { lookback } from "feynkac/montecarlo";

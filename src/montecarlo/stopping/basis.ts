@@ -10,8 +10,8 @@ const basisParams = { x: read(real), payoff: real, basis: write(real) } as const
 const variableParams = { spots: read(real), running: read(real), state: read(real), x: write(real) } as const;
 
 /**
- * The parameters of a basis of your own, for `fn`: it writes its values at the scaled variables `x`, and may use the
- * payoff of exercise, discounted to time 0.
+ * The parameters of a user's basis, for `fn`: it writes its values at the scaled variables `x`, and may use the payoff
+ * of exercise, discounted to time 0.
  *
  * @example
  * import { basisFunctionParams } from "feynkac/montecarlo";
@@ -20,15 +20,15 @@ const variableParams = { spots: read(real), running: read(real), state: read(rea
  */
 export const basisFunctionParams: typeof basisParams = basisParams;
 
-/** The basis that continuation values are regressed on. */
+/** The basis functions on which continuation values are regressed. */
 export type Basis = {
-  /** The order of spots. "descending": they are sorted, which suits payoffs of their order; "as-given" by default. */
+  /** The order of spots: "descending" sorts them, which suits payoffs on order statistics; "as-given" by default. */
   readonly order?: "as-given" | "descending";
-  /** Makes the product's running numbers variables, too; false by default. */
+  /** True to use the product's running numbers as variables, too; false by default. */
   readonly running?: boolean;
   /**
-   * Makes variances and factors of the model, which its spots do not show, variables, too, after all others; true by
-   * default, and never with Laguerre polynomials.
+   * True to use the model's variances and factors, which its spots do not determine, as variables after all others;
+   * true by default, and never with Laguerre polynomials.
    */
   readonly hidden?: boolean;
 } &
@@ -40,12 +40,13 @@ export type Basis = {
     | { readonly kind: "auto" }
     | {
         /**
-         * "monomials": all products of variables up to `degree`, on variables standardised date by date. "laguerre":
-         * weighted Laguerre polynomials e^(−x/2)·Lₖ(x) of each spot over its first value, and products of pairs.
+         * The kind of functions. "monomials": all products of variables up to `degree`, on variables standardised at
+         * each date. "laguerre": weighted Laguerre polynomials e^(−x/2)·Lₖ(x) of each spot over its first value, and
+         * products of pairs.
          */
         readonly kind: "monomials" | "laguerre";
         readonly degree: number;
-        /** Makes the payoff one of the functions; true by default. */
+        /** True to use the payoff as one of the functions; true by default. */
         readonly payoff?: boolean;
       }
     | {
@@ -55,11 +56,11 @@ export type Basis = {
       }
   );
 
-/** A basis as kernels have it. */
+/** A basis in the form that kernels use. */
 export interface BasisShape {
   readonly variables: number;
   readonly count: number;
-  /** True where variables are standardised; else they are divided by their value at time 0. */
+  /** True where variables are standardised; otherwise they are divided by their value at time 0. */
   readonly standardised: boolean;
   readonly variablesOf: KernelFunction<typeof variableParams, void>;
   readonly basis: KernelFunction<typeof basisParams, void>;

@@ -40,39 +40,42 @@ import { type RuleOnDevice, type UpperBound, type UpperSettings, upperBound } fr
 /** The settings of `longstaffSchwartz`. */
 export interface LongstaffSchwartzSettings extends CallOptions {
   readonly model: PathModel;
-  /** The product, whose payoff is what exercise pays at each date. */
+  /** The product, whose payoff is the exercise value at each date. */
   readonly product: PathProduct;
-  /** The dates of exercise in years, increasing, without time 0. */
+  /** The exercise dates in years, increasing, without time 0. */
   readonly dates: readonly Column[];
-  /** The number of steps of the model from date to date, 1 by default. */
+  /** The number of model steps between dates, 1 by default. */
   readonly substeps?: number;
-  /** The basis of the regression, "auto" by default: monomials and powers of the payoff, fewer of more variables. */
+  /** The basis of the regression, "auto" by default: monomials and powers of the payoff, fewer with more variables. */
   readonly basis?: Basis;
   /**
-   * The number of paths of the regression, 2¹⁴ by default. They are stored: 8·dates·(variables + 1) bytes each in f64.
+   * The number of paths of the regression, 2¹⁴ by default, which are stored: 8·dates·(variables + 1) bytes each in f64.
    */
   readonly regressionPaths?: number;
-  /** The number of paths of the price, 2¹⁶ by default, independent of those of the regression; 0 takes these alone. */
+  /**
+   * The number of paths of the price, 2¹⁶ by default, independent of those of the regression; with 0 the regression's
+   * paths price, too.
+   */
   readonly paths?: number;
-  /** Gives each path of the price a reflection; false by default. */
+  /** True for antithetic paths of the price; false by default. */
   readonly antithetic?: boolean;
   /** The sampling of paths of the price: "philox", the default, or "sobol", in `scramblings` randomisations. */
   readonly sampling?: Sampling;
   /** The number of scramblings, 32 by default. */
   readonly scramblings?: number;
   /**
-   * A control of the price: a martingale after discounting, whose mean, a column, is its value today wherever the rule
+   * A control variate of the price: a discounted martingale, whose mean, a column, is its value today wherever the rule
    * ends a path.
    */
   readonly control?: Control;
   /**
-   * Copies with other numbers, on the paths of the price: they are exercised where the first is, which is right to
-   * first order of what they differ in.
+   * Copies with other parameters, on the paths of the price. They are exercised where the first is, which is correct to
+   * first order in their difference.
    */
   readonly variants?: readonly Variant[];
-  /** Measures beside variants, by name: weights of the value and of that of each variant. */
+  /** The measures by name: linear combinations with weights of the value and of the value of each variant. */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
-  /** Asks for an upper bound, by Andersen and Broadie. */
+  /** Requests an upper bound by the method of Andersen and Broadie. */
   readonly upper?: UpperSettings | boolean;
   /** The seed, as in `monteCarlo`. */
   readonly seed?: number | bigint;
@@ -80,18 +83,21 @@ export interface LongstaffSchwartzSettings extends CallOptions {
   readonly precision?: Precision;
 }
 
-/** The result of `longstaffSchwartz`. */
+/**
+ * The result of `longstaffSchwartz`. `errorEstimate` covers sampling only. What the rule loses against the best one
+ * cannot be estimated from its own paths: `upper` bounds it.
+ */
 export interface LongstaffSchwartzResult extends Estimates {
-  /** True where `value` is of independent paths, so that it lies below the price but for its standard error. */
+  /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
   readonly isLowerBound: boolean;
-  /** The estimates on the paths of the regression: biased upwards by foresight, and downwards by the rule. */
+  /** The estimates on the paths of the regression, biased upwards by foresight and downwards by the suboptimal rule. */
   readonly regression: Estimates;
-  /** The number of paths of the price, reflections among them. */
+  /** The number of paths of the price, including reflections. */
   readonly paths: number;
   readonly regressionPaths: number;
   /**
-   * The condition numbers, [instances]: over all dates the largest bound found of the condition number of the scaled
-   * normal equations; that of the regression itself is its root.
+   * The condition numbers, [instances]: the largest bound over all dates of the condition number of the scaled normal
+   * equations; that of the regression itself is its square root.
    */
   readonly condition: Float64Array;
   readonly upper: UpperBound | undefined;
@@ -104,22 +110,22 @@ export interface LongstaffSchwartzResult extends Estimates {
 const RECORD_BYTES = 2 ** 28;
 
 /**
- * Bermudan options on any model and number of assets, by the regression of Longstaff and Schwartz: at each date,
- * backwards, continuation values are least squares of later cash flows on functions of the state, over paths in the
- * money; exercise where the payoff is not below them.
+ * Prices Bermudan options on any model and number of assets by the regression of Longstaff and Schwartz: at each date,
+ * backwards, continuation values are least-squares fits of later cash flows by functions of the state, over paths in
+ * the money; the holder exercises where the payoff is not below them.
  *
  *   β = argmin Σ (cash − Σ βⱼ·φⱼ(x))²,   by normal equations in variables standardised date by date
  *
- * The value follows the rule on independent paths, and so is a lower bound in the mean: its bias is below zero, and
- * vanishes with the basis and the paths of the regression. `upper` brackets the price. American options are the limit
- * of many dates. Exercise at time 0 is not considered: compare with the payoff.
+ * The value applies the rule to independent paths, so that its expectation is a lower bound, whose bias vanishes as the
+ * basis and the paths of the regression grow. `upper` brackets the price. American options are the limit of many dates.
+ * Exercise at time 0 is not considered: compare with the payoff.
  *
- * Shapes: parameters are numbers or columns [instances]; so are the results.
- * Cost: of one asset, paths·dates·30 ns on a core. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial
- * Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
- * test/montecarlo/stopping.test.ts.
+ * Shapes: parameters are numbers or columns [instances]; so are the results. Cost: paths·dates·30 ns on a core for one
+ * asset. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial Studies 14 (2001); L. Andersen and M. Broadie,
+ * Management Science 50 (2004). Verified: test/montecarlo/stopping.test.ts.
  *
- * @param settings model, product, dates, basis, how many paths, and the device; `onProgress` counts paths of instances.
+ * @param settings model, product, dates, basis, numbers of paths, and the device; `onProgress` counts paths of
+ * instances.
  * @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError; the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
@@ -180,7 +186,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     streams,
   };
   const column = (): Float64Array => new Float64Array(instances);
-  const estimates = () => ({ value: column(), standardError: column() });
+  const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const [regression, upper, condition] = [estimates(), estimates(), column()];
   const measures = [undefined, ...weights].map(estimates);
   const base = bumpedVariants({ ...own, control: undefined }, [], "bump");
@@ -216,6 +222,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
       const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], from);
       upper.value.set(bound.value, from);
       upper.standardError.set(bound.standardError, from);
+      upper.errorEstimate.set(bound.errorEstimate, from);
     }
   }
   return {
@@ -244,9 +251,10 @@ interface Part {
 function store(to: readonly Estimates[], moments: Moments, { series, from, count, meanOf }: Part): void {
   to.forEach((one, measure) => {
     for (let i = 0; i < count; i++) {
-      const { value, standardError } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
+      const { value, standardError, errorEstimate } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
       one.value[from + i] = value;
       one.standardError[from + i] = standardError;
+      one.errorEstimate[from + i] = errorEstimate;
     }
   });
 }

@@ -23,12 +23,12 @@ function environment(shape: StoppingShape) {
   };
 }
 
-/** The count of numbers of an outer path at a date after its states: the payoff, and whether the rule exercises. */
+/** The number of reals of an outer path at a date besides its states: the payoff, and whether the rule exercises. */
 export const OUTER_NUMBERS = 2;
 
 /**
- * An item per outer path and instance: state, running state, discounted payoff and decision of the rule at each date,
- * [dates, numbers, paths, instances].
+ * The kernel of outer paths, one item for each path and instance: state, running state, discounted payoff and decision
+ * of the rule at each date, [dates, numbers, paths, instances].
  */
 export const outerKernel = stoppingKernel((shape: StoppingShape) =>
   kernel({
@@ -103,8 +103,8 @@ export const outerKernel = stoppingKernel((shape: StoppingShape) =>
 );
 
 /**
- * An item per date but the last, outer path and instance: the mean of what the rule earns after that date, over
- * `inner` paths that begin there. [dates − 1, paths, instances].
+ * The kernel of inner paths, one item for each date but the last, outer path and instance: the mean of the rule's
+ * earnings after that date over `inner` paths that begin there, [dates − 1, paths, instances].
  */
 export const innerKernel = stoppingKernel((shape: StoppingShape) =>
   kernel({

@@ -5,12 +5,15 @@ import { BLOCK, drawsOf, room, rowsOf } from "../paths/shape.ts";
 import { remembered } from "../../remembered.ts";
 import { type StoppingShape, stoppingKernel } from "./rule.ts";
 
-/** The number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of paths. */
+/**
+ * Returns the number of sums of the normal equations: the lower triangle of ΦᵀΦ row by row, Φᵀy, and the number of
+ * paths.
+ */
 export const sumsOf = (functions: number): number => (functions * (functions + 1)) / 2 + functions + 1;
 
 /**
- * An item per path and instance: variables and the discounted payoff at each date, [dates, variables + 1, paths,
- * instances].
+ * The kernel that stores paths, one item for each path and instance: variables and the discounted payoff at each date,
+ * [dates, variables + 1, paths, instances].
  *
  * Bytes: each number written once.
  */
@@ -95,8 +98,8 @@ export const recordKernel = stoppingKernel((shape: StoppingShape) => {
 const SCALED_PATHS = 1024;
 
 /**
- * An item per date and instance: of each variable the mean over paths in the money, and one over the standard
- * deviation; or 0, and one over the first path's value at the first date.
+ * Returns the kernel of scales, one item for each date and instance: for each variable the mean over paths in the money
+ * and the reciprocal standard deviation; or 0 and the reciprocal of the first path's value at the first date.
  */
 export const scaleKernel = remembered((variables: number, standardised: boolean) =>
   kernel({
@@ -136,9 +139,9 @@ export const scaleKernel = remembered((variables: number, standardised: boolean)
 );
 
 /**
- * An item per block and instance, whose paths are as many as there are blocks apart: exercises at `date` where the
- * payoff exceeds the continuation value, then adds up the normal equations of the date before. All values are
- * discounted to time 0.
+ * The kernel of one date of the regression, one item for each block and instance, whose paths are as many apart as
+ * there are blocks: it exercises at `date` where the payoff exceeds the continuation value, then sums the normal
+ * equations of the previous date. All values are discounted to time 0.
  *
  * Bytes per path: 2·(variables + 1) + 2 words.
  */
@@ -221,11 +224,11 @@ export const sweepKernel = stoppingKernel(({ basis }: StoppingShape) =>
   }),
 );
 
-/** Blocks whose sums a work item adds. */
+/** The number of blocks whose sums a work item adds. */
 export const ADDED = 32;
 
 /**
- * The kernel that adds sums, an item per (sum, group of blocks, instance), instances fastest: [sums, groups,
+ * The kernel that adds sums, one item for each (sum, group of blocks, instance), instances fastest: [sums, groups,
  * instances].
  */
 export const addKernel = kernel({
@@ -247,8 +250,9 @@ export const addKernel = kernel({
 });
 
 /**
- * An item per instance: coefficients of a date from its normal equations, by Cholesky's factorisation of D·ΦᵀΦ·D with
- * D = diag(ΦᵀΦ)^(−½). A function whose pivot is below `TINY` depends on those before it and gets 0.
+ * Returns the kernel that solves the normal equations of a date, one item an instance, by Cholesky's factorisation of
+ * D·ΦᵀΦ·D with D = diag(ΦᵀΦ)^(−½). A function whose pivot is below `TINY` is linearly dependent on earlier ones and
+ * gets the coefficient 0.
  *
  * `conditions[date, instance]`: the largest pivot over the smallest one in use, a lower bound of the condition number
  * of D·ΦᵀΦ·D, and of the square of that of Φ·D.
@@ -315,7 +319,7 @@ export const solveKernel = remembered((functions: number) =>
   }),
 );
 
-/** The kernel that finds, an item per block and instance, the moments of the cash of its paths. */
+/** The kernel of the moments of the paths' cash, one item for each block and instance. */
 export const cashKernel = kernel({
   name: "cashMoments",
   params: { cash: read(real), itemCount: i32, moments: write(real) },

@@ -5,7 +5,7 @@ import type { PathShape } from "../paths/shape.ts";
 import { kernelOf, room } from "../paths/shape.ts";
 import type { BasisShape } from "./basis.ts";
 
-/** A shape of paths with the basis of its exercise rule. */
+/** The shape of paths with the basis of an exercise rule. */
 export interface StoppingShape extends PathShape {
   readonly basis: BasisShape;
   readonly single: boolean;
@@ -14,18 +14,18 @@ export interface StoppingShape extends PathShape {
 /** The parts that kernels of a shape depend on beside its paths. */
 const stoppingParts = ({ basis, single }: StoppingShape): readonly unknown[] => [single, ...basisParts(basis)];
 
-/** The parts that kernels of a basis depend on. */
+/** Returns the parts on which the kernels of a basis depend. */
 export const basisParts = (basis: BasisShape | undefined): readonly unknown[] =>
   basis === undefined
     ? []
     : [[basis.variables, basis.count, basis.standardised].join(" "), basis.variablesOf, basis.basis];
 
-/** A kernel of a stopping shape, made once. */
+/** Returns a cached function that makes the kernel of a stopping shape. */
 export const stoppingKernel = <K>(make: (shape: StoppingShape) => K) => kernelOf(make, stoppingParts);
 
 /**
- * Coefficients, [dates, functions, instances], and scales of variables, [dates, variables, 2, instances]: what is
- * subtracted, and the factor after that.
+ * The coefficients of an exercise rule, [dates, functions, instances], and the scales of variables, [dates, variables,
+ * 2, instances]: the subtracted mean, and the factor.
  */
 export const Rule = record({ betas: read(real), scales: read(real), instances: i32, instance: i32, date: i32 });
 
@@ -52,7 +52,7 @@ function basisFunction(basis: BasisShape) {
   });
 }
 
-/** The continuation value at a state, discounted to time 0. */
+/** Returns the function for the continuation value at a state, discounted to time 0. */
 export function continuationFunction(basis: BasisShape) {
   return fn({
     name: "continuation",

@@ -3,6 +3,7 @@ import { compileExact, type Device, type DeviceBuffer } from "../../device/index
 import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
+import { intervalWidth } from "../moments.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { stepsPerLaunch } from "../paths/simulation.ts";
 import { seedWords } from "../../random/index.ts";
@@ -10,18 +11,18 @@ import { innerKernel, OUTER_NUMBERS, outerKernel } from "./policy.ts";
 import type { StoppingShape } from "./rule.ts";
 import type { Work } from "../../turns.ts";
 
-/** The settings of the upper bound: its paths. */
+/** The settings of the upper bound: the numbers of its paths. */
 export interface UpperSettings {
   /** The number of outer paths, 256 by default. */
   readonly outer?: number;
-  /** The number of inner paths of each outer one at each date, 128 by default; few of them raise the bound. */
+  /** The number of inner paths of each outer one at each date, 128 by default; fewer raise the bound. */
   readonly inner?: number;
 }
 
-/** An estimate that lies above the price but for its standard error. */
+/** An estimate whose expectation lies above the price. */
 export type UpperBound = Estimates;
 
-/** The inputs that an upper bound needs of a calculation that has its rule. */
+/** The parts of a computation with an exercise rule that an upper bound needs. */
 export interface RuleOnDevice {
   readonly device: Device;
   readonly shape: StoppingShape;
@@ -78,7 +79,8 @@ export async function upperBound(
     await device.finish();
   }
   const [all, after] = [await device.read(outer), await device.read(continued)];
-  const bound = { value: new Float64Array(instances), standardError: new Float64Array(instances) };
+  const column = (): Float64Array => new Float64Array(instances);
+  const bound = { value: column(), standardError: column(), errorEstimate: column() };
   for (let i = 0; i < instances; i++) {
     let [mean, squares] = [0, 0];
     for (let path = 0; path < paths; path++) {
@@ -98,6 +100,7 @@ export async function upperBound(
     }
     bound.value[i] = mean;
     bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[from + i]);
+    bound.errorEstimate[i] = intervalWidth(Infinity) * bound.standardError[i];
   }
   return bound;
 }

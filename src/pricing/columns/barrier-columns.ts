@@ -1,19 +1,19 @@
 import type { Barrier } from "../../book/index.ts";
 
-/** The monitoring schedule of a barrier that is monitored continuously. */
+/** The schedule number of a barrier that is monitored continuously. */
 export const CONTINUOUS = -1;
 
-/** Barriers as typed arrays, a row each; those of one trade at one date stand together. */
+/** Barriers as typed arrays, one row each; those of one trade at one date are consecutive. */
 export class BarrierColumns {
   readonly isUp: Uint8Array;
   readonly isKnockIn: Uint8Array;
   readonly paysAtExpiry: Uint8Array;
   readonly level: Float64Array;
   readonly rebate: Float64Array;
-  /** The window in which the barrier is live, years. */
+  /** The start of the window in which the barrier is live, in years. */
   readonly from: Float64Array;
   readonly to: Float64Array;
-  /** The number of the schedule of its dates, or `CONTINUOUS`. */
+  /** The number of the schedule of its monitoring dates, or `CONTINUOUS`. */
   readonly schedule: Int32Array;
   #count = 0;
 

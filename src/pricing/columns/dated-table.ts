@@ -1,6 +1,6 @@
 /**
- * Parts of the market (curves, volatilities, dividends) by number, each once however many trades share it, with what is
- * left of it at the later dates of a batch: number n is the part today, n + d the same at date d.
+ * The parts of the market (curves, volatilities, dividends) by number, stored once however many trades share them, as
+ * seen from each date of a batch: number n is the part today, n + d the same part at date d.
  */
 export class DatedTable<T extends object> {
   readonly #items: T[] = [];
@@ -14,7 +14,7 @@ export class DatedTable<T extends object> {
     this.#later = later;
   }
 
-  /** The number of a part today. */
+  /** Returns the number of a part today. */
   numberOf(item: T): number {
     let number = this.#numbers.get(item);
     if (number === undefined) {

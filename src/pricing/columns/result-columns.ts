@@ -6,7 +6,7 @@ import {
 } from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
-/** The ways in which a result comes about, as results name them; one method may know several. */
+/** The sources of a value, as results name them; one method may produce several. */
 export const RESULT_METHODS = [
   "black-scholes",
   "deterministic",
@@ -34,12 +34,13 @@ export interface SeveralSensitivities {
 
 /** The part of a result that only trades of several factors have. */
 export interface Several extends SeveralSensitivities {
-  /** The error estimates of the sensitivities, if settings ask for them and the method knows them. */
+  /** The error estimates of the sensitivities, if settings request them and the method provides them. */
   readonly errors?: SeveralSensitivities | undefined;
-  /** The pairs whose correlation the book does not say. */
+  /** The pairs of underlyings whose correlation is not in the book. */
   readonly assumed?: readonly (readonly [string, string])[];
 }
 
+/** The source of a value, as results name it. */
 export type ResultMethod = (typeof RESULT_METHODS)[number];
 
 /** The methods that need no device and work in f64. */
@@ -59,15 +60,15 @@ export const WARNING = {
   leverageBias: 512,
 } as const;
 
-/** The states of a result: none yet, one, or an error. */
+/** The states of a result: none yet, a value, or an error. */
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
 
 /**
- * The results of a batch's trades, as typed arrays with an entry each; NaN for a sensitivity that was not computed.
+ * The results of a batch's trades as typed arrays with one entry each; NaN for a sensitivity that was not computed.
  * Values of scenarios: [trade][case][spot], their error estimates: [trade][case].
  */
 export class ResultColumns {
-  /** One of `STATUS`. */
+  /** The state of each result, one of `STATUS`. */
   readonly status: Uint8Array;
   readonly value: Float64Array;
   readonly delta: Float64Array;
@@ -77,13 +78,13 @@ export class ResultColumns {
   readonly rho: Float64Array;
   readonly errorEstimate: Float64Array;
   /**
-   * The error estimates of the sensitivities, which a method puts in if `Settings.sensitivityErrorEstimates` asks for
-   * them; NaN where the method does not know. Those by underlying are `Several.errors`.
+   * The error estimates of the sensitivities, set by methods if `Settings.sensitivityErrorEstimates` is true; NaN where
+   * they are unknown. Those by underlying are in `Several.errors`.
    */
   readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
-  /** The bits of `WARNING` that are set. */
+  /** The bits of `WARNING` of each result. */
   readonly warnings: Uint16Array;
-  /** The error that was aimed at, in the currency; NaN where only rounding is left. */
+  /** The target error in the currency; NaN where rounding is the only error. */
   readonly asked: Float64Array;
   /** The seeds of prices by random numbers, by trade. */
   readonly seeds = new Map<number, number>();
@@ -117,13 +118,13 @@ export class ResultColumns {
     this.scenarioErrors = new Float64Array(rows);
   }
 
-  /** Marks a trade as priced, once its entries are in place. */
+  /** Marks a trade as priced, after its entries have been set. */
   priced(trade: number, method: ResultMethod): void {
     this.status[trade] = STATUS.priced;
     this.#methods[trade] = RESULT_METHODS.indexOf(method);
   }
 
-  /** Forgets what was found of a trade: another attempt follows. */
+  /** Clears the result of a trade before another attempt. */
   reset(trade: number): void {
     this.status[trade] = STATUS.none;
     this.warnings[trade] = 0;

@@ -1,7 +1,7 @@
 import type { ScenarioErrorEstimates, ScenarioValues, Scenarios, SpotMove } from "../../book/index.ts";
 import type { Shift } from "../../fdm/index.ts";
 
-/** One date, move of volatility and move of rates: one solution serves all spots of it. */
+/** One date, volatility move and rate move; one solution serves all its spots. */
 export interface ScenarioCase {
   /** The index of its date in `ScenarioCases.dates`. */
   readonly date: number;
@@ -11,13 +11,13 @@ export interface ScenarioCase {
 const TODAY: ScenarioCase = { date: 0, shift: { volatility: 0, rate: 0 } };
 
 /**
- * The cases that every trade of a book is valued under. Case 0 is the market as it is; the others are the dates,
- * volatilities and rates of the scenarios that move something, in the order of the axes.
+ * The cases for which every trade of a book is valued. Case 0 is the unchanged market; the others are the dates,
+ * volatilities and rates of the scenarios that change something, in the order of the axes.
  */
 export class ScenarioCases {
   readonly scenarios: Scenarios | undefined;
   readonly cases: readonly ScenarioCase[];
-  /** The dates in years from today, the first of them 0; those of the scenarios after it. */
+  /** The dates in years from today: 0, then those of the scenarios. */
   readonly dates: readonly number[];
   /** The case of [time][volatility][rate], one after another. */
   readonly #caseOf: Int32Array;
@@ -41,17 +41,17 @@ export class ScenarioCases {
     this.dates = dates;
   }
 
-  /** The number of rows of a trade, one for each case. */
+  /** The number of cases, and so of rows of a trade. */
   get count(): number {
     return this.cases.length;
   }
 
-  /** The number of spots that a case is read at beside today's. */
+  /** The number of spots of a case besides today's. */
   get spots(): number {
     return this.scenarios?.spot.length ?? 0;
   }
 
-  /** Returns values[time][spot][volatility][rate] of a column that holds [case][spot] from `start` on. */
+  /** Returns values[time][spot][volatility][rate] from a column of [case][spot] from `start` on. */
   ladder({ time, spot, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioValues {
     const values = emptyScenarioValues({ time, spot, volatility, rate });
     let next = 0;
@@ -64,7 +64,7 @@ export class ScenarioCases {
     return values;
   }
 
-  /** Returns estimates[time][volatility][rate] of a column that holds one for each case from `start` on. */
+  /** Returns estimates[time][volatility][rate] from a column with one for each case from `start` on. */
   estimates({ time, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioErrorEstimates {
     let next = 0;
     return time.map(() => volatility.map(() => rate.map(() => finiteOrNull(column[start + this.#caseOf[next++]]))));
@@ -77,7 +77,7 @@ export const moveOf = (move: SpotMove, underlying: string): number =>
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
-/** Returns scenario values to be filled in. */
+/** Returns a nested array for scenario values, to be filled. */
 export function emptyScenarioValues({ time, spot, volatility, rate }: Scenarios): (number | null)[][][][] {
   // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
   const row: (number | null)[] = [...rate].fill(0.5);

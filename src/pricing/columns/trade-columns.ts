@@ -17,11 +17,13 @@ import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
 import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
 
+/** The codes of payoffs. */
 export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3, average: 4, lookback: 5, swing: 6 } as const;
+/** The codes of exercise rights. */
 export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 
 /**
- * The terms of a batch's trades and their market as typed arrays: what a pricing method sees.
+ * The terms of a batch's trades and their market as typed arrays, the input of pricing methods.
  *
  * A trade has a row for each case of the scenarios, row = trade·cases + case; case 0 is the trade as it is. Terms that
  * no case changes have one entry a trade. Curves, volatilities, dividends, schedules and formulas stand in tables that
@@ -34,19 +36,19 @@ export class TradeColumns {
   readonly place: Int32Array;
   readonly spot: Float64Array;
   readonly dividendYield: Float64Array;
-  /** One of `PAYOFF`. */
+  /** The code of the payoff, one of `PAYOFF`. */
   readonly payoff: Uint8Array;
   /** The sign: +1 for a call, −1 for a put. */
   readonly sign: Int8Array;
   readonly strike: Float64Array;
   /** The cash that a digital pays. */
   readonly cash: Float64Array;
-  /** The number of an expression, see `expressionOf`. */
+  /** The number of an expression; see `expressionOf`. */
   readonly expression: Int32Array;
-  /** One of `EXERCISE`. */
+  /** The code of the exercise right, one of `EXERCISE`. */
   readonly exercise: Uint8Array;
 
-  /** 1 where the trade has several factors: underlyings, a stochastic volatility, a stochastic short rate. */
+  /** Flags of trades with several factors (1): underlyings, a stochastic volatility, a stochastic short rate. */
   readonly severalFactors: Uint8Array;
 
   /** Why equations of one spot do not price the trade, if so: what it depends on beside, or how it moves. */
@@ -54,16 +56,17 @@ export class TradeColumns {
 
   // One entry a row.
   /**
-   * 1 where the trade is settled before the date of the case: it is worth nothing, and its other entries mean nothing.
+   * Flags of rows whose trade is settled before the date of the case (1): its value is 0, and other entries are
+   * meaningless.
    */
   readonly settled: Uint8Array;
-  /** Years from the date of the case. */
+  /** The time to expiry in years from the date of the case. */
   readonly expiry: Float64Array;
-  /** References to what the market is at the date of the case, before its shifts. */
+  /** The numbers of the curves at the date of the case, before its shifts. */
   readonly rates: Int32Array;
   readonly volatility: Int32Array;
   readonly dividends: Int32Array;
-  /** The schedule of a Bermudan's dates. */
+  /** The number of the schedule of a Bermudan's dates. */
   readonly exerciseDates: Int32Array;
   readonly firstBarrier: Int32Array;
   readonly barrierCount: Int32Array;
@@ -112,7 +115,7 @@ export class TradeColumns {
     this.#shiftedSigmas = new ShiftedCurves(shiftedSigma);
   }
 
-  /** Puts in the trade `batch[trade]`, which is number `place` of the run. */
+  /** Adds the trade `batch[trade]`, which is number `place` of the run. */
   add(trade: number, given: Trade, place: number): void {
     const terms = this.#withoutVariance(given);
     if (terms !== given) this.#replaced.set(trade, terms);
@@ -135,7 +138,7 @@ export class TradeColumns {
     this.#addRows(trade, terms);
   }
 
-  /** The trade itself, for the methods that price one after another; one that has been added. */
+  /** Returns an added trade, for methods that price trades one after another. */
   tradeOf(trade: number): Trade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
@@ -158,12 +161,12 @@ export class TradeColumns {
     return this.#beyondEquations.get(trade);
   }
 
-  /** The first of a trade's rows. */
+  /** Returns the first row of a trade. */
   rowOf(trade: number): number {
     return trade * this.cases.count;
   }
 
-  /** A spot that values are read at: today's for k = 0, then those of the scenarios. */
+  /** Returns a spot at which values are read: today's for k = 0, then those of the scenarios. */
   spotAt(trade: number, k: number): number {
     const today = this.spot[trade];
     if (k === 0) return today;
@@ -171,12 +174,12 @@ export class TradeColumns {
     return today * (1 + (typeof move === "number" ? move : moveOf(move, this.tradeOf(trade).underlying.name)));
   }
 
-  /** Instantaneous rates of a row's date, before the case's shift. */
+  /** Returns the instantaneous rates from a row's date on, before the case's shift. */
   unshiftedRates(row: number): PiecewiseConstant {
     return this.#rates.at(this.rates[row]);
   }
 
-  /** The short rates of a row, shifted as its case says. */
+  /** Returns the short rates of a row, with the case's shift. */
   ratesOf(row: number): PiecewiseConstant {
     const { rate } = this.cases.cases[row % this.cases.count].shift;
     return rate === 0
@@ -184,12 +187,12 @@ export class TradeColumns {
       : this.#shiftedRates.of(this.rates[row], this.unshiftedRates(row), rate);
   }
 
-  /** A row's volatility before the case's shift. */
+  /** Returns the volatility of a row before the case's shift. */
   unshiftedVolatility(row: number): Volatility {
     return this.#volatilities.at(this.volatility[row]);
   }
 
-  /** σ(t) of a row; undefined where the volatility depends on the spot. */
+  /** Returns σ(t) of a row; undefined where the volatility depends on the spot. */
   sigmaOf(row: number): PiecewiseConstant | undefined {
     const unshifted = this.unshiftedVolatility(row);
     if (unshifted.kind !== "deterministic") return undefined;
@@ -199,12 +202,12 @@ export class TradeColumns {
       : this.#shiftedSigmas.of(this.volatility[row], unshifted.sigma, volatility);
   }
 
-  /** The dividends after a row's date, some of them after expiry. */
+  /** Returns the dividends after a row's date, including those after expiry. */
   dividendsOf(row: number): Dividends {
     return this.#dividends.at(this.dividends[row]);
   }
 
-  /** The dates of a schedule, years from the date of the case that refers to it. */
+  /** Returns the dates of a schedule in years from the date of the case that refers to it. */
   schedule(number: number): readonly number[] {
     return this.#schedules[number];
   }

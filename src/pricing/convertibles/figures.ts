@@ -14,7 +14,7 @@ const SPOT_STEP = 1e-3;
 /** Rounding of closed forms, relative to the value. */
 const ROUNDING = 1e-13;
 
-/** The value and its derivatives by the spot of a closed form. */
+/** Returns the closed-form value of a convertible and its derivatives by the spot. */
 export function closedFormPoint(contract: Convertible, market: ConvertibleMarket, spot: number): ConvertiblePoint {
   const at = (s: number): number => closedFormValue(contract, market, s);
   const value = at(spot);
@@ -34,7 +34,7 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   };
 }
 
-/** The bounds of the value now, by what holder and issuer may do at once. */
+/** Returns the bounds of the present value given by the immediate rights of holder and issuer. */
 export function boundsNow(contract: Convertible, spot: number): readonly [number, number] {
   const isNow = (period: { readonly from: number; readonly to: number }): boolean => covers(period, 0, 0);
   const accrued = accruedInterest(contract.coupons, 0, true);
@@ -45,7 +45,7 @@ export function boundsNow(contract: Convertible, spot: number): readonly [number
   return [low, call === undefined ? Number.POSITIVE_INFINITY : Math.max(low, call.price + accrued)];
 }
 
-/** A value within its bounds; what it was beyond them is an error of it. */
+/** Returns a value limited to its bounds; the excess is added to its error estimate. */
 export function bounded(contract: Convertible, spot: number, point: ConvertiblePoint): ConvertiblePoint {
   const [low, high] = boundsNow(contract, spot);
   const value = Math.min(Math.max(point.value, low), high);
@@ -58,7 +58,10 @@ export interface Estimated {
   readonly error: number;
 }
 
-/** ∂V/∂t by the equation, at the spot: the market stays as it is. 0 where conversion or a call ends the bond now. */
+/**
+ * Returns ∂V/∂t at the spot from the equation, with an unchanged market; 0 where immediate conversion or call ends the
+ * bond.
+ */
 export function thetaAt(
   contract: Convertible,
   market: ConvertibleMarket,

@@ -13,7 +13,7 @@ import {
 } from "../../market/index.ts";
 import { diffusionOf } from "../trade-problem.ts";
 
-/** Moves of a trade's market. */
+/** The moves of a trade's market. */
 export interface Move {
   readonly years: number;
   readonly volatility: number;
@@ -21,12 +21,13 @@ export interface Move {
   readonly credit: number;
 }
 
+/** The moves of an unchanged market. */
 export const NO_MOVE: Move = { years: 0, volatility: 0, rate: 0, credit: 0 };
 
 /** The credit where the market has none: without credit nobody defaults. */
 const NO_CREDIT: Credit = { kind: "spread", spread: constant(0) };
 
-/** The market of a trade at a date, with the moves of a scenario or of a sensitivity. @throws SpecError */
+/** Returns the market of a trade at a date, with the moves of a scenario or a bump. @throws SpecError */
 export function marketOf(trade: ConvertibleTrade, { years, volatility, rate, credit }: Move): ConvertibleMarket {
   const { underlying } = trade;
   if (underlying.shortRate !== undefined)
@@ -57,7 +58,10 @@ function movedCredit(credit: Credit, years: number, move: number): Credit {
   return { ...credit, hazard: shifted(later(credit.hazard, years), move) };
 }
 
-/** The bond `years` later: coupons up to that day are paid, nobody has exercised. @returns undefined after maturity */
+/**
+ * Returns the bond `years` later: coupons up to that day are paid, nobody has exercised. @returns undefined after
+ * maturity
+ */
 export function laterConvertible(contract: Convertible, years: number): Convertible | undefined {
   if (years === 0) return contract;
   const maturity = contract.maturity - years;

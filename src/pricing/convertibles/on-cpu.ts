@@ -24,5 +24,5 @@ class CpuBeside implements Disposable {
   }
 }
 
-/** Opens the CPU beside a device, for the sessions of an engine. */
+/** A method that opens the CPU besides a device, for the sessions of an engine. */
 export const cpuBeside: Opens<CpuBeside> = { open: (device) => new CpuBeside(device) };

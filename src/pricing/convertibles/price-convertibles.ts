@@ -20,7 +20,7 @@ import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts"
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
 import { type ConvertibleNumbers, convertibleResult } from "./result.ts";
 
-/** The settings that the convertibles of a batch are priced with. */
+/** The settings of a batch's convertibles. */
 export interface ConvertibleSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
@@ -55,8 +55,8 @@ interface Job {
 }
 
 /**
- * Prices the convertibles of a batch: closed forms where they exist, and everything else in common launches.
- * @returns results by the place in the batch
+ * Prices the convertibles of a batch: by closed forms where they exist, and otherwise in common launches. @returns
+ * results by the index in the batch
  */
 export async function priceConvertibles(
   trades: readonly ParsedTrade[],

@@ -5,21 +5,21 @@ import type { Terms } from "../terms.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 
 /**
- * Linear coordinates y of the logarithms x = ln(S/s), s today's spots:
+ * Linear coordinates y of the logarithms x = ln(S/s), s being today's spots:
  *
  *   x = m(t) + A·y,   y = A⁻¹·(x − m(t)).
  *
- * An asset with an axis of its own has yⱼ = xᵢ. The others' axes are the principal components of what those with an
- * axis of their own leave of their covariances, so that they are uncorrelated with one another and with those.
+ * An asset with its own axis has yⱼ = xᵢ. The other axes are the principal components of the remaining covariance, so
+ * that they are uncorrelated with one another and with the assets' own axes.
  */
 export interface Coordinates {
   readonly A: Matrix;
   readonly inverse: Matrix;
-  /** The asset whose own axis each axis is; undefined for a component. */
+  /** The asset that owns each axis; undefined for a principal component. */
   readonly owner: readonly (number | undefined)[];
   /** The standard deviations of y at expiry. */
   readonly deviations: readonly number[];
-  /** The covariance of y and x at expiry, by axis and asset: y moves by it on average in the asset's own measure. */
+  /** The covariance of y and x at expiry, by axis and asset: the mean move of y under the asset's own measure. */
   readonly covariances: Matrix;
 }
 
@@ -28,7 +28,10 @@ type Matrix = readonly (readonly number[])[];
 /** Below this share of its variance an asset has nothing of its own beside the others that have an axis. */
 const DEPENDENT = 1e-10;
 
-/** `own`: the assets that get axes of their own, ascending; with none of them the axes are principal components. */
+/**
+ * Returns the coordinates of a trade's assets. `own` lists the assets with their own axes, ascending; without them all
+ * axes are principal components.
+ */
 export function coordinatesOf(terms: Terms, own: readonly number[]): Coordinates {
   const { assets, expiry } = terms;
   const n = assets.length;
@@ -97,7 +100,7 @@ export function covarianceRate({ assets, correlations }: Terms, i: number, l: nu
   );
 }
 
-/** The drift of a logarithm, r − q − ½σ². */
+/** Returns the drift of a logarithm, r − q − ½σ². */
 export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant {
   const { underlying } = assets[i];
   return combined(
@@ -106,6 +109,6 @@ export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant 
   );
 }
 
-/** A combination of functions of time. */
+/** Returns a linear combination of functions of time. */
 export const weighted = (all: readonly PiecewiseConstant[], weights: readonly number[]): PiecewiseConstant =>
   combined(all, (values) => values.reduce((sum, value, i) => sum + weights[i] * value, 0));

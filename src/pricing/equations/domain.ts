@@ -14,16 +14,16 @@ import {
 import type { Asset, Terms } from "../terms.ts";
 import { power } from "../../elementary.ts";
 
-/** An axis in numbers. */
+/** The range of an axis and the concentration of its nodes. */
 export interface Range {
   readonly from: number;
   readonly to: number;
-  /** The coordinate where nodes are dense, today's value unless given. */
+  /** The coordinate where nodes are dense, today's value by default. */
   readonly dense?: number;
   /** The width of the dense part, in units of the coordinate. */
   readonly width: number;
   readonly coordinate: "linear" | "log";
-  /** The part of the first interval by which the first node lies above `from`; 0 unless given. */
+  /** The fraction of the first interval by which the first node lies above `from`; 0 by default. */
   readonly firstNode?: number;
 }
 
@@ -52,7 +52,7 @@ function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { m
 }
 
 /**
- * The axis of Heston's variance.
+ * Returns the axis of Heston's variance.
  *
  * At v = 0 the equation has the first derivative κθ·∂V/∂v only, and two nodes give it with an error of ½κθh·∂²V/∂v². At
  * v₁ = ½δh, δ = 2κθ/σ² of Feller's condition, the difference of two nodes is right for parabolas, since the second
@@ -72,7 +72,7 @@ export function varianceRange(heston: Heston, expiry: number): Range {
   return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear", firstNode };
 }
 
-/** The axis of SABR's α. */
+/** Returns the axis of SABR's α. */
 export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
   const alpha = Math.max(alphaOf(sabr, spot), 1e-12);
   const deviation = Math.max(sabr.nu * Math.sqrt(expiry), MIN_DEVIATION);
@@ -80,14 +80,14 @@ export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
   return { from: alpha * Math.exp(-reach), to: alpha * Math.exp(reach), width: deviation, coordinate: "log" };
 }
 
-/** The axis of the short rate's deviation from its curve. */
+/** Returns the axis of the short rate's deviation from its curve. */
 export function rateRange({ shortRate, expiry }: Terms): Range {
   const { meanReversion, volatility } = shortRate!;
   const deviation = volatility * Math.sqrt(decayed(2 * meanReversion, expiry));
   return { from: -DEVIATIONS * deviation, to: DEVIATIONS * deviation, width: deviation, coordinate: "linear" };
 }
 
-/** The axis of an underlying that is read at some spots. */
+/** Returns the axis of an underlying whose value is read at given spots. */
 export function assetRange(asset: Asset, terms: Terms, spots: readonly number[]): Range {
   const { expiry, rates } = terms;
   const { underlying, volatility } = asset;
@@ -122,7 +122,7 @@ function isAbsorbed(volatility: Volatility): boolean {
   }
 }
 
-/** An approximation of the variance of ln S up to a time. */
+/** Returns an approximation of the variance of ln S up to a time. */
 export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
   switch (volatility.kind) {
     case "deterministic":

@@ -1,11 +1,11 @@
 /** Functions of time of several others. */
 import { type PiecewiseConstant, valueAt, type Volatility } from "../../market/index.ts";
 
-/** A deterministic volatility; NaN of any other. */
+/** Returns a deterministic volatility; NaN for any other. */
 export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
   volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
 
-/** A function of the values of several functions of time. */
+/** Returns a function of the values of several functions of time. */
 export function combined(
   all: readonly PiecewiseConstant[],
   of: (values: readonly number[]) => number,

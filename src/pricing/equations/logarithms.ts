@@ -3,7 +3,7 @@ import { integrate, integratedProduct, integratedVariance, type PiecewiseConstan
 import type { Terms } from "../terms.ts";
 import { sigmaOf } from "./in-time.ts";
 
-/** A spot under a deterministic volatility. */
+/** A spot with a deterministic volatility. */
 export interface LogNormalSpot {
   readonly spot: number;
   readonly rates: PiecewiseConstant;
@@ -11,14 +11,14 @@ export interface LogNormalSpot {
   readonly sigma: PiecewiseConstant;
 }
 
-/** The times at which the spot is fixed, in years, and the weights of its logarithms. */
+/** The fixing times in years, and the weights of the logarithms of the spots. */
 export interface Fixings {
   readonly times: readonly number[];
   readonly weights: readonly number[];
 }
 
 /**
- * The law of Σ wₖ·ln S(tₖ), a normal number:
+ * Returns the mean and variance of the normally distributed Σ wₖ·ln S(tₖ):
  *
  *   mean = Σ wₖ·(ln S₀ + ∫₀^tₖ (r − q − σ²/2) ds),   variance = Σₖ Σⱼ wₖ·wⱼ·∫₀^min(tₖ,tⱼ) σ² ds
  */
@@ -41,7 +41,7 @@ export function weightedLogarithm(
   return { mean, variance };
 }
 
-/** The trapezoidal rule for (1/T)∫₀ᵀ ln S dt on the ends of steps; T is the last. */
+/** Returns the weights of the trapezoidal rule for (1/T)∫₀ᵀ ln S dt on the ends of steps; T is the last. */
 export function trapezoidal(ends: readonly number[]): Fixings {
   const times = [0, ...ends];
   const last = times[times.length - 1];
@@ -50,7 +50,7 @@ export function trapezoidal(ends: readonly number[]): Fixings {
 }
 
 /**
- * The law of (1/T)∫₀ᵀ ln S dt, a normal number:
+ * Returns the mean and variance of the normally distributed (1/T)∫₀ᵀ ln S dt:
  *
  *   mean = ln S₀ + (1/T)∫₀ᵀ (∫₀ᵗ (r − q) ds − V(t)/2) dt,   variance = (2/T²)∫₀ᵀ V(t)·(T − t) dt,   V(t) = ∫₀ᵗ σ² ds
  *
@@ -75,7 +75,7 @@ export function averageLogarithm(
 }
 
 /**
- * The law of Σ wᵢ·ln Sᵢ(T) at expiry, a normal number:
+ * Returns the mean and variance of the normally distributed Σ wᵢ·ln Sᵢ(T) at expiry:
  *
  *   mean = Σ wᵢ·(ln Sᵢ + ∫₀ᵀ (r − qᵢ − σᵢ²/2) ds),   variance = Σᵢ Σⱼ wᵢ·wⱼ·ρᵢⱼ·∫₀ᵀ σᵢσⱼ ds
  */

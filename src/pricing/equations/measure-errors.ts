@@ -26,9 +26,9 @@ const ALONE = 1.5;
 const OF_CORRELATION = 0.01;
 
 /**
- * The error estimate of each sensitivity: the amount by which extrapolation and the way from a coarser level moved it,
- * and the value's own estimate over the width in which the value changes much: half a standard deviation of the spot,
- * and the corresponding width of volatilities and rates.
+ * Returns the error estimate of each sensitivity from its corrections by extrapolation, its distance to a coarser
+ * level, and the value's estimate over the width in which the value changes substantially: half a standard deviation of
+ * the spot, and the corresponding width of volatilities and rates.
  */
 export function errorsOf(
   terms: Terms,

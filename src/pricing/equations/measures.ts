@@ -16,13 +16,13 @@ import {
   VEGA,
 } from "../plan/differences.ts";
 import type { Request } from "../plan/request.ts";
-import type { Terms } from "../terms.ts";
+import { isExercisable, type Terms } from "../terms.ts";
 import { assetName, factorEquation } from "./equation.ts";
+import { evaluate } from "./expression.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 import type { Known } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
 import type { GridEstimate } from "./solution.ts";
-import { Parameters } from "./text.ts";
 
 /** Sensitivities by the names of their measures. */
 export type Measures = ReadonlyMap<string, number>;
@@ -33,9 +33,9 @@ const SPOT = 1e-5;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Tells whether all sensitivities follow from delta and gamma: European, no barriers, volatilities of time. ln S is
- * then normal at expiry, and a change of its covariances C moves the value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup
- * 2001):
+ * Tells whether all sensitivities follow from delta and gamma: for European exercise without barriers, with
+ * time-dependent volatilities. ln S is then normal at expiry, and a change of its covariances C moves the value by ½ Σ
+ * (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
@@ -45,7 +45,7 @@ export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms
   shortRate === undefined &&
   assets.every(({ volatility }) => volatility.kind === "deterministic");
 
-/** The derivatives that `followFromGamma` speaks of. */
+/** Returns the derivatives of `followFromGamma` by volatilities, correlations and the rate. */
 export function slopesFromGamma(
   { assets, correlations, expiry }: Terms,
   { value, first, second }: AxesDerivatives,
@@ -74,9 +74,8 @@ export function slopesFromGamma(
 }
 
 /**
- * The sensitivities by differences, from a number of each copy. A copy that has none because correlations do not allow
- * it makes one of those NaN.
- * @throws what is wrong with another copy
+ * Computes the sensitivities by differences from one number of each copy. A copy without a number because its
+ * correlations are invalid makes the sensitivity NaN. @throws the error of another copy
  */
 export function slopesFrom(
   { measures }: Differences,
@@ -96,26 +95,20 @@ export function slopesFrom(
 }
 
 /**
- * A trade's sensitivities. Those of a move of all underlyings together are the sums
+ * Returns a trade's sensitivities. Those to a common move of all underlyings are the sums
  *
  *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
  *
  * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
- * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation. `payable`: whether the trade may be exercised now.
+ * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation.
  */
-export function measuresOf(
-  terms: Terms,
-  point: AxesDerivatives,
-  spots: readonly number[],
-  payable: boolean,
-  slopes: Measures,
-): Measures {
-  const paid = payable ? payoffAt(terms, spots) : 0;
+export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
+  const paid = isExercisable(terms) ? payoffAt(terms, spots) : 0;
   if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, spots);
   return fromGrid(terms, point, spots, slopes);
 }
 
-/** The sensitivities from derivatives and slopes, in both of which they are linear. */
+/** Returns the sensitivities from derivatives and slopes, in both of which they are linear. */
 export function fromGrid(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
   const { assets } = terms;
   const axes = assets.map((_, i) => assetName(assets.length, i));
@@ -149,17 +142,15 @@ function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives): numbe
 
 /** Theta from the equation at the point itself. */
 function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
-  const p = new Parameters();
   const { factors, coefficients } = factorEquation(
     terms,
     terms,
     spots.map((spot) => [spot]),
-    p,
   );
   const state = Object.fromEntries([["t", 0], ...factors.map(({ name, today }, k) => [name, spots[k] ?? today])]);
-  return -Object.entries(coefficients).reduce((total, [name, text]) => {
+  return -Object.entries(coefficients).reduce((total, [name, coefficient]) => {
     const derivative = name === "V" ? value : (first[name] ?? second[name]);
-    return total + p.evaluate(text, state) * derivative;
+    return total + evaluate(coefficient, state) * derivative;
   }, 0);
 }
 
@@ -186,8 +177,8 @@ const noMeasures = ({ assets, correlations }: Terms): Measures =>
   );
 
 /**
- * Returns the sensitivities of a trade whose value is known: at expiry it moves as its payoff, after a knock-out with
- * the rates at most.
+ * Returns the sensitivities of a trade whose value is known: at expiry those of its payoff, after a knock-out at most
+ * those to rates.
  */
 export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: Known): Measures {
   if (method === "payoff" && value !== 0) return exercised(terms, spots);

@@ -1,12 +1,13 @@
 /** The parts that a trade with barriers is the sum of, and the values known without a solution. */
 import type { Barrier } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
-import { type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
+import { type Boundary, type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import type { Range } from "./domain.ts";
+import { assetName } from "./equation.ts";
+import { apply, type Expression, integralOf } from "./expression.ts";
 import { payoffAt } from "./payoff.ts";
-import type { Parameters } from "./text.ts";
 
 /** A barrier of one of the assets. */
 export interface Level extends MonitoredLevel {
@@ -23,15 +24,15 @@ export interface Known {
   readonly discounted: boolean;
 }
 
-/** A problem and how often it counts: in–out parity subtracts one. */
+/** A problem and its weight in the value of a trade: in–out parity subtracts one. */
 export interface Part {
   readonly sign: 1 | -1;
   readonly knockOuts: readonly Level[];
-  /** The amount taken off the payoff: the rebate of knock-ins. */
+  /** The amount subtracted from the payoff: the rebate of knock-ins. */
   readonly less: number;
 }
 
-/** Returns the value of a trade at some spots of today if it needs no solution: it is knocked out, or expires. */
+/** Returns the value of a trade at today's spots if it needs no solution: it is knocked out, or expires. */
 export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
   const { barriers, expiry } = terms;
   const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
@@ -45,20 +46,20 @@ export function knownAt(terms: Terms, spots: readonly number[]): Known | undefin
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
-/** Tells whether one of a part's knock-outs is hit by spots of today. */
+/** Tells whether one of a part's knock-outs is breached by today's spots. */
 export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
 const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
+/** Returns the barriers of a kind as levels. */
 export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
- * Returns the parts that a trade is the sum of, for some spots of today: European knock-ins by parity, as
- * `withBarriers` of one factor.
- * @throws BookError knock-ins with several rebates
+ * Returns the parts whose weighted sum is a trade, for given spots today: European knock-ins by in–out parity, as
+ * `withBarriers` of one factor. @throws BookError knock-ins with several rebates
  */
 export function partsOf(
   { barriers, expiry }: Terms,
@@ -85,53 +86,55 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** The value at t of what a barrier pays, as a formula. Rates are deterministic where there is a rebate. */
-export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms, p: Parameters): string {
-  const paid = p.add(rebate, "rebate");
-  return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
+/** Returns the value at t of a barrier's rebate. Rates are deterministic where there is a rebate. */
+export function rebateOf({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms): Expression {
+  if (!paysAtExpiry || rebate === 0) return rebate;
+  return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
 
-/** The payoff of a part as a formula: parts of in–out parity have the rebate taken off. */
-export const lessText = (payoff: string, less: number, p: Parameters): string =>
-  less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
+/** Returns the payoff of a part, less the rebate under in–out parity. */
+export const lessRebate = (payoff: Expression, less: number): Expression =>
+  less === 0 ? payoff : apply((value, rebate) => value - rebate, payoff, less);
 
-/** The conditions of early exercise before expiry. */
+/** Returns the conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
-  payoff: string,
-  p: Parameters,
+  payoff: Expression,
 ): readonly Condition<string>[] {
   if (exercise.kind === "european") return [];
   if (exercise.kind === "american") return [{ kind: "exercise", payoff }];
-  const inside = exercise.times.filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
-  return inside.length === 0 ? [] : [{ kind: "exercise", payoff, at: datesOf(inside, p) }];
+  const at = exercise.times.filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
+  return at.length === 0 ? [] : [{ kind: "exercise", payoff, at }];
 }
 
-/** More dates are numbers of the problem: each parameter is one more of every formula. */
-const MANY_DATES = 30;
+/** Returns the conditions of knock-outs on dates or in a window. */
+export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Condition<string>[] =>
+  levels.flatMap((barrier) => {
+    const { side, level, times, from, to, asset } = barrier;
+    const at = times?.filter((time) => time > 0);
+    if (at?.length === 0) return [];
+    const edge = { [side === "up" ? "above" : "below"]: level };
+    const when = at === undefined ? { from, until: to } : { at };
+    const axis = assetName(terms.assets.length, asset);
+    return [{ kind: "knock-out", axis, ...edge, value: rebateOf(barrier, terms), ...when }];
+  });
 
-const datesOf = (times: readonly number[], p: Parameters): readonly (number | string)[] =>
-  times.length > MANY_DATES ? times : times.map((time) => p.add(time, "t"));
-
-/** A knock-out on dates or in a window. */
-export function knockOutOf(level: Level, names: readonly string[], value: string, p: Parameters): Condition<string> {
-  const edge = { [level.side === "up" ? "above" : "below"]: p.add(level.level, "H") };
-  const when =
-    level.times === undefined
-      ? { from: p.add(level.from, "t"), until: p.add(level.to, "t") }
-      : {
-          at: datesOf(
-            level.times.filter((time) => time > 0),
-            p,
-          ),
-        };
-  return { kind: "knock-out", axis: names[level.asset], ...edge, value, ...when };
+/** Returns the knock-outs on dates or in a window: those that act at expiry too, and all on their dates before. */
+export function datedOf(
+  knockOuts: readonly Level[],
+  expiry: number,
+): { readonly last: readonly Level[]; readonly before: readonly Level[] } {
+  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
+  return {
+    last: dated.filter(({ times }) => times?.some((time) => isAtExpiry(time, expiry)) === true),
+    before: dated.map((one) => ({ ...one, times: one.times?.filter((time) => !isAtExpiry(time, expiry)) })),
+  };
 }
 
 /** The barriers of an asset on its axis. */
 export interface AxisBarriers {
-  /** The axis, which ends at the innermost barriers of the whole life: others beyond them are never hit. */
+  /** The axis, which ends at the innermost barriers of the whole life, since those beyond them are never breached. */
   readonly range: Range;
   readonly low: Level | undefined;
   readonly high: Level | undefined;
@@ -139,7 +142,7 @@ export interface AxisBarriers {
   readonly inner: readonly Level[];
 }
 
-/** Barriers that the axis does not reach are not hit. */
+/** Places an asset's barriers on its axis; those beyond its range are never breached. */
 export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: number, expiry: number): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
   const whole = own.filter((level) => isWhole(level, expiry));
@@ -148,6 +151,12 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   const [from, to] = [low?.level ?? range.from, high?.level ?? range.to];
   const inner = own.filter((one) => !isWhole(one, expiry) && one.level > from && one.level < to);
   return { range: { ...range, from, to }, low, high, inner };
+}
+
+/** Returns the conditions at those ends of an axis that are barriers. */
+export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Boundary<string>; high?: Boundary<string> } {
+  const paying = (level: Level): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
+  return { ...(low === undefined ? {} : { low: paying(low) }), ...(high === undefined ? {} : { high: paying(high) }) };
 }
 
 /** Tells whether a date is that of expiry. */
@@ -160,7 +169,7 @@ export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
 /** A jump of a rate or a volatility that a step must not go across. */
 const JUMP = 2e-3;
 
-/** The dates at which the short rate or a volatility jumps, so that the time grid needs them. */
+/** Returns the dates at which the short rate or a volatility jumps, where the time grid must restart. */
 export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] {
   const curves = [
     rates,
@@ -174,6 +183,12 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .toSorted((a, b) => a - b);
 }
 
-/** The condition, as a formula, that a spot is at or beyond a level. */
-export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
-  `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;
+/** Returns the rebate of a barrier where its spot is at or beyond the level, and a payoff elsewhere. */
+export function paidBeyond(barrier: Level, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
+  const { asset, side, level } = barrier;
+  const beyond =
+    side === "up"
+      ? (spot: number, edge: number, paid: number, other: number) => (spot >= edge ? paid : other)
+      : (spot: number, edge: number, paid: number, other: number) => (spot <= edge ? paid : other);
+  return apply(beyond, spots[asset], level, rebateOf(barrier, terms), payoff);
+}

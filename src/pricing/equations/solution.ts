@@ -2,6 +2,7 @@
 import type { AxesDerivatives, AxesPoint } from "../../fdm/index.ts";
 import type { Estimate } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
+import type { Shape } from "./expression.ts";
 import { isKnockedOut, type Known, type Part } from "./parts.ts";
 import type { Built, EntryReading } from "./solver.ts";
 
@@ -12,22 +13,23 @@ export interface GridEstimate extends Estimate {
   readonly known: readonly (Known | undefined)[];
   /** The sums over the parts, by spots. */
   readonly points: readonly AxesPoint[];
-  /** The solution of a coarser level, if the estimate has one. */
+  /** The solution of a coarser level, if the estimate uses one. */
   readonly coarser: Pick<GridEstimate, "level" | "points"> | undefined;
 }
 
-/** One problem to be solved. */
+/** One problem to solve. */
 export interface Task<P> {
   readonly terms: Terms;
   readonly spots: readonly (readonly number[])[];
   readonly known: GridEstimate["known"];
   readonly part: Part;
   readonly built: Built<P>;
-  /** The solution at the spots; undefined where the part is not needed, and where it has failed. */
+  readonly shape: Shape<P>;
+  /** The solution at the spots; undefined where the part is not needed, or has failed. */
   points: readonly (AxesPoint | undefined)[];
 }
 
-/** A problem's solution at its spots, where the part that it is of has not been knocked out. */
+/** Returns a problem's solution at its spots, where its part has not been knocked out. */
 export const pointsOf = (
   { terms, spots, known, part, built }: Task<unknown>,
   entry: EntryReading,
@@ -38,7 +40,7 @@ export const pointsOf = (
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** The sum of the parts' solutions by spots, and the most that extrapolation has added to the values. */
+/** Returns the sum of the parts' solutions by spots, and the largest correction of the values by extrapolation. */
 export function summed(
   tasks: readonly Task<unknown>[],
   spots: number,
@@ -76,7 +78,7 @@ const added = (
 ): Record<string, number> =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
 
-/** A point whose estimate and corrections count `factor` times. */
+/** Returns a point whose error estimate and corrections are multiplied by `factor`. */
 export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
   ...point,
   corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),

@@ -1,18 +1,20 @@
 /** Derivatives as differences of priced trades. */
 import type { PricedTrade } from "../../book/index.ts";
 
-/** The value and sensitivities that a difference is taken of. */
+/** A value with the sensitivities that differences are taken of. */
 export interface Point {
   readonly value: number;
   readonly delta: number;
   readonly theta: number;
 }
 
+/** The first and second differences of a point. */
 export interface Curvature extends Point {
   /** The second difference of the value. */
   readonly second: number;
 }
 
+/** Returns the point of a priced trade. */
 export function pointOf({ value, delta, theta }: PricedTrade): Point {
   return { value, delta: delta ?? 0, theta: theta ?? 0 };
 }
@@ -31,7 +33,7 @@ export function central(base: Point, [up, down]: readonly [Point, Point], step: 
   return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
 }
 
-/** Returns V_σr, from the values under both shifts, with one sign, less the second differences of each alone. */
+/** Returns V_σr from the values under both shifts with one sign, less the second differences of each alone. */
 export function mixed(
   base: Point,
   v: readonly Point[],

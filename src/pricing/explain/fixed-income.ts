@@ -12,7 +12,7 @@ import type { ExplainMethod, ExplainTerms, MarketMoves } from "./types.ts";
 /** A trade that is not an option on underlyings. */
 export type FixedIncome = RatesTrade | ConvertibleTrade;
 
-/** A trade in both markets, as `Pair` has options. */
+/** A fixed-income trade in both markets, like `Pair` for options. */
 export interface FixedIncomePair {
   readonly before: FixedIncome;
   readonly rolled: FixedIncome;
@@ -20,9 +20,10 @@ export interface FixedIncomePair {
   readonly years: number;
 }
 
+/** Tells whether a trade is not an option on underlyings. */
 export const isFixedIncome = (trade: AnyTrade): trade is FixedIncome => trade.kind !== undefined;
 
-/** The trade as it stands `years` later, in its own market along its forwards; undefined where nothing is left. */
+/** Returns the trade `years` later in its own market along its forwards; undefined where nothing is left. */
 export function laterFixedIncome(trade: FixedIncome, years: number): FixedIncome | undefined {
   if (years === 0) return trade;
   if (trade.kind === "rates") {
@@ -64,7 +65,7 @@ function laterRates(model: RatesModel, years: number): RatesModel {
   }
 }
 
-/** The first of the terms that differs; undefined if the trade is the same. Fixings and quotes are of the market. */
+/** Returns the first term that differs; undefined if the trade is the same. Fixings and quotes belong to the market. */
 export function fixedIncomeDifference(rolled: FixedIncome, after: FixedIncome): string | undefined {
   if (rolled.kind === "rates" && after.kind === "rates") {
     if (rolled.currency !== after.currency) return "its currency differs";
@@ -77,8 +78,8 @@ export function fixedIncomeDifference(rolled: FixedIncome, after: FixedIncome): 
 }
 
 /**
- * The cash that the holder received within some years.
- * @throws SpecError where that depends on a fixing which neither book has
+ * Returns the cash that the holder received within some years. @throws SpecError where that depends on a fixing that
+ * neither book has
  */
 export function paidCash(before: FixedIncome, years: number): number {
   const isPaid = (time: number): boolean => time <= years + INSTANT;
@@ -119,7 +120,7 @@ function firstVolatility(trade: FixedIncome): number {
 const spread = ({ credit }: ConvertibleTrade): number =>
   credit === undefined ? 0 : (credit.kind === "spread" ? credit.spread : credit.hazard).values[0];
 
-/** The moves of the market; `rate` is parallel and has the discount factor to the last payment. */
+/** Returns the moves of the market; the parallel `rate` move reproduces the discount factor to the last payment. */
 export function fixedIncomeMoves({ before, rolled, after, years }: FixedIncomePair): MarketMoves {
   const stock = before.kind === "convertible" && after.kind === "convertible";
   const spot = stock ? after.underlying.spot : 0;
@@ -132,7 +133,7 @@ export function fixedIncomeMoves({ before, rolled, after, years }: FixedIncomePa
   };
 }
 
-/** How the change of value is made up, by either method. */
+/** Attributes the change of value, by either method. */
 export function attributeFixedIncome(
   method: ExplainMethod,
   pair: FixedIncomePair,

@@ -4,7 +4,7 @@ import { laterTrade } from "../later-trade.ts";
 import { type FixedIncome, fixedIncomeDifference, isFixedIncome, laterFixedIncome } from "./fixed-income.ts";
 import { same } from "./same.ts";
 
-/** The outcome of matching the trades of one id in the two books. */
+/** The result of matching the trades with one id in the two books. */
 export type Match =
   /** `years` of its life have passed. */
   | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }

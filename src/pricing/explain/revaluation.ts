@@ -6,8 +6,8 @@ import { same } from "./same.ts";
 
 /**
  * Explains by full revaluation, one part of the market at a time: the date first, and from there spot, volatility,
- * rates and dividends, each of them alone, so that no term depends on the order of the others. What they do together
- * beyond that is `cross`.
+ * rates and dividends, each alone, so that no term depends on the order of the others. Their joint effect beyond that
+ * is `cross`.
  *
  *   time = V(t₁, S₀ less dividends) − V₀,   exDividend = V(t₁, S₀) − that,   spot = V(t₁, S₁) − V(t₁, S₀),  …
  *

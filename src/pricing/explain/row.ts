@@ -14,13 +14,13 @@ import { attributeFixedIncome, fixedIncomeMoves, isFixedIncome, laterFixedIncome
 import { marketMoves, withDividends } from "./moves.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
-/** One line of the report in the making: what has to be priced for it, and what it becomes of that. */
+/** One line of the report in preparation: the trades to price for it, and its result from their prices. */
 export interface Row {
   readonly before: AnyTrade | undefined;
-  /** The trade in the later book, or what it was settled as. */
+  /** The trade in the later book, or the trade as settled. */
   readonly after: AnyTrade | undefined;
   readonly views: readonly AnyTrade[];
-  /** `before` and `after` are the trades' results, if they are there, and `values` the views'. */
+  /** Returns the line from the results of both trades, if any, and the prices of the further trades. */
   result(
     before: TradeResult | undefined,
     after: TradeResult | undefined,
@@ -29,8 +29,8 @@ export interface Row {
 }
 
 /**
- * Returns the trades of a match to be priced. An error of its own, such as a dividend that pays all of the spot, is its
- * result.
+ * Returns the line of a match with its trades to price. Its own error, such as a dividend that pays all of the spot, is
+ * its result.
  */
 export function rowOf(
   match: Match,

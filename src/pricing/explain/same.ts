@@ -1,7 +1,9 @@
 /** Relative: what the same terms differ by when they are written with another date. */
 const ROUNDING = 1e-9;
 
-/** Compares two values of plain data up to the rounding of their numbers: years change by rounding as `asOf` moves. */
+/**
+ * Compares two values of plain data up to the rounding of their numbers, since years change by rounding with `asOf`.
+ */
 export function same(a: unknown, b: unknown): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));
   if (!isObject(a) || !isObject(b)) return a === b;

@@ -5,7 +5,7 @@ type Sums = { -readonly [K in keyof Omit<ExplainTotals, "terms">]: ExplainTotals
   terms: Partial<Record<ExplainTerm, number>>;
 };
 
-/** Adds lines up by currency, times quantity. */
+/** The sums of lines by currency, weighted by quantity. */
 export class ExplainSums {
   explained = 0;
   failed = 0;

@@ -7,9 +7,9 @@ import type { PricingOptions } from "../options.ts";
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
-/** Options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`. */
+/** The options of `explainBook`: those of `priceBook`, except `greeks`, `sensitivityErrorEstimates` and `method`. */
 export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
-  /** "taylor" by default. */
+  /** The method of the explanation, "taylor" by default. */
   readonly method?: ExplainMethod;
 }
 
@@ -55,7 +55,7 @@ export const EXPLAIN_TERMS = {
 /** The name of a term, of either method. */
 export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 
-/** Every term of the report's method, in the currency. */
+/** The terms of the report's method, in the currency. */
 export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
 
 /** The changes of one trade's market inputs between the two dates. */
@@ -67,7 +67,7 @@ export interface MarketMoves {
   /** The amount by which dividends paid in between reduced the spot. */
   readonly paid: number;
   /**
-   * The parallel move of the volatility that gives the later total variance to expiry. Of a σ that depends on S, its
+   * The parallel move of the volatility that gives the later total variance to expiry; for a σ that depends on S, its
    * move at the earlier spot.
    */
   readonly volatility: number;
@@ -76,7 +76,7 @@ export interface MarketMoves {
 }
 
 /**
- * * `explained`: in both books, on the same terms.
+ * The status of an explained trade.
  * * `matured`: expired between the two dates; `cash` is its payoff.
  * * `new`, `gone`: in one book only, and not expired.
  * * `changed`: in both books, on different terms; `reason` says which.
@@ -89,7 +89,7 @@ export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed"
  *
  *   change = after + cash − before = Σ terms + unexplained,
  *
- * for what is explained or matured; null where there is nothing to say.
+ * for explained and matured trades; otherwise null.
  */
 export interface ExplainedTrade {
   readonly id: string | null;
@@ -104,7 +104,7 @@ export interface ExplainedTrade {
   readonly moves: MarketMoves | null;
   readonly quantityBefore: number | null;
   readonly quantityAfter: number | null;
-  /** The error estimate of both values together, as `price` gives it. */
+  /** The error estimate of both values together. */
   readonly errorEstimate: number | null;
   readonly warnings: readonly string[];
   readonly reason?: string;
@@ -116,7 +116,7 @@ export interface ExplainedTrade {
  *
  *   change = after + cash − before = Σ terms + unexplained + trading.
  *
- * Terms are of the earlier quantity; `trading` is what new, gone and changed trades and changed quantities are worth.
+ * Terms are for the earlier quantity; `trading` is the value of new, gone and changed trades and of changed quantities.
  */
 export interface ExplainTotals {
   readonly currency: string;
@@ -129,7 +129,7 @@ export interface ExplainTotals {
   readonly terms: ExplainTerms;
   readonly unexplained: number;
   readonly trading: number;
-  /** Σ |quantity|·errorEstimate. */
+  /** The sum Σ |quantity|·errorEstimate. */
   readonly errorEstimate: number;
 }
 
@@ -137,12 +137,12 @@ export interface ExplainTotals {
 export interface ExplainReport {
   readonly method: ExplainMethod;
   readonly asOf: { readonly before: string; readonly after: string };
-  /** The time from the one date to the other, Act/365F. */
+  /** The time between the dates, Act/365F. */
   readonly years: number;
   readonly device: BookReport["device"];
   readonly explained: number;
   readonly failed: number;
-  /** One entry a currency, in the order of their first trades. */
+  /** The totals by currency, in the order of their first trades. */
   readonly totals: readonly ExplainTotals[];
   /** The results in the order of the earlier book, then those of trades that only the later one has. */
   readonly results: readonly ExplainedTrade[];

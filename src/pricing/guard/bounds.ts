@@ -9,9 +9,9 @@ import { averageBounds, lookbackBounds, swingBounds } from "./payoffs/path.ts";
 import { digitalBounds, vanillaBounds } from "./payoffs/single.ts";
 
 /**
- * The bounds of terms, by spots. They use no more than that discounted spots, dividends put back, are martingales (or
- * at most, where a volatility may grow without bound, lose value), so they hold with negative rates, local and
- * stochastic volatility and discrete dividends:
+ * Returns the bounds of a trade's value, by spots. They assume only that discounted spots, with dividends added back,
+ * are martingales (or at most lose value, where a volatility may grow without bound), so they hold with negative rates,
+ * local and stochastic volatility and discrete dividends:
  *
  *   European   no-arbitrage bounds of the forward; Black and Scholes' value itself where it is right
  *   early      at least what exercise pays now and the European bound; at most the largest discounted strike or spot

@@ -11,7 +11,7 @@ export interface TwinValue {
   readonly error: number;
 }
 
-/** The values of the twins of a batch, with its scenarios. */
+/** The European values that bound American trades of a batch in Heston's model, with its scenarios. */
 export class EuropeanTwins {
   readonly #results: ResultColumns;
   readonly #columns: TradeColumns;
@@ -24,7 +24,7 @@ export class EuropeanTwins {
     this.#number = number;
   }
 
-  /** Prices those of some trades that have one in Heston's model; undefined where there are none. */
+  /** Prices the European twins of those trades that have one in Heston's model; undefined where there are none. */
   static async of(
     batch: Batch,
     trades: readonly number[],
@@ -52,8 +52,8 @@ export class EuropeanTwins {
   }
 
   /**
-   * Returns the value of a trade's twin in a case of the scenarios, at today's spot for `spot` = 0; undefined without a
-   * twin.
+   * Returns the value of a trade's European twin in a case of the scenarios, at today's spot for `spot` = 0; undefined
+   * without a twin.
    */
   valueOf(trade: number, k: number, spot: number): TwinValue | undefined {
     const i = this.#number.get(trade);

@@ -32,7 +32,7 @@ const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];
 
-/** Compares the values of a batch's trades, and of their scenarios, with what their payoffs allow (`boundsOf`). */
+/** A check of the values of a batch's trades and scenarios against the bounds of their payoffs (`boundsOf`). */
 export class Guard {
   readonly #batch: Batch;
   readonly #twins: EuropeanTwins | undefined;
@@ -43,7 +43,7 @@ export class Guard {
     this.#twins = twins;
   }
 
-  /** Looks at the results of some trades, and remembers those outside. */
+  /** Checks the results of given trades, and records those outside their bounds. */
   look(trades: readonly number[], results: ResultColumns): void {
     for (const trade of trades) {
       const found = results.status[trade] === STATUS.priced ? this.#look(trade, results) : NOTHING;
@@ -52,14 +52,13 @@ export class Guard {
     }
   }
 
-  /** The trades with values outside their bounds, when they were last looked at. */
+  /** The trades whose values were outside their bounds at the last check. */
   get outside(): readonly number[] {
     return [...this.#found.keys()];
   }
 
   /**
-   * Turns values that are still outside after other attempts into an error of their trade, or no value of their
-   * scenario.
+   * Turns values still outside after other attempts into an error of their trade, or a missing value of their scenario.
    */
   settle(results: ResultColumns): void {
     for (const [trade, found] of this.#found) for (const one of found) this.#settleOne(trade, one, results);

@@ -1,12 +1,13 @@
-/** Two numbers that a value lies between. */
+/** The lower and upper bound of a value. */
 export interface Range {
   readonly low: number;
   readonly high: number;
 }
 
+/** The range of all numbers. */
 export const UNBOUNDED: Range = { low: Number.NEGATIVE_INFINITY, high: Number.POSITIVE_INFINITY };
 
-/** The distance of a value from a range: 0 inside, NaN if the value is not a number. */
+/** Returns the distance of a value from a range: 0 inside, NaN if the value is not a number. */
 export function distance({ low, high }: Range, value: number): number {
   return value < low ? low - value : value > high ? value - high : value - value;
 }

@@ -4,30 +4,34 @@ import { integrate, integratedVariance, type Volatility } from "../../market/ind
 import { hostNormalCdf, logNormalOption } from "../../models/index.ts";
 import type { Asset, Terms } from "../terms.ts";
 
-/** The value today of one unit of money that is paid later. */
+/** The value today of one unit of money paid later. */
 export interface MoneySide {
   readonly atExpiry: number;
-  /** Paid at the time up to expiry at which it is worth most; infinite where rates are random. */
+  /** Its largest value over the times up to expiry; infinite where rates are random. */
   readonly largest: number;
   readonly at: (time: number) => number;
 }
 
-/** The value today of one asset that is delivered later. */
+/** The value today of one asset delivered later. */
 export interface AssetSide {
-  /** The value of one delivered at expiry, per unit of today's spot, at most. */
+  /** An upper bound of the value of one asset delivered at expiry, per unit of today's spot. */
   readonly kept: number;
-  /** The most that cash dividends up to expiry take from `kept`. */
+  /** The largest reduction of `kept` by cash dividends up to expiry. */
   readonly cash: number;
-  /** The value of one delivered at the time up to expiry at which it is worth most, per unit of today's spot. */
+  /** The largest value of one asset delivered at a time up to expiry, per unit of today's spot. */
   readonly largest: number;
-  /** True where the spot less `cash` is a lower bound of what is delivered: nothing is lost on the way. */
+  /** True where the spot less `cash` is a lower bound of the delivered asset's value. */
   readonly isMartingale: boolean;
-  /** The value of one delivered at a time: per unit of the spot at most, and what cash dividends take from it. */
+  /**
+   * Returns the value of one asset delivered at a time: an upper bound per unit of the spot, and its reduction by cash
+   * dividends.
+   */
   readonly at: (time: number) => { readonly kept: number; readonly cash: number };
-  /** Black and Scholes' total variance up to expiry; undefined where their formula is not the value. */
+  /** The total variance of Black and Scholes' formula up to expiry; undefined where it does not apply. */
   readonly variance: number | undefined;
 }
 
+/** Returns the value of money in a trade's market. */
 export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   const at = (time: number): number => Math.exp(-integrate(rates, time));
   const atExpiry = at(expiry);
@@ -36,6 +40,7 @@ export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   return { at, atExpiry, largest: shortRate === undefined ? largest : Number.POSITIVE_INFINITY };
 }
 
+/** Returns the value of a trade's assets. */
 export function assetSides(terms: Terms): readonly AssetSide[] {
   const { assets, expiry, shortRate } = terms;
   return assets.map((asset) => {
@@ -84,14 +89,14 @@ function delivered({ rates }: Terms, { underlying: { dividends } }: Asset, until
   return { kept: kept * growth, cash: cash * growth };
 }
 
-/** Returns Black and Scholes' value of a vanilla; `asset` is what the asset at expiry is worth today. */
+/** Returns Black and Scholes' value of a vanilla option; `asset` is today's value of the asset at expiry. */
 export function vanillaValue(sign: number, asset: number, strike: number, discount: number, variance: number): number {
   if (!(asset > 0)) return Math.max(-sign * strike * discount, 0);
   const mean = Math.log(asset / discount) - 0.5 * variance;
   return discount * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
 }
 
-/** Returns the value of a digital that pays 1; undefined where it jumps. */
+/** Returns the value of a digital option that pays 1; undefined where it jumps. */
 export function digitalValue(
   sign: number,
   asset: number,
@@ -105,10 +110,10 @@ export function digitalValue(
   return discount * hostNormalCdf(sign * d);
 }
 
-/** The bounds of a trade at some spots of its assets. */
+/** A function for the bounds of a trade at given spots of its assets. */
 export type BoundsAt = (spots: readonly number[]) => Range;
 
-/** The inputs from which payoffs derive bounds of their price. */
+/** The inputs from which bounds of a payoff's value are derived. */
 export interface Sides {
   readonly terms: Terms;
   readonly money: MoneySide;

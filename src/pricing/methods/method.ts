@@ -10,10 +10,10 @@ import type { RowProblems } from "../trade-problem.ts";
 /** A batch as methods see it. */
 export interface Batch {
   readonly columns: TradeColumns;
-  /** The equations of the rows, for the methods that solve one. */
+  /** The equations of the rows, for the methods that solve them. */
   readonly problems: RowProblems;
   readonly settings: Settings;
-  /** The time that its trades have taken, and whether they may take more. */
+  /** The time that the trades have taken, and whether they may take more. */
   readonly budget: TimeBudget;
   readonly precision: Precision;
 }
@@ -22,24 +22,23 @@ export interface Batch {
 export type Acceptance = number | string;
 
 /**
- * One numerical method of the book. It takes trades as columns and gives columns; the caller knows nothing else of it.
- * A method is a folder beside this file, and a line in `batch.ts`.
+ * A pricing method for options: it takes trades as columns and returns columns. A method is a folder beside this file,
+ * and a line in `choose.ts`.
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
-  /** The least that `accepts` gives: where another method costs no more, this one is not asked. */
+  /** A lower bound of the costs from `accepts`; where another method costs no more, this one is not tried. */
   readonly minCost: number;
-  /** The method by which it prices trades of several factors, where that is one of its own. */
+  /** The method that prices its trades of several factors, if it has one. */
   readonly ofSeveralFactors?: PricingMethod;
-  /** The error aimed at where nothing is said, relative to the largest spot; none where rounding is all there is. */
+  /** The default target error, relative to the largest spot; undefined where rounding is the only error. */
   readonly accuracy?: number;
   /**
    * Returns the expected cost of a trade with all its scenarios, or the reason why the method cannot price it, which
-   * completes the sentence "it has …".
-   * @throws what is wrong with the trade itself
+   * completes the sentence "it has …". @throws the error of the trade itself
    */
   accepts(batch: Batch, trade: number): Acceptance;
-  /** The method on a device. */
+  /** Opens the method on a device. */
   open(device: Device, precision: Precision): MethodSession;
 }
 
@@ -48,17 +47,17 @@ export interface PricingMethod {
  * time.
  */
 export interface MethodSession extends Disposable {
-  /** Gets the trades that the method has accepted ready. @throws the signal's reason */
+  /** Prepares the trades that the method has accepted. @throws the signal's reason */
   plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan>;
 }
 
-/** Trades of one batch on their way through a method. */
+/** The trades of one batch that a method prices. */
 export interface MethodPlan extends Disposable {
   /**
-   * Computes the trades. What is wrong with one trade is kept for `read`.
-   * @throws the signal's reason; what the device throws
+   * Computes the trades. The error of a trade is kept for `read`. @throws the signal's reason; the error of a lost
+   * device
    */
   run(signal: AbortSignal | undefined): Promise<void>;
-  /** Puts the result or the error of each of its trades into the columns. @throws the signal's reason */
+  /** Stores the result or the error of each of its trades in the columns. @throws the signal's reason */
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import { Turns } from "../../turns.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 
-/** Reads one trade after another; what one throws is its result. @throws the signal's reason */
+/** Reads one trade after another; an error of one becomes its result. @throws the signal's reason */
 export async function readEach(
   trades: readonly number[],
   results: ResultColumns,

@@ -1,6 +1,7 @@
 /** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
+/** Two assets by number. */
 export type Pair = readonly [number, number];
 
 /** Terms, and the spots of all underlyings at which their value is wanted. */
@@ -12,13 +13,15 @@ export interface Valuation {
 /** Two moves of an input; a move by 0 is the value itself. */
 export type Step = readonly [number, number];
 
-/** The moves whose differences are sensitivities. Those without a move are not asked for, or known from a solution. */
+/**
+ * The bump sizes of sensitivities by differences. A sensitivity without one is not requested, or known from a solution.
+ */
 export interface BumpSizes {
-  /** The moves of each spot for first and second differences, in the currency. */
+  /** The bumps of each spot for first and second differences, in the currency. */
   readonly spots?: { readonly first: readonly number[]; readonly second?: readonly number[] };
   /** True where second differences of two spots are wanted, too. */
   readonly cross?: boolean;
-  /** The moves of each volatility; undefined where the solution has its derivative. */
+  /** The bumps of each volatility; undefined where the solution has its derivative. */
   readonly volatilities?: readonly (Step | undefined)[];
   readonly rate?: Step;
   readonly correlation?: (pair: Pair) => Step;
@@ -26,27 +29,35 @@ export interface BumpSizes {
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
 }
 
-/** A sensitivity: the weights of the value, then of each copy, and an amount that is added. */
+/** A sensitivity as a linear combination: the weights of the value and each copy, and an added constant. */
 export interface Measure {
   readonly name: string;
   readonly weights: readonly number[];
   readonly added?: number;
 }
 
-/** Moved copies of a valuation, and the sensitivities that are combinations of its value and theirs. */
+/** The bumped copies of a valuation, and the sensitivities that are linear combinations of their values. */
 export interface Differences {
   readonly copies: readonly Valuation[];
   readonly measures: readonly Measure[];
 }
 
+/** Returns the name of the delta of an asset, or of all. */
 export const DELTA = (asset: number | "all"): string => `delta ${asset}`;
+/** Returns the name of the gamma of an asset, or of all. */
 export const GAMMA = (asset: number | "all"): string => `gamma ${asset}`;
+/** Returns the name of the vega of an asset, or of all. */
 export const VEGA = (asset: number | "all"): string => `vega ${asset}`;
+/** Returns the name of the cross gamma of two assets. */
 export const CROSS = ([i, j]: Pair): string => `cross ${i} ${j}`;
+/** Returns the name of the sensitivity to the correlation of two assets. */
 export const CORRELATION = ([i, j]: Pair): string => `correlation ${i} ${j}`;
+/** The name of theta. */
 export const THETA = "theta";
+/** The name of rho. */
 export const RHO = "rho";
 
+/** Returns all pairs of numbers below a count. */
 export const pairsOf = (count: number): readonly Pair[] =>
   Array.from({ length: count }, (_, i) =>
     Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
@@ -55,7 +66,7 @@ export const pairsOf = (count: number): readonly Pair[] =>
 /** The number of the value itself among those of the copies. */
 const ITSELF = -1;
 
-/** The copies and weights of a valuation's sensitivities. */
+/** Returns the copies and weights of a valuation's sensitivities. */
 export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Differences {
   const copies: Valuation[] = [];
   const all: { readonly name: string; readonly of: readonly (readonly [copy: number, weight: number])[] }[] = [];
@@ -108,6 +119,6 @@ export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Di
   return { copies, measures: all.map(({ name, of }) => ({ name, weights: weightsOf(of) })) };
 }
 
-/** A sensitivity from the value and those of the copies, of which it takes those with a weight. */
+/** Returns a sensitivity from the value and those of the copies with a weight. */
 export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
   weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);

@@ -4,15 +4,16 @@ import type { SeveralSensitivities } from "../columns/result-columns.ts";
 import type { Terms } from "../terms.ts";
 import { CORRELATION, CROSS, DELTA, GAMMA, type Pair, pairsOf, RHO, THETA, VEGA } from "./differences.ts";
 
+/** The sensitivities of a trade. */
 export interface Greeks {
-  /** The sensitivities to a move of all underlyings together. */
+  /** The sensitivities to a common move of all underlyings. */
   readonly total: Readonly<Record<SensitivityName, number>>;
   readonly several: SeveralSensitivities;
 }
 
 /**
- * The sensitivities of a trade. A total that is no measure of its own is the sum over the underlyings: of derivatives
- * it is exact, of error estimates it is a bound.
+ * Returns the sensitivities of a trade. A total without a measure of its own is the sum over the underlyings, which is
+ * exact for derivatives and a bound for error estimates.
  */
 export function greeksOf(
   { assets, correlations }: Terms,

@@ -24,7 +24,7 @@ interface Job<E extends Estimate> {
 
 const NONE: Differences = { copies: [], measures: [] };
 
-/** The plan of all methods that are asked value by value. */
+/** The plan of the methods that answer requests for values, shared by all of them. */
 export class ValuationPlan<E extends Estimate> implements MethodPlan {
   readonly #batch: Batch;
   readonly #estimator: Estimator<E>;
@@ -46,7 +46,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     }));
   }
 
-  /** Today's value first, on finer levels until it is good; then scenarios and copies as finely as it took. */
+  /** Refines today's value until its error is small enough; then computes scenarios and copies at the same level. */
   async run(signal: AbortSignal | undefined): Promise<void> {
     const { precision, budget, settings, columns } = this.#batch;
     const common = { accuracy: this.#accuracy, precision, seed: settings.seed, budget, signal };

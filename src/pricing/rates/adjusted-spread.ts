@@ -16,8 +16,9 @@ interface Search {
 }
 
 /**
- * The parallel moves s of the rates that give callable and puttable bonds their clean market prices, for rows with
- * their values; undefined where none is found. Rates are moved as in scenarios. Secant method, each round in one call.
+ * Returns the parallel moves s of the rates under which callable and puttable bonds have their clean market prices, for
+ * rows with their values; undefined where none is found. Rates are moved as in scenarios. Secant method, one call for
+ * each iteration of all bonds.
  */
 export async function adjustedSpreads(
   rows: readonly { readonly row: RatesRow; readonly value: number }[],

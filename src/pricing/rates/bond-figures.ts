@@ -4,15 +4,18 @@ import type { RatesMarket } from "./rates-market.ts";
 
 type BondFigures = Pick<PricedTrade, "clean" | "accrued" | "yield" | "duration" | "convexity">;
 
-/** Accrued interest at a time: the part of the coupon's period that has passed, none once the coupon is paid. */
+/**
+ * Returns the accrued interest at a time: the elapsed fraction of the coupon's period, none once the coupon is paid.
+ */
 export function accruedAt({ coupons }: Bond, time: number): number {
   const current = coupons.find(({ start, end }) => start <= time && time < end);
   return current === undefined ? 0 : (current.amount * (time - current.start)) / (current.end - current.start);
 }
 
 /**
- * Clean price and accrued interest, and of the value as the price of the flows to maturity: the continuously compounded
- * yield y, V = Σ cᵢ·e^{−y·tᵢ}; the duration −V′/V, which is Macaulay's; and the convexity V″/V.
+ * Returns the clean price and accrued interest of a bond, and, treating the value as the price of the flows to
+ * maturity, the continuously compounded yield y, V = Σ cᵢ·e^{−y·tᵢ}; the duration −V′/V, which is Macaulay's; and the
+ * convexity V″/V.
  */
 export function bondFigures(bond: Bond, value: number): BondFigures {
   const accrued = accruedAt(bond, 0);
@@ -36,8 +39,8 @@ function momentsOf(flows: Bond["flows"], y: number): readonly [number, number, n
 }
 
 /**
- * The spread s that gives a bond without rights its clean market price when it is added to the rates: the yield of its
- * discounted payments.
+ * Returns the spread s over the rates at which a bond without embedded options has its clean market price: the yield of
+ * its discounted payments.
  */
 export function spreadOf(bond: Bond, cleanPrice: number, market: RatesMarket): number | undefined {
   const discounted = bond.flows.map(([time, amount]) => [time, amount * market.discount(time)] as const);

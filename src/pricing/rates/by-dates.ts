@@ -13,7 +13,7 @@ import {
   sensitivitiesOf,
 } from "./sensitivities.ts";
 
-/** A value as a sum over resolutions: [factor, fineness]. */
+/** A linear combination of values at several resolutions: [factor, fineness]. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
 
 /** A value, and others whose differences from it, times a factor, count as errors. */
@@ -22,27 +22,29 @@ interface Compared<F> {
   readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
 }
 
-/** The way in which an engine prices claims: M is its market, F its fineness. */
+/** The rules by which an engine prices claims with rights on dates; M is the type of its market, F of its fineness. */
 export interface DatedRules<M, F> {
-  /** @throws SpecError a market that the engine cannot have */
+  /** Returns the engine's market. @throws SpecError an unsupported market */
   marketOf(market: RatesMarket): M;
-  /** @throws SpecError a claim that the engine cannot price */
+  /** Checks a claim. @throws SpecError a claim that the engine cannot price */
   checked(claim: ShortRateTrade, market: M, hasWindows: boolean): void;
-  /** The resolution of rights on dates. */
+  /** The resolution for rights on dates. */
   readonly dates: Compared<F>;
-  /** The one for those whose estimate is above what was asked for, if there is one. */
+  /** The finer resolution for claims whose estimate exceeds the target, if there is one. */
   readonly finer?: Compared<F> | undefined;
-  /** The resolution of sensitivities, whose errors cancel for the most part. */
+  /** The resolution of sensitivities, whose errors mostly cancel. */
   readonly moved: Resolution<F>;
-  /** The resolution of rights at any time, where the number of dates decides. */
+  /** The resolution for rights at any time, where the number of dates dominates the error. */
   readonly windows: Resolution<F>;
-  /** Dates a year that stand for a window, each twice the one before: values converge to first order. */
+  /**
+   * The numbers of dates a year that approximate a window, each twice the one before; values converge to first order.
+   */
   readonly perYear: readonly [number, number, number];
-  /** The amount that is added to estimates, relative to the largest payment. */
+  /** The amounts added to estimates, relative to the largest payment. */
   readonly least: { readonly dates: number; readonly windows: number };
 }
 
-/** Dates a year that stand for a window as a rule. */
+/** The default numbers of dates a year that approximate a window. */
 export const PER_YEAR = [6, 12, 24] as const;
 /** The number of times that the difference of two extrapolations of dates counts as an error. */
 const MARGIN = 3;
@@ -59,7 +61,7 @@ interface Plan {
   readonly sensitivities: Sensitivities;
 }
 
-/** Prices claims with rights on dates by an engine, which the session owns. */
+/** A session that prices claims with rights on dates by an engine, which it owns. */
 export class DatedSession<M, F> implements RatesSession {
   readonly #engine: RatesEngine<M, F>;
   readonly #rules: DatedRules<M, F>;
@@ -127,7 +129,7 @@ export class DatedSession<M, F> implements RatesSession {
     };
     const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, add);
     const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
-    const aim = accuracy ?? AIM * size;
+    const aim = (accuracy ?? AIM) * size;
     if (!hasWindows) {
       const both = compared(claim, markets.of(market), dates, evaluations);
       return { row, ...both, least: least.dates * size, aim, sensitivities };

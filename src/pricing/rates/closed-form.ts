@@ -14,8 +14,9 @@ import { RatesMarket } from "./rates-market.ts";
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12, f32: 1e-6 };
 
 /**
- * Bonds by their discount factors; caps, floors, European swaptions and European options on bonds by Jamshidian's
- * decomposition in Gaussian models of one factor, by an integral in two, and by quoted volatilities.
+ * The method of closed forms for rates: bonds by their discount factors; caps, floors, European swaptions and European
+ * options on bonds by Jamshidian's decomposition in Gaussian models of one factor, by an integral in two, and by quoted
+ * volatilities.
  *
  * Error: rounding, and for two factors that of the quadrature. Verified: test/pricing/rates.test.ts.
  */

@@ -7,13 +7,13 @@ export interface Exchanged {
   readonly value: (option: number) => number;
   readonly quadrature: (option: number) => number;
   readonly toStrike: (option: number) => number;
-  /** The derivatives by the amount of a flow, and by its deviation across and along the inner integral. */
+  /** Returns the derivatives by the amount of a flow, and by its deviations across and along the inner integral. */
   readonly toFlow: (option: number, flow: number) => number;
   readonly toAcross: (option: number, flow: number) => number;
   readonly toAlong: (option: number, flow: number) => number;
 }
 
-/** Options of `exchangeKernel` that are priced by one launch. */
+/** The options of `exchangeKernel` that are priced by one launch. */
 export class ExchangeBatch {
   /** The strike, the sign, the kind and the unit of each option. */
   readonly #strikes: number[] = [];
@@ -30,7 +30,7 @@ export class ExchangeBatch {
     return this.#strikes.length;
   }
 
-  /** A flow of the option that `add` completes. */
+  /** Adds a flow of the option that `add` completes. */
   addFlow(amount: number, across: number, along: number): void {
     this.#amounts.push(amount);
     this.#across.push(across);
@@ -49,7 +49,7 @@ export class ExchangeBatch {
     this.#first.push(this.#amounts.length);
   }
 
-  /** The options' values in the order in which they were added. */
+  /** Returns the options' values in the order in which they were added. */
   async run(device: Device, precision: Precision): Promise<Exchanged> {
     const [count, total] = [this.count, this.#amounts.length];
     const [units, kinds, firsts] = [this.#units, this.#kinds, this.#first];

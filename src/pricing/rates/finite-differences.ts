@@ -41,7 +41,8 @@ const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
 });
 
 /**
- * Finite differences of the short rate, fitted to the curve on the mesh, for models whose transition is not known.
+ * The method of finite differences of the short rate, fitted to the curve on the mesh, for models without a known
+ * transition.
  *
  * Error: 1e-9 to 1e-7 of the notional for rights on dates, from extrapolations of three levels. Rights at any time as
  * in `convolution`. Verified: test/rates/grid.test.ts, test/pricing/finite-rates.test.ts.

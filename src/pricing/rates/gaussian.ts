@@ -2,25 +2,26 @@ import { decay } from "../../models/index.ts";
 import { later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** The parameters of a model of Gaussian rates that its deviations depend on, and those deviations. */
+/** A model of Gaussian rates: the parameters and the standard deviations of bond prices. */
 export interface GaussianModel {
   readonly names: readonly string[];
   readonly parameters: readonly number[];
   /** The parameters whose parallel move is vega. */
   readonly volatilities: readonly string[];
   /**
-   * Writes the deviations of ln P(T, t₂)/P(T, t₁) at the expiry T of an option for the ends t₂ of its flows, of times
-   * from `years` after the market's date: two independent directions of each flow, side by side, of which one factor
-   * has the first only.
+   * Writes the deviations of ln P(T, t₂)/P(T, t₁) at the expiry T of an option for the ends t₂ of its flows, with times
+   * from `years` after the market's date: two independent directions of each flow, side by side; one factor has only
+   * the first.
    */
   deviations(of: DeviationsOf, out: number[]): void;
 }
 
+/** The times of an option whose deviations are computed. */
 export interface DeviationsOf {
   readonly parameters: readonly number[];
   readonly years: number;
   readonly expiry: number;
-  /** t₁ and t₂, from the market's date. */
+  /** The time t₁, from the market's date. */
   readonly start: number;
   readonly flows: readonly { readonly time: number }[];
 }
@@ -35,7 +36,7 @@ const CERTAIN: GaussianModel = {
   },
 };
 
-/** The Gaussian model of a market; undefined where its rates are not Gaussian. */
+/** Returns the Gaussian model of a market; undefined where its rates are not Gaussian. */
 export function gaussianModel(market: RatesMarket): GaussianModel | undefined {
   const { model } = market;
   switch (model.kind) {

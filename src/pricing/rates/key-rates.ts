@@ -1,6 +1,6 @@
 /** Key rates: moves of the curve around single maturities, which add up to a parallel move. */
 
-/** Maturities of the key rates, in years. */
+/** The maturities of the key rates in years. */
 export const KEY_TIMES: readonly number[] = [0.25, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30];
 
 /** The number of the first key time at or after t, of the last one beyond all. */
@@ -11,7 +11,7 @@ function rightOf(t: number): number {
 }
 
 /**
- * The integral from 0 to t of the move of the short rate when the zero rate z of key time k moves by 1.
+ * Returns the integral from 0 to t of the move of the short rate when the zero rate z of key time k moves by 1.
  *
  * At key time k the product z·t moves by that time, at the others by nothing, and it is linear between them. Before the
  * first key time z moves by 1; beyond the last z·t goes on as between the last two. All key rates together move by t.
@@ -24,7 +24,7 @@ export function keyMove(k: number, t: number): number {
   return (KEY_TIMES[k] * (k === right ? t - from : to - t)) / (to - from);
 }
 
-/** The number of key rates that a payment at `last` or before it depends on. */
+/** Returns the number of key rates on which payments up to `last` depend. */
 export function keyRatesUpTo(last: number): number {
   return rightOf(last) + 1;
 }
@@ -39,12 +39,12 @@ export class CurveSlopes {
     this.slopes.push(slope);
   }
 
-  /** The change of the value as ln P(0, t) changes by `move`. */
+  /** Returns the change of the value as ln P(0, t) changes by `move`. */
   along(move: (t: number) => number): number {
     return this.slopes.reduce((sum, slope, i) => sum + move(this.times[i]) * slope, 0);
   }
 
-  /** The sensitivities to a parallel move of the rates, and to those at `KEY_TIMES` up to the last payment. */
+  /** Returns the sensitivities to a parallel move of the rates, and to those at `KEY_TIMES` up to the last payment. */
   byRates(): { readonly rho: number; readonly keyRates: readonly number[] } {
     let [rho, last] = [0, 0];
     const keyRates = KEY_TIMES.map(() => 0);

@@ -3,9 +3,8 @@ import { INSTANT } from "../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
 /**
- * The trade as it stands `years` later if the forward rates of today come true: what was paid is gone, nobody has
- * exercised, and the rate of a period that has begun is its forward rate.
- * @returns undefined once nothing is left of it
+ * Returns the trade `years` later if today's forward rates are realised: paid amounts are gone, nobody has exercised,
+ * and the rate of a started period is its forward rate. @returns undefined once nothing is left of it
  */
 export function laterRatesTrade(trade: RatesTrade, years: number, today: RatesMarket): RatesTrade | undefined {
   if (years === 0) return trade;
@@ -41,7 +40,7 @@ function laterProduct(product: RatesProduct, years: number, today: RatesMarket):
   }
 }
 
-/** The simple rate of a period. */
+/** Returns the simple rate of a period. */
 export function forwardRateOf({ start, end }: Period, market: RatesMarket): number {
   return Math.expm1(market.logDiscount(start) - market.logDiscount(end)) / (end - start);
 }

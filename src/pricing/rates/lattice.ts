@@ -20,8 +20,8 @@ const ROUNDING = 1e-12;
 const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
 
 /**
- * Bonds with calls and puts, options on bonds and swaptions on the published lattice of a year a period: payments and
- * rights lie on whole years. A scenario's move of the curve or of the volatilities is fitted again.
+ * The method of the published lattice with one-year steps: bonds with calls and puts, options on bonds and swaptions,
+ * with payments and rights on whole years. A scenario's move of the curve or the volatilities is calibrated again.
  *
  * Error: rounding, since the lattice is the model. Theta needs other times than whole years, and is null. Verified:
  * test/rates/lattice.test.ts, test/pricing/short-rate.test.ts.

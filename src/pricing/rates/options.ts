@@ -9,22 +9,22 @@ export type Amount = readonly (readonly [time: number, coefficient: number])[];
 export interface RateOption {
   readonly sign: 1 | -1;
   readonly expiry: number;
-  /** The time at which the fixed amount is paid, at the expiry or after. */
+  /** The payment time of the fixed amount, at the expiry or later. */
   readonly start: number;
   readonly strike: Amount;
-  /** Each with the time of its payment. */
+  /** The flows with their payment times. */
   readonly flows: readonly { readonly time: number; readonly amount: Amount }[];
-  /** The quote that it is priced by, if any: the flows are then the forward, and of a normal quote the annuity. */
+  /** The quote by which it is priced, if any: the flows are then the forward, and for a normal quote the annuity. */
   readonly quote: RateQuote | undefined;
 }
 
-/** A trade as payments that are certain and options, whose values add up. */
+/** A trade as certain payments and options whose values add up. */
 export interface Parts {
   readonly certain: Amount;
   readonly options: readonly RateOption[];
 }
 
-/** The payments and European options that a trade consists of. Its rights have one date each. */
+/** Returns the payments and European options of which a trade consists. Its rights have one date each. */
 export function partsOf(product: RatesProduct): Parts {
   switch (product.kind) {
     case "bond":
@@ -40,7 +40,7 @@ export function partsOf(product: RatesProduct): Parts {
   }
 }
 
-/** The one date of a right. */
+/** Returns the only date of a right. */
 export function expiryOf({ exercise }: Extract<RatesProduct, { kind: "bondOption" | "swaption" }>): number {
   return exercise.kind === "american" ? exercise.to : exercise.times[0];
 }

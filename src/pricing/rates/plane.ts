@@ -15,7 +15,7 @@ const MOVED: Fineness = { density: 1.75, reach: 6 };
 const WINDOW: Fineness = { density: 1.3, reach: 5 };
 
 /**
- * Recursion from date to date by the exact transition of the G2++ model.
+ * The method of recursion from date to date by the exact transition of the G2++ model.
  *
  * Error: that of rights on dates from two resolutions. Verified: test/rates/plane.test.ts.
  */

@@ -4,19 +4,19 @@ import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } fr
 
 import { KEY_TIMES } from "./key-rates.ts";
 
-/** Moves of a currency's rates. */
+/** The moves of a currency's rates. */
 export interface RatesMove {
-  /** Years after `asOf`; the curve rolls along its forward rates. */
+  /** The years after `asOf`; the curve rolls along its forward rates. */
   readonly years?: number;
-  /** Added to the volatilities of the model, which stay ≥ 0. */
+  /** The amount added to the volatilities of the model, which stay ≥ 0. */
   readonly volatility?: number;
-  /** ∫₀ᵗ of what is added to the short rate, of years from the later date: a deterministic shift. */
+  /** Returns ∫₀ᵗ of the shift of the short rate, in years from the later date. */
   readonly shift?: (t: number) => number;
 }
 
 /**
  * The rates of a currency at a date, moved by a scenario or for a sensitivity. Every model moves by a deterministic
- * shift of its short rate, which leaves its volatility as it is: so the curve of any model may move.
+ * shift of its short rate, which leaves its volatility unchanged, so that the curve of any model can move.
  */
 export class RatesMarket {
   /** The model, with its volatility moved where that is part of the curve. */
@@ -38,51 +38,51 @@ export class RatesMarket {
     this.#base = logDiscountOf(this.model, years);
   }
 
-  /** ln of the price of 1 paid `t` years after the market's date. */
+  /** Returns the logarithm of the price of 1 paid `t` years after the market's date. */
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
   }
 
-  /** The times, in years from the market's date, at which its forward rates have steps. */
+  /** Returns the times, in years from the market's date, at which its forward rates jump. */
   breaks(): readonly number[] {
     const own = "curve" in this.model ? this.model.curve.times.map((time) => time - this.years) : [];
     return this.#shift === undefined ? own : [...own, ...KEY_TIMES];
   }
 
-  /** The price of 1 paid `t` years after the market's date. */
+  /** Returns the price of 1 paid `t` years after the market's date. */
   discount(t: number): number {
     return Math.exp(this.logDiscount(t));
   }
 
-  /** The short rate at the market's date: that of the next second, where the curve has steps. */
+  /** Returns the short rate at the market's date, or that of the next second where the curve jumps. */
   shortRate(): number {
     return -this.logDiscount(INSTANT) / INSTANT;
   }
 
   /**
-   * The integral to `t` years after the market's date of what is added to the rate of Cox, Ingersoll and Ross' model,
-   * so that it has the market's curve.
+   * Returns the integral to `t` years after the market's date of the shift of the rate in Cox, Ingersoll and Ross'
+   * model that fits the market's curve.
    */
   shiftTo(t: number): number {
     return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
   }
 
-  /** The same market with other rates. */
+  /** Returns the same market with shifted rates. */
   moved(shift: (t: number) => number): RatesMarket {
     const before = this.#shift;
     const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
     return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
   }
 
-  /** σ(t) of Hull and White's model from the market's date on, moved. */
+  /** Returns σ(t) of Hull and White's model from the market's date on, moved. */
   sigma(volatility: PiecewiseConstant): PiecewiseConstant {
     const { times, values } = later(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
 }
 
-/** The parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError another model */
+/** Returns the parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError another model */
 export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
   if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
   return { ...model, r0: cirMean(model, years) };

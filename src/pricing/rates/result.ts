@@ -16,7 +16,7 @@ interface Priced {
   readonly engine: Engine;
 }
 
-/** The result of a trade on rates, without its scenarios. Delta and gamma mean nothing here, and are null. */
+/** Returns the result of a trade on rates, without its scenarios. Delta and gamma are null, having no meaning here. */
 export function ratesResult({ trade, value: found, method, spread: solved, settings, engine }: Priced): PricedTrade {
   const all = settings.greeks === "all";
   const { value, theta, vega, rho, errorEstimate, keyRates, parameters, warnings = [] } = found;

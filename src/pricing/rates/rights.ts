@@ -9,7 +9,7 @@ import { partsOf } from "./options.ts";
 /** A trade with dates in place of windows. */
 export interface DatedTrade {
   readonly claim: ShortRateTrade;
-  /** True where it has windows, so that its dates stand for rights at any time. */
+  /** True where it had windows, which its dates approximate. */
   readonly hasWindows: boolean;
 }
 
@@ -17,8 +17,7 @@ export interface DatedTrade {
 const SHORTEST_WINDOW = 0.5;
 
 /**
- * The claim that stands for a trade: `perYear` dates a year stand for a window, and with them the times of payments in
- * it.
+ * Returns the claim that approximates a trade, with `perYear` dates a year and the payment times in place of a window.
  */
 export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade {
   switch (product.kind) {

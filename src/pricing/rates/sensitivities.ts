@@ -7,7 +7,7 @@ import { laterRatesTrade } from "./later.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 
-/** The sensitivities of a trade as sums of values; those that were not asked for are not there. */
+/** The sensitivities of a trade as linear combinations of values; those not requested are absent. */
 export interface Sensitivities {
   readonly theta: Weighted | undefined;
   readonly vega: Weighted | undefined;
@@ -15,7 +15,7 @@ export interface Sensitivities {
   readonly parameters: Readonly<Record<string, Weighted>>;
 }
 
-/** The sensitivities once all values are there. Rho is the sum of the key rates. */
+/** Returns the sensitivities once all values are computed. Rho is the sum of the key rates. */
 export function sensitivitiesBy(
   { theta, vega, keyRates, parameters }: Sensitivities,
   sum: (of: Weighted) => number,
@@ -29,7 +29,7 @@ export function sensitivitiesBy(
   return { ...found, parameters: Object.fromEntries(entries.map(([name, of]) => [name, sum(of)])) };
 }
 
-/** Appends a factor times a trade's value in a market to a sum. */
+/** A function that adds a factor times a trade's value in a market to a linear combination. */
 export type AddValue = (trade: RatesTrade, market: RatesMarket, factor: number, to: number[]) => void;
 
 /** Moves of rates and parameters, and a step of time in years: errors of differences are of its second order. */
@@ -43,11 +43,11 @@ interface Moved {
   readonly width: number;
 }
 
-/** The moves of a market that sensitivities are made of, each made once for all trades. */
+/** The bumped markets of sensitivities, each made once for all trades. */
 export class MarketMoves {
   readonly market: RatesMarket;
   readonly volatility: Moved;
-  /** The sensitivities by parameter of the model, as the book names them. */
+  /** The bumped markets by parameter of the model, as the book names them. */
   readonly parameters: Readonly<Record<string, Moved>>;
   readonly #keys: Moved[] = [];
   readonly #later = new Map<number, RatesMarket>();
@@ -64,7 +64,7 @@ export class MarketMoves {
     this.parameters = parametersOf(model, this.volatility);
   }
 
-  /** The moves of the key rates up to the last payment. */
+  /** Returns the moves of the key rates up to the last payment. */
   keysUpTo(last: number): readonly Moved[] {
     const count = keyRatesUpTo(last);
     const { model } = this.market;
@@ -77,7 +77,7 @@ export class MarketMoves {
     return this.#keys.slice(0, count);
   }
 
-  /** The market as its forward rates have it `years` after `asOf`. */
+  /** Returns the market `years` after `asOf` along its forward rates. */
   later(years: number): RatesMarket {
     const known = this.#later.get(years) ?? new RatesMarket(this.market.model, { years });
     this.#later.set(years, known);
@@ -85,7 +85,7 @@ export class MarketMoves {
   }
 }
 
-/** The moves of each market of a batch. */
+/** The bumped markets of each market of a batch. */
 export class MovesOfMarkets {
   readonly #moves = new Map<RatesMarket, MarketMoves>();
 
@@ -97,8 +97,8 @@ export class MovesOfMarkets {
 }
 
 /**
- * The sensitivities that are asked for ("moves": all but theta), each a difference of values of the second order: theta
- * forward in time, the others central, except that no volatility falls below 0.
+ * Returns the requested sensitivities ("moves": all but theta), each a second-order difference of values: theta forward
+ * in time, the others central, except that no volatility falls below 0.
  */
 export function sensitivitiesOf(
   trade: RatesTrade,

@@ -6,9 +6,9 @@ import { reduced } from "./factors.ts";
 /** A chain in whose states X the spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ). */
 export interface FactorChain {
   readonly sigma: readonly number[];
-  /** Chains of one key are the same but for rounding. */
+  /** The key of the chain; chains with equal keys differ at most by rounding. */
   readonly key: string;
-  /** Makes it. */
+  /** Makes the chain. */
   readonly chain: () => AutoregressiveChain;
 }
 
@@ -17,11 +17,9 @@ const MIN_SHARE = 1e-7;
 const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
 
 /**
- * Returns the Markov chain of the factors at the times: of gaussianFactors the factors themselves; of a volatility of
- * time Brownian motion by the variance so far, relative to that of the last time. Undefined where nothing is random up
- * to then.
- * @param times increasing from 0, two at least.
- * @param minShare of the variance, between two times.
+ * Returns the Markov chain of the factors at the given times: for gaussianFactors the factors themselves; for a
+ * time-dependent volatility Brownian motion in the relative variance so far. Undefined where nothing is random. @param
+ * times increasing from 0, two at least. @param minShare the minimum share of the variance between two times.
  */
 export function chainOf(
   volatility: Volatility,

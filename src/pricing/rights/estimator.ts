@@ -17,7 +17,7 @@ const DECISION = "decision";
 /** A level takes about so many times as long as the one before. */
 const GROWTH = 4;
 
-/** The parts of an estimator that all methods for rights have in common. */
+/** The parts of an estimator that all methods for rights share. */
 export const rightsEstimator: Omit<Estimator<RightsEstimate>, "accuracy" | "limited" | "finerLevel" | "estimate"> = {
   accuracyOfF32: 0,
   servesAllSpots: false,
@@ -97,5 +97,5 @@ function withDecisions(
   return { copies: all, measures: [...measures, ...decisions] };
 }
 
-/** A request of rights on one underlying. */
+/** A request for rights on one underlying. */
 export type RightsRequest = Request<RightsEstimate>;

@@ -2,7 +2,7 @@
 import { type GaussianFactors, integrate, integratedVariance, sigmasOf, type Volatility } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 
-/** The reason why these terms are not for a tree; completes the sentence "it has …". */
+/** Returns the reason why these terms cannot be priced on a tree, which completes the sentence "it has …". */
 export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expiry }: Terms): string | undefined {
   const [{ underlying, volatility }] = assets;
   const isSwing = payoff.kind === "swing";
@@ -20,13 +20,13 @@ export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expir
   return !isOne && Math.abs(rho) === 1 ? "two factors that are perfectly correlated" : undefined;
 }
 
-/** The largest and the smallest number of units that are still to be taken. */
+/** The minimum and maximum number of units still to be taken. */
 export interface Units {
   readonly min: number;
   readonly max: number;
 }
 
-/** Bounds of a swing as far as the dates that are left can meet them. */
+/** Returns the bounds of a swing as far as the remaining dates can meet them. */
 export function unitsOf({ payoff }: Terms): Units {
   if (payoff.kind !== "swing") return { min: 0, max: 1 };
   const { times, min, max } = payoff;
@@ -39,7 +39,7 @@ const MIN_EXERCISES = 24;
 const MAX_EXERCISES = 200;
 const SAME = 1e-9;
 
-/** The times of decisions in years; of American exercise every second one if `isHalf`. */
+/** Returns the decision times in years; for American exercise every second one if `isHalf`. */
 export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): readonly number[] {
   if (payoff.kind === "swing") return payoff.times;
   if (exercise.kind === "bermudan")
@@ -64,7 +64,7 @@ export function varianceAt(volatility: Volatility, t: number): number {
 /** ∫₀ᵗ e^(−a·s) ds. */
 const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
 
-/** Returns the model without factors that do not move, and with those of one mean reversion as one. */
+/** Returns the model without constant factors, and with factors of one mean reversion merged. */
 export function reduced(model: GaussianFactors): {
   readonly alpha: number[];
   readonly sigma: number[];
@@ -84,7 +84,7 @@ export function reduced(model: GaussianFactors): {
 /** Tells whether a unit may be taken today. */
 export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
 
-/** The forwards of a request's spot at some times. */
+/** Returns the forwards of a request's spot at given times. */
 export const forwardsOf = (
   {
     terms: { rates, assets },
@@ -94,6 +94,6 @@ export const forwardsOf = (
 ): readonly number[] =>
   times.map((t) => spot * Math.exp(integrate(rates, t) - assets[0].underlying.dividends.yield * t));
 
-/** The discount factors to some times. */
+/** Returns the discount factors to given times. */
 export const discountFactorsOf = ({ rates }: Terms, times: readonly number[]): readonly number[] =>
   times.map((t) => Math.exp(-integrate(rates, t)));

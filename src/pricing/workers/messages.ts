@@ -5,13 +5,13 @@ import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
 import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 
-/** Trades to price together, as they stand in a run. */
+/** The trades to price together, with their indices in a run. */
 export interface Job extends Settings {
-  /** The trades; undefined where the parser found none. */
+  /** The trades; undefined where parsing failed. */
   readonly trades: readonly (AnyTrade | undefined)[];
-  /** The trades' indices in the book, where they are known. */
+  /** The indices of the trades in the book, where known. */
   readonly indices: readonly (number | undefined)[];
-  /** The index in the run of the first of them. */
+  /** The index of the first trade in the run. */
   readonly firstIndex: number;
   readonly scenarios: Scenarios | undefined;
   readonly precision: Precision;
@@ -21,15 +21,16 @@ export interface Job extends Settings {
 export type WorkerData = PartOptions;
 
 /**
- * Results, with all their scenarios in one column. A ladder is hundreds of numbers in nested lists; a structured clone
- * of these takes three times as long as writing them as JSON (300 µs and 100 µs for 441 numbers).
+ * Results with all scenarios in one column. A ladder is hundreds of numbers in nested lists, whose structured clone
+ * takes three times as long as JSON (300 µs and 100 µs for 441 numbers).
  */
 export interface PackedResults {
   readonly results: readonly TradeResult[];
-  /** The scenarios of the results that have any, one after another, in the axes' order; NaN for null. */
+  /** The scenarios of the results, one after another, in the axes' order; NaN for null. */
   readonly scenarios: Float64Array<ArrayBuffer>;
 }
 
+/** Packs results for a message. */
 export function packResults(results: readonly TradeResult[], scenarios: Scenarios | undefined): PackedResults {
   if (scenarios === undefined) return { results, scenarios: new Float64Array() };
   const column = new Float64Array(results.length * sizeOf(scenarios));
@@ -44,6 +45,7 @@ export function packResults(results: readonly TradeResult[], scenarios: Scenario
   return { results: plain, scenarios: column };
 }
 
+/** Unpacks results from a message. */
 export function unpackResults(
   { results, scenarios: column }: PackedResults,
   scenarios: Scenarios | undefined,

@@ -8,8 +8,8 @@ import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
 
 /**
- * Prices batches in parallel: the host takes longer to prepare trades and to read results than a core takes to solve
- * them. Results are those of one thread, to the bit.
+ * A pool of workers that price batches in parallel, since preparing trades and reading results takes the host longer
+ * than a core takes to solve them. Results are bit for bit those of one thread.
  */
 export class PricingPool implements PartsUser {
   readonly #workers: WorkerPool<undefined, Job, PackedResults>;
@@ -23,15 +23,12 @@ export class PricingPool implements PartsUser {
     return this.#workers.ended;
   }
 
-  /** The number of batches that it takes at once, now. */
+  /** The number of further batches that it currently accepts. */
   get room(): number {
     return this.#workers.room;
   }
 
-  /**
-   * Prices a batch. Undefined where no worker could: see `WorkerPool.run`.
-   * @throws the signal's reason
-   */
+  /** Prices a batch; undefined where no worker could: see `WorkerPool.run`. @throws the signal's reason */
   async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
     const { trades, scenarios } = batch;
     const job = {
@@ -55,12 +52,15 @@ export class PricingPool implements PartsUser {
 /** Pricing pools by their device; a pool ends when its device does. */
 const pools = new WeakMap<Device, PricingPool>();
 
-/** The pricing pool of a device if one is at work. */
+/** Returns the running pricing pool of a device, if any. */
 export function pricingPoolOf(device: Device): PricingPool | undefined {
   return pools.get(device);
 }
 
-/** The pricing pool of a device; undefined where there can be none: one thread, or no file to start workers from. */
+/**
+ * Returns the pricing pool of a device, started if needed; undefined with one thread, or without a file to start
+ * workers from.
+ */
 export function startPricingPool(device: Device): PricingPool | undefined {
   const known = pools.get(device);
   const { parts } = device;

@@ -3,15 +3,15 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import type { Turns } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
-/** A payoff at a point of a tree: the state of the chain, the time in years, and the number of the layer. */
+/** A payoff at a point of a tree, from the state of the chain, the time in years, and the number of the layer. */
 export type NodePayoff = (state: Float64Array, time: number, layer: number) => number;
 
 /** The interest rate, or the discount factor to time 0 of each layer. */
 export type Discounting = { readonly rate?: number } | { readonly discountFactors: readonly number[] };
 
 /**
- * The payoff at all points, discounted to time 0.
- * @throws SpecError for a value that is NaN or +Infinity; −Infinity forbids exercise there | the signal's reason
+ * Evaluates the payoff at all points, discounted to time 0. @throws SpecError for a value that is NaN or +Infinity;
+ * −Infinity forbids exercise there | the signal's reason
  */
 export async function discountedPayoff(
   place: string,

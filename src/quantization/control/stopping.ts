@@ -7,7 +7,7 @@ import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 
 /**
- * A layer of Vₖ = max(hₖ, P·Vₖ₊₁), an item per point. Values are those of all points but the first.
+ * The kernel of one layer of Vₖ = max(hₖ, P·Vₖ₊₁), one item a point. Values are those of all points but the first.
  *
  * Bytes: 12 per transition, and a value for each that is read.
  */
@@ -36,21 +36,21 @@ export const rollbackKernel = kernel({
   },
 });
 
-/** The problem of optimal stopping. */
+/** The settings of `optimalStopping`. */
 export type StoppingSettings = Discounting &
   Pick<WorkOptions, "signal"> & {
     /** The payoff received on exercise, not discounted. −Infinity where exercise is not allowed. */
     readonly payoff: NodePayoff;
-    /** The layers at which exercise is allowed, at all by default; the last one always is. */
+    /** Tells whether exercise is allowed at a layer; at all layers by default, and always at the last one. */
     readonly exercise?: (time: number, layer: number) => boolean;
   };
 
-/** The result of `optimalStopping`. */
+/** The result of `optimalStopping`. One tree does not know its error: compare the values of two sizes. */
 export interface StoppingResult {
   /** The value at time 0. */
   readonly value: number;
   /**
-   * The value with no right but that of the last layer, for comparison with a closed form; its error may have the other
+   * The value with exercise at the last layer only, for comparison with a closed form; its error may have the other
    * sign.
    */
   readonly european: number;
@@ -59,8 +59,8 @@ export interface StoppingResult {
 }
 
 /**
- * The value of an option that may be exercised at the times of a tree, in any number of dimensions, by backward dynamic
- * programming (all values discounted to time 0):
+ * Computes the value of an option that may be exercised at the times of a tree, in any number of dimensions, by
+ * backward dynamic programming (all values discounted to time 0):
  *
  *   V_K(i) = h_K(xᵢ),   Vₖ(i) = max(hₖ(xᵢ), Σⱼ p[k][i, j]·Vₖ₊₁(j))
  *

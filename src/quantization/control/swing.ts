@@ -5,15 +5,15 @@ import type { QuantizationTree } from "../tree/quantization-tree.ts";
 import { type Discounting, discountedPayoff, discountFactors, type NodePayoff } from "./nodes.ts";
 import { wholeSwings } from "./whole-swings.ts";
 
-/** The rights of a swing option. */
+/** The settings of `swingOption`. */
 export type SwingSettings = Discounting &
   Pick<WorkOptions, "signal"> & {
     /**
-     * The payoff of one unit of volume on a date, not discounted: for a call S − K. Negative if a purchase costs more
-     * than it brings.
+     * The payoff of one unit of volume on a date, not discounted: for a call S − K. It is negative if a purchase costs
+     * more than it brings.
      */
     readonly payoff: NodePayoff;
-    /** The layers that are dates of purchase, at all by default. */
+    /** Tells whether a layer is a purchase date; all layers by default. */
     readonly dates?: (time: number, layer: number) => boolean;
     /** The bounds on the volume of a date, [0, 1] by default. */
     readonly local?: readonly [number, number];
@@ -21,7 +21,7 @@ export type SwingSettings = Discounting &
     readonly global: readonly [number, number];
   };
 
-/** The result of `swingOption`. */
+/** The result of `swingOption`. One tree does not know its error: compare the values of two sizes. */
 export interface SwingResult {
   /** The value at time 0. */
   readonly value: number;
@@ -29,7 +29,7 @@ export interface SwingResult {
   readonly vertices: readonly SwingVertex[];
 }
 
-/** A swing option in whole units: from `least` to `most` of them. */
+/** A swing option in whole units, from `least` to `most` of them, with its weight in the value. */
 export interface SwingVertex {
   readonly least: number;
   readonly most: number;
@@ -38,7 +38,7 @@ export interface SwingVertex {
 }
 
 /**
- * The value of a swing option (all payoffs discounted to time 0):
+ * Computes the value of a swing option (all payoffs discounted to time 0):
  *
  *   sup E Σₖ qₖ·hₖ(Xₖ),   l ≤ qₖ ≤ u,   Q_min ≤ Σ qₖ ≤ Q_max,   q adapted
  *
@@ -47,8 +47,8 @@ export interface SwingVertex {
  * P. Between whole numbers P is affine on each of the triangles m < i + 1, M < j + 1 with M − j above or below m − i,
  * so that it is interpolated exactly from three whole pairs.
  *
- * Bounds beyond what the dates allow are moved to it: m to at least 0, M to at most n. Cost: per date N × (M + 1) sums
- * over transitions. Source: O. Bardou, S. Bouthemy, G. Pagès, Applied Mathematical Finance 16 (2009) 183–217, and
+ * Bounds that the dates cannot reach are moved: m to at least 0, M to at most n. Cost: per date N × (M + 1) sums over
+ * transitions. Source: O. Bardou, S. Bouthemy, G. Pagès, Applied Mathematical Finance 16 (2009) 183–217, and
  * International Journal of Theoretical and Applied Finance 13 (2010) 207–240 (bang-bang, and the triangles). Verified:
  * test/quantization/swing.test.ts.
  *

@@ -6,9 +6,9 @@ import { Turns, type WorkOptions } from "../../turns.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
- * Computes E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one column; it takes
- * all rows of a part (on a CPU, where neighbouring items then read neighbouring values, and rows are the same for all),
- * or one row (on a GPU).
+ * Returns the kernel of E[Vₖ₊₁(·, Q) | Xₖ = xᵢ] for each column, a number of units Q of a swing. An item has one
+ * column; it processes all rows of a part (on a CPU, where neighbouring items then read neighbouring values, and rows
+ * are the same for all), or one row (on a GPU).
  */
 export function expectationKernel(by: "parts" | "rows") {
   return kernel({
@@ -50,8 +50,9 @@ export function expectationKernel(by: "parts" | "rows") {
 }
 
 /**
- * Computes V(i, Q) = max over q ∈ {0, 1} of q·h(xᵢ) + E(i, Q + q), as far as Q + q can still end between the bounds: Q
- * + q ≤ most, and Q + q + (dates left) ≥ least. Items are (row, column). States that no feasible plan reaches get 0.
+ * The kernel of V(i, Q) = max over q ∈ {0, 1} of q·h(xᵢ) + E(i, Q + q), provided that Q + q can still end within the
+ * bounds: Q + q ≤ most, and Q + q + (dates left) ≥ least. Items are (row, column). States that no feasible plan reaches
+ * get 0.
  */
 export const decideKernel = kernel({
   name: "swing-decide",
@@ -101,8 +102,8 @@ export interface WholeSwing {
 const MAX_VALUES = 2 ** 21;
 
 /**
- * The values at time 0 of swing options on one tree, with one backward pass for all of them: their numbers of units so
- * far are columns side by side, which share the transitions that are read.
+ * Computes the values at time 0 of swing options on one tree in one backward pass: their numbers of units so far are
+ * columns side by side, which share the loaded transitions.
  *
  * Shapes: one value for each swing. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
  * Source and verification: `swingOption`, which calls this.

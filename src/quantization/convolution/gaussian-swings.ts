@@ -18,7 +18,10 @@ import { stencilOf } from "./stencil.ts";
 
 /** A swing option in whole units: from `least` to `most` of them in all, at most one on each date. */
 export interface GaussianSwing {
-  /** The payment for a unit at each time of the chain, discounted to time 0: slope·exp(σ·X − ½·Var σ·X) − fixed. */
+  /**
+   * The slopes of the payoff of a unit at each time of the chain, discounted to time 0: slope·exp(σ·X − ½·Var σ·X) −
+   * fixed.
+   */
   readonly slopes: ArrayLike<number>;
   readonly fixed: ArrayLike<number>;
   readonly least: number;
@@ -33,7 +36,7 @@ export interface GaussianSwingSettings extends CallOptions {
   readonly sigma: readonly number[];
   /** True where a unit may be taken at time 0, too. */
   readonly startsAtOnce: boolean;
-  /** The distance of nodes in standard deviations; the error is of fourth order in it. */
+  /** The spacing of nodes in standard deviations; the error is of fourth order in it. */
   readonly spacing: number;
   /** The precision, "f64" by default. */
   readonly precision?: Precision;
@@ -46,7 +49,7 @@ const REACH = 6;
 const MAX_VALUES = 2 ** 23;
 
 /**
- * The values at time 0 of swing options on one spot of Gaussian factors, side by side in one backward pass:
+ * Computes the values at time 0 of swing options on one spot of Gaussian factors, side by side in one backward pass:
  *
  *   Vₖ(x, Q) = max over q ∈ {0, 1} of q·hₖ(x) + Cₖ(x, Q + q),   Cₖ(x, Q) = E[Vₖ₊₁(Xₖ₊₁, Q) | Xₖ = x]
  *

@@ -2,7 +2,7 @@
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { FRACTIONS } from "./stencil.ts";
 
-/** Computes exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
+/** The kernel of exp(c₁·y₁ + c₂·y₂ − ½·variance) at each node (i, j): y = start + spacing·(i, j). */
 export const growthKernel = kernel({
   name: "convolution-growth",
   params: {
@@ -26,8 +26,9 @@ export const growthKernel = kernel({
 });
 
 /**
- * The kernel that computes the weights of each target (i, j), whose place on the source's axis is p₁·i + p₂·j + p₀
- * cells; cubic in the table of fractions. Bases are the nodes of the first weights, and may lie outside of the grid.
+ * The kernel that computes the weights of each target (i, j), whose position on the source's axis is p₁·i + p₂·j + p₀
+ * cells, by cubic interpolation in the table of fractions. Bases are the nodes of the first weights, and may lie
+ * outside the grid.
  */
 export const weightsKernel = kernel({
   name: "convolution-weights",
@@ -67,9 +68,9 @@ export const weightsKernel = kernel({
 });
 
 /**
- * Computes out(i, j) = Σₜ w(i, j, t)·values(line, base + t) for the instances side by side at each node, along one
- * axis. Nodes beyond the ends count as the last ones. An item has one instance; on a CPU it takes all nodes, so that
- * neighbouring items read neighbouring values and share weights; on a GPU it takes one node.
+ * Returns the kernel of out(i, j) = Σₜ w(i, j, t)·values(line, base + t) for the instances side by side at each node,
+ * along one axis. Nodes beyond the ends count as the last ones. An item has one instance; on a CPU it processes all
+ * nodes, so that neighbouring items read neighbouring values and share weights; on a GPU it processes one node.
  *
  * Bytes per value: 8 written, 8 read per tap, mostly from the cache.
  */
@@ -119,10 +120,10 @@ export function gatherKernel(by: "instances" | "nodes") {
 }
 
 /**
- * Computes V(Q) = max of resting, C(Q), and taking, h + C(Q + 1), as far as the bounds allow them. Instances are (Q,
- * swing), swings side by side.
+ * Returns the kernel of V(Q) = max of waiting, C(Q), and exercising, h + C(Q + 1), where the bounds allow them.
+ * Instances are (Q, swing), with swings side by side.
  *
- * The maximum's nodal values are not its values at the nodes but its projection on the cubics: C + ∫ψ(x)·max(g(x), 0)
+ * The maximum is represented not by its values at the nodes but by its projection on the cubics: C + ∫ψ(x)·max(g(x), 0)
  * dx for g = h + C(Q + 1) − C(Q), linear near a node, and ψ Lagrange's cubic of that node, along the axis where g is
  * the steeper. Expectations are then of fourth order although V has a kink. Where g has no zero within two cells that
  * is max(g, 0) itself.

@@ -1,7 +1,7 @@
 /** Expectations of an interpolated function after a Gaussian step, as weights of its nodes. */
 import { hostNormalCdf } from "../../models/index.ts";
 
-/** The number of steps of the fraction of a cell in a table of weights. */
+/** The number of subdivisions of a cell in a table of weights. */
 export const FRACTIONS = 16;
 
 /** Standard deviations that a stencil reaches to each side: beyond lie 2e-9. */
@@ -17,11 +17,11 @@ const CUBICS = [
 
 /** The weights of a step. */
 export interface Stencil {
-  /** The number of nodes that have a weight. */
+  /** The number of nodes with a weight. */
   readonly taps: number;
-  /** The first of them, relative to the node below the place: −`before`. */
+  /** The number of nodes with a weight below the position's cell. */
   readonly before: number;
-  /** [taps, FRACTIONS + 1], by the fraction of the cell that the place is in. */
+  /** The weights, [taps, FRACTIONS + 1], by the position's fraction of its cell. */
   readonly table: Float64Array;
 }
 

@@ -11,15 +11,15 @@ export interface Nodes {
 /** One operation: expectations along an axis of the source, for targets on a grid. */
 export interface Pass {
   readonly axis: 0 | 1;
-  /** Place of target (i, j) on the axis, in cells: p₁·i + p₂·j + p₀. */
+  /** The position of target (i, j) on the axis, in cells: p₁·i + p₂·j + p₀. */
   readonly place: readonly [number, number, number];
-  /** Standard deviation, in cells. */
+  /** The standard deviation in cells. */
   readonly deviation: number;
-  /** Targets on either axis. */
+  /** The number of targets on each axis. */
   readonly targets: readonly [number, number];
 }
 
-/** A standardised chain: Ã and T̃ of each step. */
+/** A standardised chain: the matrices Ã and T̃ of each step. */
 export interface Standardised {
   readonly dimension: number;
   readonly parameters: Float64Array;
@@ -35,8 +35,8 @@ const MIN_SCALE = 1e-12;
  *   G(y₁, w) = E W(a₁₁·y₁ + t₁₁·Z₁, w)
  *   E[V(Y′) | y] = G(y₁, a₂₂·y₂ + (a₂₁ − s·a₁₁)·y₁)
  *
- * w stands on the nodes times the standard deviation of its argument. In one dimension W is all. The first step starts
- * at one point.
+ * w takes the nodes times the standard deviation of its argument. In one dimension only W is needed. The first step
+ * starts at one point.
  */
 export function passesOf(
   { dimension, parameters }: Standardised,

@@ -7,7 +7,7 @@ import type { Quantizer } from "../quantizer.ts";
 /** Changes when quantizers of the same settings become others. */
 const VERSION = 1;
 
-/** The settings that decide a quantizer; in the plane its size does. */
+/** The settings that determine a quantizer; in the plane its size does. */
 export interface QuantizerKey {
   readonly dimension: number;
   readonly size: number;
@@ -21,19 +21,16 @@ const nameOf = ({ dimension, size, seed, samples, precision }: QuantizerKey): st
   return `normal-${parts.join("-")}-v${VERSION}.quantizer`;
 };
 
-/**
- * Reads a quantizer from the cache; undefined where there is none; a file that cannot be read or is damaged counts as
- * none.
- */
+/** Reads a quantizer from the cache; undefined where there is none, or none that is readable and intact. */
 export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | undefined> {
   const folder = cacheFolder();
   if (folder === undefined) return undefined;
   try {
     const text = await folder.read(nameOf(key));
-    const { points, weights, distortion, standardError } = JSON.parse(text) as Quantizer;
+    const { points, weights, distortion, errorEstimate } = JSON.parse(text) as Quantizer;
     const { dimension, size } = key;
     const isWhole = Object.values(points).length === size * dimension && Object.values(weights).length === size;
-    const numbers = [...Object.values(points), ...Object.values(weights), distortion, standardError];
+    const numbers = [...Object.values(points), ...Object.values(weights), distortion, errorEstimate];
     if (!isWhole || !numbers.every(Number.isFinite)) return undefined;
     return {
       dimension,
@@ -41,16 +38,16 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
       points: Float64Array.from(points),
       weights: Float64Array.from(weights),
       distortion,
-      standardError,
+      errorEstimate,
     };
   } catch {
     return undefined;
   }
 }
 
-/** Stores a quantizer. Whatever goes wrong with the disk, there is no entry then. */
+/** Stores a quantizer in the cache; disk errors are ignored. */
 export async function storeQuantizer(key: QuantizerKey, quantizer: Quantizer): Promise<void> {
-  const { points, weights, distortion, standardError } = quantizer;
-  const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, standardError });
+  const { points, weights, distortion, errorEstimate } = quantizer;
+  const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, errorEstimate });
   await cacheFolder()?.write(nameOf(key), text);
 }

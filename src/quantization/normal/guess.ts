@@ -1,7 +1,10 @@
 /** First guesses for quantizers of N(0, I): random ones, and ones made of a smaller quantizer. */
 import { normal32, philox4x32, seedWords } from "../../random/index.ts";
 
-/** `count` standard normal numbers of a stream: Philox with the key `seed`, its counter the place and the stream. */
+/**
+ * Returns `count` standard normal numbers of a stream: Philox with the key `seed`, its counter the index and the
+ * stream.
+ */
 export function hostNormals(seed: number | bigint, stream: number, count: number): Float64Array {
   const numbers = new Float64Array(count);
   const { seedLow: x, seedHigh: y } = seedWords(seed);
@@ -14,16 +17,16 @@ export function hostNormals(seed: number | bigint, stream: number, count: number
 }
 
 /**
- * Returns random points of the density to which those of optimal quantizers tend, φ^(d/(d + 2)): N(0, (1 + 2/d)·I).
- * Source: P. L. Zador (1982); S. Graf and H. Luschgy, Foundations of Quantization for Probability Distributions (2000),
- * theorem 7.5.
+ * Returns random points with the asymptotic density of optimal quantizers, φ^(d/(d + 2)): N(0, (1 + 2/d)·I). Source: P.
+ * L. Zador (1982); S. Graf and H. Luschgy, Foundations of Quantization for Probability Distributions (2000), theorem
+ * 7.5.
  */
 export function randomGuess(size: number, dimension: number, seed: number | bigint, stream: number): Float64Array {
   const spread = Math.sqrt(1 + 2 / dimension);
   return hostNormals(seed, stream, size * dimension).map((x) => spread * x);
 }
 
-/** A guess of `size` points from fewer: the heaviest cells' points become pairs, a little apart. */
+/** Returns a guess of `size` points from fewer: the points of the heaviest cells become close pairs. */
 export function splitGuess(points: Float64Array, weights: Float64Array, dimension: number, size: number): Float64Array {
   const order = Array.from(weights, (_, i) => i).sort((a, b) => weights[b] - weights[a]);
   const guess = new Float64Array(size * dimension);

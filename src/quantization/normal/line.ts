@@ -4,10 +4,11 @@ import type { Quantizer } from "../quantizer.ts";
 import { checkWhole } from "../quantizer.ts";
 import { gaussLegendre } from "../../linalg/index.ts";
 
-/** Returns Φ(x), with its relative accuracy for x < 0. */
+/** Returns Φ(x), with full relative accuracy for x < 0. */
 export const normalCdf = fn({ params: [real], body: ([x], gpu) => gpu.normalCdf(x) });
 const quantile = fn({ params: [real], body: ([p], gpu) => gpu.inverseNormalCdf(p) });
 
+/** Returns the density φ(x) of the standard normal distribution. */
 export const normalPdf = (x: number): number => Math.exp(-0.5 * x * x) / Math.sqrt(2 * Math.PI);
 
 /** A bound on time: a second. */
@@ -15,7 +16,7 @@ const MAX_SIZE = 20_000;
 const MAX_ITERATIONS = 200;
 
 /**
- * The optimal quadratic quantizer of N(0, 1) with N points, which is unique (the density is log-concave).
+ * Returns the optimal quadratic quantizer of N(0, 1) with N points, which is unique (the density is log-concave).
  *
  *   xᵢ·P(Cᵢ) = E[X; Cᵢ],   Cᵢ = (½(xᵢ₋₁ + xᵢ), ½(xᵢ + xᵢ₊₁)]
  *
@@ -49,7 +50,7 @@ export function optimalNormalLine(size: number): Quantizer {
     weights[size - 1 - i] = mass[i];
   });
   if (size % 2 === 1) weights[half.length] = 1 - 2 * mass.reduce((sum, w) => sum + w, 0);
-  return { dimension: 1, size, points, weights, distortion: lineDistortion(points), standardError: 0 };
+  return { dimension: 1, size, points, weights, distortion: lineDistortion(points), errorEstimate: 0 };
 }
 
 /** The negative points, increasing. */

@@ -29,7 +29,10 @@ const addWide = fn({
   },
 });
 
-/** The kernel: an item per sample. Samples are read, [count, d], or are normal numbers of their own place. */
+/**
+ * Returns the kernel that assigns samples to points, one item a sample. Samples are read, [count, d], or are normal
+ * numbers generated from their index.
+ */
 export function assignKernel(dimension: number) {
   const blocks = Math.ceil(dimension / 4);
   return kernel({
@@ -87,22 +90,22 @@ export function assignKernel(dimension: number) {
 
 type Assigning = CompiledKernel<ReturnType<typeof assignKernel>["params"]>;
 
-/** Sums over the samples of each cell. */
+/** The sums over the samples of each cell. */
 export interface CellSums {
   readonly counts: Uint32Array;
-  /** Σ (ξ − xᵢ), [size, d]. */
+  /** The sums Σ (ξ − xᵢ), [size, d]. */
   readonly displacements: Float64Array;
-  /** Σ |ξ − xᵢ|² and Σ |ξ − xᵢ|⁴, [size]. */
+  /** The sums Σ |ξ − xᵢ|², [size]. */
   readonly squares: Float64Array;
   readonly fourths: Float64Array;
 }
 
-/** The kind of samples: normal numbers made on the device, or [count, d] from the host. */
+/** The kind of samples: normal numbers generated on the device, or [count, d] from the host. */
 export type Samples =
   | { readonly kind: "normal"; readonly seed: bigint }
   | { readonly kind: "given"; readonly values: Float64Array };
 
-/** Assigns samples to points, on one device, for any number of points. */
+/** An assignment of samples to their nearest points on a device, for any number of points. */
 export class Assignment implements Disposable {
   readonly device: Device;
   readonly dimension: number;
@@ -131,7 +134,7 @@ export class Assignment implements Disposable {
     return new Assignment(device, dimension, samples, compiled);
   }
 
-  /** The sums over samples first … first + count − 1. */
+  /** Returns the sums over samples first … first + count − 1. */
   async sums(points: Float64Array, first: number, count: number): Promise<CellSums> {
     const { device, dimension } = this;
     const size = points.length / dimension;
@@ -192,20 +195,20 @@ function lengthOf(values: Float64Array, dimension: number): number {
 export interface LloydSettings {
   readonly assignment: Assignment;
   readonly guess: Float64Array;
-  /** The number of batches of competitive learning, and samples of each. */
+  /** The number of batches of competitive learning. */
   readonly batches: number;
   readonly batch: number;
-  /** Lloyd's iterations, and samples of each: always the same ones. */
+  /** The number of Lloyd's iterations, which all use the same samples. */
   readonly iterations: number;
   readonly samples: number;
-  /** Counts iterations. */
+  /** The progress of the iterations. */
   readonly work: Work;
 }
 
 /**
- * Runs CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ) over the batch's samples of cell i, γₜ = 1/(1 + 8·t/T), no farther
- * than their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès, ESAIM: Proceedings and
- * Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
+ * Searches a quantizer: first CLVQ in batches, xᵢ ← xᵢ + γₜ·N/B·Σ (ξ − xᵢ) over the batch's samples of cell i, γₜ =
+ * 1/(1 + 8·t/T), no farther than their mean; then Lloyd's iteration, xᵢ ← the mean of its samples. Source: G. Pagès,
+ * ESAIM: Proceedings and Surveys 48 (2015) 29–79, sections 3.2 and 3.3.
  */
 export async function learn(settings: LloydSettings): Promise<Float64Array> {
   const { assignment, guess, batches, batch, iterations, samples, work } = settings;

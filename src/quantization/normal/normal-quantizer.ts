@@ -25,7 +25,7 @@ export interface NormalSettings extends CallOptions {
   readonly samples?: number;
   /** The precision of the samples, from three dimensions on; "f64" by default. */
   readonly precision?: Precision;
-  /** Reads and fills the cache on disk; true by default. */
+  /** True to read and fill the cache on disk; true by default. */
   readonly cache?: boolean;
 }
 
@@ -35,7 +35,7 @@ const BATCHES = 300;
 const ITERATIONS = 100;
 
 /**
- * An optimal quadratic quantizer of N(0, I) in d dimensions, or a very good one:
+ * Returns an optimal quadratic quantizer of N(0, I) in d dimensions, or a very good one:
  *
  *   d = 1   Newton's method (`optimalNormalLine`): the optimum, which is unique, at once
  *   d = 2   Newton's method on exactly integrated Voronoi cells: a local optimum to rounding. The best of many searches
@@ -43,14 +43,13 @@ const ITERATIONS = 100;
  *           starts from the next smaller one of these
  *   d ≥ 3   CLVQ, then Lloyd's iteration, on samples: near a local optimum, within the error of sampling
  *
- * What takes longer than loading is cached on disk (`FEYNKAC_CACHE` names the directory, or turns it `off`; browsers
- * have none). The same seed gives the same points on any number of threads, and on CUDA.
- * Cost for N = 500: milliseconds on the line, 50 ms in the plane, seconds for a size that is not shipped; d ≥ 3: about
- * 200·samples·N distances.
- * Source: G. Pagès and J. Printems (2003), Pagès (2015). Verified: test/quantization, against reference values, exact
- * optima for small N, stationarity, and Zador's limit.
+ * Results that take longer than loading are cached on disk (`FEYNKAC_CACHE` names the directory, or turns it `off`;
+ * browsers have none). The same seed gives the same points on any number of threads, and on CUDA. Cost for N = 500:
+ * milliseconds on the line, 50 ms in the plane, seconds for a size that is not shipped; d ≥ 3: about 200·samples·N
+ * distances. Source: G. Pagès and J. Printems (2003), Pagès (2015). Verified: test/quantization, against reference
+ * values, exact optima for small N, stationarity, and Zador's limit.
  *
- * @param settings N, d, how to search, and the device, which is the CPU if none is given; `onProgress` counts
+ * @param settings N, d, the search, and the device, by default the CPU; `onProgress` counts
  *   iterations.
  * @throws SpecError | PrecisionError
  * @example

@@ -21,12 +21,12 @@ const POINTS = 12;
 /** The largest number of edges of a cell. */
 const MAX_EDGES = 128;
 
-/** An edge as the optimisation sees it: integrals of 1, s and s² times the density. */
+/** An edge of a cell with the integrals of 1, s and s² times the density along it. */
 export interface Edge {
-  /** The cell on this side, and the one beyond. */
+  /** The cell on this side. */
   readonly cell: number;
   readonly other: number;
-  /** Outward normal of the cell, and the line's distance from the origin along it. */
+  /** The outward normal of the cell, first coordinate. */
   readonly normalX: number;
   readonly normalY: number;
   readonly height: number;
@@ -36,11 +36,11 @@ export interface Edge {
 /** The cells of points in the plane. */
 export interface PlaneCells {
   readonly weights: Float64Array;
-  /** E[X; Cᵢ], [size, 2]. */
+  /** The first moments E[X; Cᵢ], [size, 2]. */
   readonly firstMoments: Float64Array;
-  /** Edges between two cells, once from each side. */
+  /** The edges between two cells, once from each side. */
   readonly edges: readonly Edge[];
-  /** E minᵢ |X − xᵢ|². */
+  /** The distortion E minᵢ |X − xᵢ|². */
   readonly distortion: number;
 }
 
@@ -65,14 +65,14 @@ class Polygon {
   }
 }
 
-/** Scratch of one computation of cells: polygons, and who was next to whom the last time. */
+/** The scratch memory for computing cells: polygons, and each point's neighbours of the last time. */
 export class PlaneScratch {
   #polygon = new Polygon();
   #clipped = new Polygon();
-  /** The other sides of each point's edges: what most likely cuts its cell the next time. */
+  /** The neighbours across each point's edges, which most likely bound its cell the next time. */
   neighbours: readonly (readonly number[])[] = [];
 
-  /** The cell of point i. */
+  /** Returns the cell of point i. */
   cell(points: Float64Array, i: number): Polygon {
     const size = points.length / 2;
     this.#polygon.reset();
@@ -122,7 +122,7 @@ export class PlaneScratch {
   }
 }
 
-/** The cells of points, [size, 2]; points that are equal share nothing: all but one have empty cells. */
+/** Returns the cells of points, [size, 2]; of equal points all but one have empty cells. */
 export function planeCells(points: Float64Array, scratch: PlaneScratch): PlaneCells {
   const size = points.length / 2;
   const weights = new Float64Array(size);

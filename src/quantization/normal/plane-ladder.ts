@@ -3,7 +3,10 @@
 const steps = (from: number, to: number, step: number): number[] =>
   Array.from({ length: (to - from) / step + 1 }, (_, k) => from + k * step);
 
-/** The sizes that are shipped: every size to 100, every tenth to 200, every twentieth to 300, every fiftieth to 500. */
+/**
+ * The sizes of shipped plane quantizers: every size to 100, every tenth to 200, every twentieth to 300, every fiftieth
+ * to 500.
+ */
 export const PLANE_SIZES: readonly number[] = [
   ...steps(1, 100, 1),
   ...steps(110, 200, 10),
@@ -15,7 +18,7 @@ export const PLANE_SIZES: readonly number[] = [
 const UNIT = 2 ** -12;
 const OFFSET = 2 ** 15;
 
-/** The points of all sizes as text: 16 bits a coordinate, the low byte first, in base64. */
+/** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
 export function packPlane(points: readonly Float64Array[]): string {
   const bytes = points.flatMap((of) =>
     Array.from(of, (x) => Math.round(x / UNIT) + OFFSET).flatMap((word) => [word & 255, word >> 8]),
@@ -25,7 +28,7 @@ export function packPlane(points: readonly Float64Array[]): string {
   return text;
 }
 
-/** The points of one size, rounded. */
+/** Returns the rounded points of one size. */
 export function unpackPlane(text: string, size: number): Float64Array {
   const before = PLANE_SIZES.filter((other) => other < size).reduce((sum, other) => sum + other, 0);
   const bytes = atob(text);

@@ -8,7 +8,7 @@ const MAX_NEWTON = 200;
 /** The tolerance on the gradient's largest component relative to the smallest weight's scale: rounding. */
 const GRADIENT = 1e-15;
 
-/** Returns points that minimise the distortion locally, from a first guess, [size, 2]. */
+/** Minimises the distortion locally from a first guess, [size, 2], and returns the quantizer. */
 export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
   const scratch = new PlaneScratch();
   let points = Float64Array.from(guess);
@@ -38,7 +38,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
     damping = damping > 1e-9 ? damping / 10 : 0;
   }
   const { weights, distortion } = cells;
-  return { dimension: 2, size: points.length / 2, points, weights, distortion, standardError: 0 };
+  return { dimension: 2, size: points.length / 2, points, weights, distortion, errorEstimate: 0 };
 }
 
 const norm = (a: Float64Array): number => Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));

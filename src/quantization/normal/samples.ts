@@ -21,13 +21,13 @@ export interface SampleSettings extends CallOptions {
 }
 
 /**
- * A quantizer of a law that is given by samples, such as the states of a model's paths at some time: Lloyd's iteration,
- * from every ⌊M/N⌋-th sample in the order of the first coordinate.
+ * Returns a quantizer of a distribution given by samples, such as the states of a model's paths at some time: Lloyd's
+ * iteration, from every ⌊M/N⌋-th sample in the order of the first coordinate.
  *
- * The distortion is that of the samples; that of the law is larger, since the points were fitted to the samples. Cost:
- * iterations × M × N distances on the device.
+ * The distortion is that of the samples; that of the distribution is larger, since the points were fitted to the
+ * samples. Cost: iterations × M × N distances on the device.
  *
- * @param settings the samples, the number of points, and the device, which is the CPU if none is given; `onProgress`
+ * @param settings the samples, the number of points, and the device, by default the CPU; `onProgress`
  *   counts iterations.
  * @throws SpecError | ShapeError | PrecisionError
  * @example
@@ -61,12 +61,15 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
   });
 }
 
-/** A quantizer with the weights and the distortion of samples that have been assigned. */
+/** The normal quantile of a two-sided 95 % interval. */
+const NORMAL_95 = 1.959963984540054;
+
+/** Returns a quantizer with weights and distortion from assigned samples. */
 export function measured(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
   const { counts, squares, fourths } = found;
   const weights = Float64Array.from(counts, (n) => n / count);
   const mean = (sums: Float64Array): number => sums.reduce((sum, x) => sum + x, 0) / count;
   const distortion = mean(squares);
-  const standardError = Math.sqrt(Math.max(mean(fourths) - distortion ** 2, 0) / count);
-  return { dimension, size: weights.length, points, weights, distortion, standardError };
+  const errorEstimate = NORMAL_95 * Math.sqrt(Math.max(mean(fourths) - distortion ** 2, 0) / count);
+  return { dimension, size: weights.length, points, weights, distortion, errorEstimate };
 }

@@ -8,7 +8,7 @@ import { fn, read, real } from "../../kernel/index.ts";
 import { type NearestFunction, nearestByBruteForce, SearchTables } from "./brute-force.ts";
 import type { SearchPlan } from "./plan.ts";
 
-/** The largest number of dimensions of bins; their number grows with the power of it. */
+/** The largest number of dimensions for bins, whose number grows exponentially with it. */
 export const MAX_BIN_DIMENSION = 3;
 /** The box goes so far beyond the points, as a share of their range on each side. */
 const MARGIN = 0.15;
@@ -34,17 +34,17 @@ const AXES = 3;
 export interface BinFormat {
   /** The number of words of a list. */
   readonly words: number;
-  /** The number of bits of a point's number, and how many of them a word has. */
+  /** The number of bits of a point's number. */
   readonly bits: number;
   readonly perWord: number;
 }
 
-/** The format of a table of `binPlan`. */
+/** Returns the format of a table from `binPlan`. */
 export const binFormatOf = (table: Int32Array): BinFormat => ({ words: table[0], bits: table[1], perWord: table[2] });
 
 /**
- * The kernel function that searches the tables of `binPlan`: one bin, then as many squared distances as a list has
- * points. Exact: the result is that of `nearestByBruteForce` bit for bit, also of its ties.
+ * Returns the kernel function that searches the tables of `binPlan`: one bin, then as many squared distances as a list
+ * has points. Exact: the result is that of `nearestByBruteForce` bit for bit, also of its ties.
  *
  * @param dimension of the points, 1 to 3: a constant of the kernel.
  * @param format of the only table that is searched, as constants of the kernel, which unroll its loops; by default each
@@ -110,9 +110,8 @@ export function nearestByBins(dimension: number, format?: BinFormat): NearestFun
 }
 
 /**
- * The tables of `nearestByBins` for points, [size, dimension]: the resolution is the one with the shortest lists, and
- * among those the coarsest, as far as a table has at most 32 KB, or half a megabyte for
- * more than 1,024 points or three dimensions.
+ * Returns the tables of `nearestByBins` for points, [size, dimension]. The resolution is the coarsest with the shortest
+ * lists whose table has at most 32 KB, or half a megabyte for more than 1,024 points or three dimensions.
  *
  * Cost on the host: bins × points distances; 0.1 s for 500 points in the plane.
  *

@@ -2,7 +2,7 @@
 import { fn, i32, read, real, record, type KernelFunction } from "../../kernel/index.ts";
 
 /**
- * Tables of a search in a kernel. Several may stand one after another in the same buffers: `first` is the first point,
+ * The tables of a search in a kernel. Several may be consecutive in the same buffers: `first` is the first point,
  * `table` and `geometry` begin at `tableAt` and `geometryAt`.
  */
 export const SearchTables = record({
@@ -17,11 +17,11 @@ export const SearchTables = record({
 
 const params = { search: SearchTables, query: read(real) } as const;
 
-/** A search as a kernel function: the number of the nearest point, from 0; of equally near ones the first. */
+/** A search as a kernel function: the number of the nearest point, from 0, and of equally near ones the first. */
 export type NearestFunction = KernelFunction<typeof params, number>;
 
 /**
- * The number of the point that is nearest to the query, by comparing with all: `size` squared distances.
+ * Returns the kernel function for the number of the nearest point by comparing with all: `size` squared distances.
  *
  * @param dimension of the points: a constant of the kernel.
  * @example

@@ -7,8 +7,9 @@ import type { SearchPlan } from "./plan.ts";
 const DEPTH = 32;
 
 /**
- * The kernel function that searches the tree of `treePlan`: down to the query, then back to the branches that may hold
- * a nearer point. Exact, with the ties of `nearestByBruteForce`. Work items take different ways through the tree.
+ * Returns the kernel function that searches the tree of `treePlan`: down to the query, then back to the branches that
+ * may hold a nearer point. Exact, with the ties of `nearestByBruteForce`. Work items take different ways through the
+ * tree.
  *
  * @param dimension of the points: a constant of the kernel.
  * @example
@@ -77,8 +78,8 @@ export function nearestByTree(dimension: number): NearestFunction {
 }
 
 /**
- * The tree of `nearestByTree` for points, [size, dimension]: of the range [low, high) the middle entry is the root,
- * split along the axis of the largest extent at the median. A table of (point, axis).
+ * Returns the tree of `nearestByTree` for points, [size, dimension], as a table of (point, axis): the middle entry of a
+ * range [low, high) is its root, split along the axis of the largest extent at the median.
  *
  * @param points row by row, finite.
  * @param dimension of the points.

@@ -11,20 +11,20 @@ import type { SearchPlan } from "./plan.ts";
 /** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. */
 export type SearchMethod = "bins" | "kd-tree" | "brute-force";
 
-/** The largest number of dimensions: a query is kept in registers. */
+/** The largest number of dimensions, since a query is kept in registers. */
 export const MAX_DIMENSION = 10;
 
-/** A method's kernel function and tables. */
+/** The kernel function and the tables of a search method. */
 export interface Searcher {
   readonly nearest: NearestFunction;
-  /** The kernel function for one table only, which may be faster. */
+  /** Returns the kernel function for one table only, which may be faster. */
   nearestIn(table: Int32Array): NearestFunction;
   plan(points: Float64Array): SearchPlan;
 }
 
 /**
- * The kernel function and the tables of a method.
- * @throws SpecError for bins in more than three dimensions, or an unknown method
+ * Returns the kernel function and the tables of a method. @throws SpecError for bins in more than three dimensions, or
+ * an unknown method
  */
 export function searcherOf(method: SearchMethod | undefined, dimension: number): Searcher {
   const chosen = method ?? (dimension <= MAX_BIN_DIMENSION ? "bins" : "brute-force");
@@ -55,7 +55,9 @@ const searcher = (nearest: NearestFunction, plan: Searcher["plan"]): Searcher =>
   plan,
 });
 
-/** @internal The bulk call's kernel: a query per item. Bytes: d words read and one written per query. */
+/**
+ * Returns the kernel of `NearestSearch`, one query an item. Bytes: d words read and one written per query. @internal
+ */
 export function nearestKernel(dimension: number, nearest: NearestFunction) {
   return kernel({
     name: "nearest",
@@ -91,7 +93,8 @@ export interface NearestSettings {
 }
 
 /**
- * Nearest neighbours in bulk: for each query the number of the nearest point, of equally near ones the first.
+ * A search for the nearest neighbours of many queries: for each the number of the nearest point, and of equally near
+ * ones the first.
  *
  *   nearest[i] = argminⱼ |qᵢ − xⱼ|²
  *
@@ -134,7 +137,7 @@ export class NearestSearch implements Disposable {
     };
   }
 
-  /** @throws SpecError | ShapeError | PrecisionError */
+  /** Creates a search. @throws SpecError | ShapeError | PrecisionError */
   static async create(device: Device, settings: NearestSettings): Promise<NearestSearch> {
     const { points, dimension, method, precision = "f64" } = settings;
     checkWhole("NearestSearch: dimension", dimension, 1, MAX_DIMENSION);
@@ -164,8 +167,8 @@ export class NearestSearch implements Disposable {
   }
 
   /**
-   * The nearest points of queries on the host, [count, dimension].
-   * @throws ShapeError | SpecError | DisposedError
+   * Returns the nearest points of queries on the host, [count, dimension]. @throws ShapeError | SpecError |
+   * DisposedError
    */
   async find(queries: Float64Array): Promise<Int32Array> {
     if (queries.length === 0) return new Int32Array();

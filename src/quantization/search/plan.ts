@@ -1,7 +1,7 @@
-/** The tables that a search has computed beforehand, on the host. */
+/** The tables of a search, computed on the host. */
 export interface SearchPlan {
   /** The integers for the kernel function of the method. */
   readonly table: Int32Array;
-  /** The reals for it. */
+  /** The reals for the kernel function of the method. */
   readonly geometry: Float64Array;
 }

@@ -11,21 +11,22 @@ import { normalBlock } from "./walk.ts";
 /** The number of items of a workgroup. */
 export const LAYER_GROUP = 256;
 
+/** The shape of counting by layers; each number is a constant of the kernel. */
 export interface LayersShape {
   readonly dimension: number;
-  /** The number of points of the grid, and numbers of its table. */
+  /** The number of points of the grid. */
   readonly size: number;
   readonly tableLength: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** True where counters and the table have room in workgroup memory; otherwise they stay in the device's. */
+  /** True where counters and the table fit in workgroup memory; otherwise they are in device memory. */
   readonly sharesCounters: boolean;
   readonly sharesTable: boolean;
 }
 
 /**
- * The kernel in which group g takes the pair (g mod pairs) + 1 → + 2 of layers and part ⌊g/pairs⌋ of the paths; of the
- * pair 0 → 1 the cells are known, since layer 0 has one.
+ * Returns the kernel in which group g counts the transitions of the pair (g mod pairs) + 1 → + 2 of layers for part
+ * ⌊g/pairs⌋ of the paths; for the pair 0 → 1 the cells are known, since layer 0 has one.
  *
  * Bytes: in device memory a counter per group and pair of cells that occurs; all else stays on the chip.
  */

@@ -9,8 +9,8 @@ import { MAX_DIMENSION } from "../search/nearest.ts";
 const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;
 
 /**
- * A step of a Markov chain as a kernel function: it replaces the `state` at the layer before by the one at `layer`
- * (from 1 on), from as many independent standard normal numbers, and from the model's `parameters`.
+ * A step of a Markov chain as a kernel function: it replaces the `state` of the previous layer by that of `layer` (from
+ * 1 on), using independent standard normal numbers and the model's `parameters`.
  */
 export type StepFunction = KernelFunction<typeof stepParams, void>;
 
@@ -46,7 +46,7 @@ export interface AutoregressiveChain extends Layers {
   readonly covariances: readonly Float64Array[];
 }
 
-/** A chain of any law, by a kernel function that makes a step of it. */
+/** A chain of any law, given by a kernel function of its step. */
 export interface SteppedChain extends Layers {
   readonly kind: "stepped";
   readonly initial: readonly number[];
@@ -54,10 +54,10 @@ export interface SteppedChain extends Layers {
   readonly parameters: Float64Array;
 }
 
-/** The chains that a quantization tree may stand on. */
+/** The chains for which a quantization tree can be made. */
 export type MarkovChain = AutoregressiveChain | SteppedChain;
 
-/** Checks times. @throws SpecError unless times increase from 0 */
+/** Checks that times increase from 0. @throws SpecError */
 export function checkTimes(place: string, times: readonly number[]): void {
   if (times.length < 2)
     throw new SpecError(`${place}: times: got ${times.length}, expected 0 and at least one time after it`);
@@ -73,7 +73,7 @@ export function checkTimes(place: string, times: readonly number[]): void {
 export interface FactorSettings {
   /** The times in years, increasing from 0. */
   readonly times: readonly number[];
-  /** The mean reversions αᵢ, per year; 0 is Brownian motion. The number of factors is theirs. */
+  /** The mean reversions αᵢ, per year; 0 is Brownian motion. Their number is that of the factors. */
   readonly meanReversion: readonly number[];
   /** The correlation of the Brownian motions; the identity by default. */
   readonly correlation?: Matrix;
@@ -129,9 +129,9 @@ export function meanRevertingFactors(settings: FactorSettings): AutoregressiveCh
   };
 }
 
-/** An autoregressive chain by its matrices. */
+/** The settings of `autoregressiveChain`. */
 export interface AutoregressiveSettings {
-  /** Years, increasing from 0. */
+  /** The times in years, increasing from 0. */
   readonly times: readonly number[];
   /** The transitions Aₖ of each step; one for all steps may be given alone. */
   readonly transitions: readonly Matrix[];
@@ -190,7 +190,7 @@ export interface SteppedSettings {
 }
 
 /**
- * A Markov chain of any law, by a kernel function that makes its steps.
+ * Returns a Markov chain of any law, given by a kernel function of its step.
  *
  * @param settings times, the state at time 0, the step function and its parameters.
  * @throws SpecError
@@ -224,10 +224,10 @@ export function steppedChain(settings: SteppedSettings): SteppedChain {
   };
 }
 
-/** The count of numbers of one step in `standardParameters`: Ã, then T̃, both full. */
+/** Returns the number of reals of one step in `standardParameters`: Ã, then T̃, both full. */
 export const stepNumbers = (dimension: number): number => 2 * dimension * dimension;
 
-/** The step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
+/** Returns the step of a standardised autoregressive chain: y ← Ã·y + T̃·z. */
 export function autoregressiveStep(dimension: number): StepFunction {
   return fn({
     name: "autoregressiveStep",
@@ -248,8 +248,8 @@ export function autoregressiveStep(dimension: number): StepFunction {
 }
 
 /**
- * The chain in the coordinates Yₖ = Sₖ⁻¹·Xₖ ~ N(0, I), S the Cholesky factor of Cov(Xₖ): all layers have one grid, that
- * of N(0, I), and so one table to search.
+ * Returns the chain in the coordinates Yₖ = Sₖ⁻¹·Xₖ ~ N(0, I), S being the Cholesky factor of Cov(Xₖ), so that all
+ * layers share the grid of N(0, I) and one search table.
  *
  *   Ãₖ = Sₖ₊₁⁻¹·Aₖ·Sₖ,   T̃ₖ = Sₖ₊₁⁻¹·Tₖ
  */

@@ -14,7 +14,7 @@ import { gridWalkKernel } from "./walk-grid.ts";
  */
 const CLEARED = 16;
 
-/** The kernel that writes zeros: each item `words` of them, as far apart as there are items. */
+/** Returns the kernel that writes zeros: each item `words` of them, as far apart as there are items. */
 export const clearKernel = (words: number) =>
   kernel({
     name: "clearCounters",
@@ -39,13 +39,13 @@ const ABREAST = 128;
 type Launch = () => void;
 
 /**
- * Counts how often paths of a chain go from cell to cell:
+ * A counter of the transitions of a chain's paths from cell to cell:
  *
  *   counters[k][i·Nₖ₊₁ + j] = #{paths: X̂ₖ = xᵢ, X̂ₖ₊₁ = xⱼ}
  *
- * Counts are integers, so that their sums do not depend on the order of paths: any number of threads and any device
- * that rounds the paths themselves equally gives the same. Algorithms I and II walk the same paths and give the
- * same counts; Algorithm III simulates each pair of layers on its own.
+ * Counts are integers, so that their sums do not depend on the order of paths: any number of threads, and any device
+ * that rounds paths equally, gives the same counts. Algorithms I and II walk the same paths and give the same counts;
+ * Algorithm III simulates each pair of layers on its own.
  *
  * Cost: per path and step d normal numbers, one nearest point, one atomic addition; Algorithm III twice the first two.
  * Source: G. Pagès and B. Wilbertz (2012). Verified: test/quantization/transitions.test.ts.
@@ -80,23 +80,23 @@ export class TransitionCounter implements Disposable {
     this.#launches = made.launches;
   }
 
-  /** @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError */
+  /** Creates a counter. @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError */
   static async create(device: Device, settings: TreeSettings): Promise<TransitionCounter> {
     const plan = await quantizationTreePlan(device, { ...settings, transitions: settings.transitions ?? "paths" });
     return TransitionCounter.of(device, plan);
   }
 
-  /** @internal */
+  /** Creates a counter from a plan. @internal */
   static async of(device: Device, plan: QuantizationTreePlan): Promise<TransitionCounter> {
     return new TransitionCounter(device, plan, await make(device, plan));
   }
 
-  /** Records a count: counters to zero, then all paths. */
+  /** Records the counting of all paths, after resetting the counters. */
   run(): void {
     for (const launch of this.#launches) launch();
   }
 
-  /** Counts as `run` does, and waits for each launch, which is a unit of `work`. @throws the signal's reason */
+  /** Counts like `run`, and waits for each launch, which is a unit of `work`. @throws the signal's reason */
   async runAll(work: Work): Promise<void> {
     work.expect(this.#launches.length);
     for (const launch of this.#launches) {

@@ -2,18 +2,19 @@
 import { i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { gaussLegendre } from "../../linalg/index.ts";
 
-/** The number of standard deviations beyond which nothing is left in f64. */
+/** The number of standard deviations beyond which the normal distribution is negligible in f64. */
 export const REACH = 8.5;
 const NODES = 10;
 
-/** Returns the nodes and weights of the rule for the kernel. */
+/** Returns the nodes and weights of the quadrature rule for the kernel. */
 export function ruleNumbers(): Float64Array {
   const { nodes, weights } = gaussLegendre(NODES);
   return Float64Array.from([...nodes, ...weights]);
 }
 
 /**
- * Computes row by row P(Yₖ₊₁ ∈ Cⱼ | Yₖ ∈ Cᵢ) of Yₖ₊₁ = a·Yₖ + b·Z, Yₖ ~ N(0, 1), for the columns from `columns` on:
+ * The kernel that computes, row by row, P(Yₖ₊₁ ∈ Cⱼ | Yₖ ∈ Cᵢ) of Yₖ₊₁ = a·Yₖ + b·Z, Yₖ ~ N(0, 1), for the columns from
+ * `columns` on:
  *
  *   ∫ over Cᵢ of φ(x)·(Φ((eⱼ₊₁ − a·x)/b) − Φ((eⱼ − a·x)/b)) dx / P(Cᵢ)
  *

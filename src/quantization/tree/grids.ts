@@ -7,6 +7,7 @@ import { sampleQuantizer } from "../normal/samples.ts";
 import type { SteppedChain } from "./chain.ts";
 import { advanceKernel } from "./walk.ts";
 
+/** The settings of grids from paths. */
 export interface GridSettings {
   readonly chain: SteppedChain;
   readonly size: number;
@@ -20,7 +21,7 @@ export interface GridSettings {
 const PER_POINT = 100;
 const ITERATIONS = 30;
 
-/** The points of layers 1, 2, …: as many as `size`, or as there are different states. */
+/** Returns the points of layers 1, 2, …: `size` of them, or as many as there are different states. */
 export async function gridsOfPaths(device: Device, settings: GridSettings): Promise<readonly Float64Array[]> {
   const { chain, size, seed, precision, signal } = settings;
   const { dimension: d, step, initial, times } = chain;

@@ -16,7 +16,7 @@ import {
 import { gridsOfPaths } from "./grids.ts";
 import { LAYOUT } from "./walk.ts";
 
-/** The method that finds transition probabilities. */
+/** The method that computes transition probabilities. */
 export type TransitionMethod = "exact" | "serial" | "paths" | "layers";
 
 /** The settings of a tree. */
@@ -27,7 +27,7 @@ export interface TreeSettings extends WorkOptions {
   /** The quantizer of N(0, I), for an autoregressive chain, instead of a size. */
   readonly quantizer?: Quantizer;
   /**
-   * The method for transition probabilities. "exact": by quadrature, for autoregressive chains in one dimension, the
+   * The method of transition probabilities. "exact": by quadrature, for autoregressive chains in one dimension, the
    * default there. By paths: "serial" is Algorithm I, "paths" Algorithm II (the default), "layers" Algorithm III, for
    * autoregressive chains.
    */
@@ -42,7 +42,7 @@ export interface TreeSettings extends WorkOptions {
   readonly precision?: Precision;
 }
 
-/** The completed settings of a tree: grids, tables, and places of counters. */
+/** The completed settings of a tree: grids, tables, and positions of counters. */
 export interface QuantizationTreePlan {
   readonly method: TransitionMethod;
   readonly dimension: number;
@@ -52,7 +52,10 @@ export interface QuantizationTreePlan {
   readonly offsets: Int32Array;
   /** The points of all layers as states of the chain, [rows, d]. */
   readonly states: Float64Array;
-  /** The probabilities of the points, as far as they are known without paths. */
+  /**
+   * The quantizer of N(0, I), whose weights are the points' probabilities; undefined where they are known from paths
+   * only.
+   */
   readonly quantizer: Quantizer | undefined;
   readonly paths: number;
   readonly seed: bigint;
@@ -61,9 +64,9 @@ export interface QuantizationTreePlan {
   readonly step: StepFunction;
   readonly initial: Float64Array;
   readonly parameters: Float64Array;
-  /** [layers, 5]: see `LAYOUT`. */
+  /** The layout of layers, [layers, 5]; see `LAYOUT`. */
   readonly layout: Int32Array;
-  /** The points that are searched, and tables for it. */
+  /** The points for the search of nearest points. */
   readonly points: Float64Array;
   readonly table: Int32Array;
   readonly geometry: Float64Array;

@@ -13,13 +13,13 @@ import { emptyRows, RowMaker, type RowPlaces } from "./rows.ts";
 import { LAYOUT } from "./walk.ts";
 
 /**
- * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree: the first
- * point, at time 0, has its probabilities on the host, because they are as many as layer 1 has points.
+ * Sparse rows on the device: entry s of row r is at s·rows + r. Row r belongs to point r + 1 of the tree; the
+ * probabilities of the first point, at time 0, are on the host, as many as layer 1 has points.
  */
 export interface SparseRows {
   /** The number of points of all layers but the first and the last. */
   readonly rows: number;
-  /** The number of columns of each row at most; unused ones have probability 0. */
+  /** The maximum number of columns of a row; unused ones have probability 0. */
   readonly slots: number;
   readonly columns: DeviceBuffer<"i32">;
   readonly probabilities: DeviceBuffer;
@@ -30,7 +30,7 @@ export interface SparseRows {
  *
  *   p[k][i, j] = P(Xₖ₊₁ ∈ Cⱼ | Xₖ ∈ Cᵢ),   i < Nₖ, j < Nₖ₊₁,   C the cells of the nearest points
  *
- * Layer 0 has one point, the state at time 0. Grids of an autoregressive chain are Sₖ times an optimal quantizer of
+ * Layer 0 has one point, the state at time 0. The grids of an autoregressive chain are Sₖ times an optimal quantizer of
  * N(0, I), S the Cholesky factor of the covariance, with nearest points in the coordinates S⁻¹·X; grids of a stepped
  * chain are Lloyd's, from its paths. Probabilities are quadratures ("exact", one dimension) or frequencies of paths,
  * with a standard error of √(p·(1 − p)/(M·P(Cᵢ))). A cell that no path met has no transitions.
@@ -51,7 +51,7 @@ export interface SparseRows {
 export class QuantizationTree implements Disposable {
   readonly device: Device;
   readonly settings: TreeSettings;
-  /** The method that found the probabilities. */
+  /** The method by which the probabilities were computed. */
   readonly method: TransitionMethod;
   readonly times: readonly number[];
   readonly dimension: number;
@@ -63,7 +63,7 @@ export class QuantizationTree implements Disposable {
   readonly points: Float64Array;
   /** The probabilities P(X₁ ∈ Cⱼ), j < N₁. */
   readonly root: Float64Array;
-  /** @internal */
+  /** The sparse rows of transition probabilities. @internal */
   readonly rows: SparseRows;
   #weights: Float64Array | undefined;
   #memory: number | undefined;
@@ -87,8 +87,8 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError | NotPositiveDefiniteError (a covariance of the
-   * chain)
+   * Creates a tree. @throws SpecError | ShapeError | PrecisionError | OutOfMemoryError | NotPositiveDefiniteError (a
+   * covariance of the chain)
    */
   static async create(device: Device, settings: TreeSettings): Promise<QuantizationTree> {
     const plan = await quantizationTreePlan(device, settings);
@@ -96,12 +96,12 @@ export class QuantizationTree implements Disposable {
     return new QuantizationTree(device, settings, plan, found);
   }
 
-  /** The points of a layer, [size, dimension]. */
+  /** Returns the points of a layer, [size, dimension]. */
   layer(k: number): Float64Array {
     return this.points.subarray(this.offsets[k] * this.dimension, this.offsets[k + 1] * this.dimension);
   }
 
-  /** The probabilities from layer k to layer k + 1, on the host: [Nₖ, Nₖ₊₁]. */
+  /** Returns the probabilities from layer k to layer k + 1 on the host: [Nₖ, Nₖ₊₁]. */
   async transitions(k: number): Promise<Float64Array> {
     checkWhole("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
     if (k === 0) return Float64Array.from(this.root);
@@ -118,9 +118,9 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * Returns E f(X) of each layer as dynamic programming on the tree has it: [layers]. A payoff on f divided by its
-   * mean, times the mean that is known, has the right forwards. Cost: the first call reads the transitions to the host
-   * and passes over them once.
+   * Returns E f(X) of each layer by dynamic programming on the tree: [layers]. A payoff on f divided by its mean on the
+   * tree, times the known mean, reproduces the forwards. Cost: the first call reads the transitions to the host and
+   * passes over them once.
    *
    * @param f a function of a state, [dimension].
    */
@@ -141,11 +141,11 @@ export class QuantizationTree implements Disposable {
   }
 
   /**
-   * Returns the memory of the tree: the share that it keeps of the correlation of the state in the middle layer with
-   * that in the last, of the coordinate that loses most. 1 is the chain itself. Where a step is much shorter than the
-   * distance of neighbouring points, states that are replaced by points in each layer forget where they came from: a
-   * value of early exercise or of a swing option is then not converged, whatever two numbers of points agree on. Cost:
-   * the first call reads the transitions to the host and passes over half of them; for autoregressive chains.
+   * Returns the fraction of the correlation between the middle and the last layer that the tree preserves, for the
+   * coordinate that loses most; 1 is the chain itself. Where a step is much shorter than the distance of neighbouring
+   * points, projection on points in each layer destroys the correlation: a value of early exercise or of a swing option
+   * is then not converged, even if two numbers of points agree. Cost: the first call reads the transitions to the host
+   * and passes over half of them; for autoregressive chains.
    *
    * @throws SpecError for a stepped chain
    */
@@ -223,7 +223,7 @@ interface Probabilities {
 /** The number of points of all layers but the first and the last. */
 const rowsOf = ({ offsets, sizes }: QuantizationTreePlan): number => offsets[sizes.length - 1] - 1;
 
-/** The places of the counters of the transitions from each point: see `RowMaker`. */
+/** Returns the positions of the counters of the transitions from each point; see `RowMaker`. */
 export function rowPlaces({ sizes, offsets, layout }: QuantizationTreePlan): RowPlaces {
   const rows = offsets[sizes.length - 1] - 1;
   const [starts, widths] = [new Int32Array(rows), new Int32Array(rows)];

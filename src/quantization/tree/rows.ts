@@ -156,19 +156,19 @@ const probabilitiesByTiles = kernel({
   },
 });
 
-/** The kernels that read rows, by items or by tiles. */
+/** The kernels that read rows of counters, by items or by tiles. */
 export const rowKernels = {
   items: { lengths: lengthsByItem, probabilities: probabilitiesByItem },
   tiles: { lengths: lengthsByTiles, probabilities: probabilitiesByTiles },
 } as const;
 
-/** The places at which the counters of each row begin, and the number of columns of the layer after it. */
+/** The start of each row's counters, and the number of columns of the next layer. */
 export interface RowPlaces {
   readonly starts: Int32Array;
   readonly widths: Int32Array;
 }
 
-/** Sparse rows from counters, on a device. */
+/** A converter of counters to sparse rows on a device. */
 export class RowMaker implements Disposable {
   readonly #device: Device;
   readonly #rows: number;
@@ -194,24 +194,24 @@ export class RowMaker implements Disposable {
     };
   }
 
-  /** @throws PrecisionError | OutOfMemoryError */
+  /** Creates a converter. @throws PrecisionError | OutOfMemoryError */
   static async create(device: Device, places: RowPlaces, precision: Precision): Promise<RowMaker> {
     return new RowMaker(device, places, await compileRows(device, precision));
   }
 
-  /** Records the sums of all rows, and how many columns the longest has. */
+  /** Records the computation of all rows' sums and of the length of the longest. */
   measure(counters: DeviceBuffer): void {
     const { starts, widths, totals, most } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, most };
     this.#device.launch(this.#kernels.lengths, args, this.#size());
   }
 
-  /** Columns of the longest row that was measured. */
+  /** Waits and returns the number of columns of the longest measured row. */
   async slots(): Promise<number> {
     return (await this.#device.read(this.#buffers.most))[0];
   }
 
-  /** Records the columns and probabilities of all rows, once measured, to buffers of zeros, [slots, rows]. */
+  /** Records the columns and probabilities of all measured rows, to zero-filled buffers [slots, rows]. */
   fill(counters: DeviceBuffer, columns: DeviceBuffer, probabilities: DeviceBuffer): void {
     const { starts, widths, totals } = this.#buffers;
     const args = { rows: this.#rows, widest: this.#widest, starts, widths, counters, totals, columns, probabilities };
@@ -235,7 +235,7 @@ async function compileRows(device: Device, precision: Precision) {
   };
 }
 
-/** Makes sparse rows on the device, all zeros: entry s of row r is at s·rows + r. */
+/** Returns zero-filled sparse rows on the device: entry s of row r is at s·rows + r. */
 export function emptyRows(device: Device, precision: Precision, rows: number, slots: number) {
   const columns = device.createBuffer("i32", slots * rows);
   const probabilities = device.createBuffer(hostReal(precision), slots * rows);

@@ -11,19 +11,20 @@ import { blocksOf, normalBlock } from "./walk.ts";
 /** The shape of a walk on one grid; each number is a constant of the kernel. */
 export interface GridWalkShape {
   readonly dimension: number;
-  /** The number of points of the grid, and numbers of its table. */
+  /** The number of points of the grid. */
   readonly size: number;
   readonly tableLength: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** True where the table has room in workgroup memory; otherwise it stays in the device's. */
+  /** True where the table fits in workgroup memory; otherwise it is in device memory. */
   readonly sharesTable: boolean;
-  /** The number of items of a workgroup: a path each. */
+  /** The number of items of a workgroup, one path each. */
   readonly groupSize: number;
 }
 
 /**
- * The kernel in which item i walks path firstPath + i from layer 0, where all paths are in cell 0, through all layers.
+ * Returns the kernel in which item i simulates path firstPath + i from layer 0, where all paths are in cell 0, through
+ * all layers.
  *
  * Operations of a path and step in two dimensions with f32: 40 of 32-bit integers for half a block of Philox (20
  * products of 64 bits), 2 × 50 for normal numbers, 12 for the step, 20 for the bin, and 11 for each point of its list.

@@ -12,16 +12,16 @@ import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
 
 /**
- * The numbers of a layer in `layout`: points, the first of them, where its tables begin, and where the counters of the
- * transitions to it begin.
+ * The positions of a layer's numbers in `layout`: its number of points, the first of them, the start of its tables, and
+ * the start of the counters of transitions to it.
  */
 export const LAYOUT = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, counters: 4 } as const;
 
-/** The number of blocks of four words per group of layers, and layers per group. */
+/** Returns the number of blocks of four words per group of layers, and of layers per group. */
 export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>
   4 % dimension === 0 ? { blocks: 1, layers: 4 / dimension } : { blocks: Math.ceil(dimension / 4), layers: 1 };
 
-/** Writes the four normal numbers of a block of Philox, from `at` on. */
+/** Writes the four normal numbers of a block of Philox from index `at` on. */
 export const normalBlock = fn({
   name: "normalBlock",
   params: { block: u32, path: u32, layer: u32, seed: PhiloxKey, normals: write(real), at: i32 },
@@ -41,15 +41,18 @@ export interface WalkShape {
   readonly dimension: number;
   readonly step: StepFunction;
   readonly nearest: NearestFunction;
-  /** "serial", Algorithm I: one item walks all paths. "paths", Algorithm II: many items, counters by atomics. */
+  /**
+   * The algorithm: "serial", Algorithm I, in which one item simulates all paths; "paths", Algorithm II, with many items
+   * and atomic counters.
+   */
   readonly by: "serial" | "paths";
-  /** The number of paths that an item walks side by side, a layer at a time. */
+  /** The number of paths that an item simulates side by side, a layer at a time. */
   readonly abreast: number;
 }
 
 /**
- * An item walks `abreast` paths at a time: one on a GPU; many on a CPU, where the counters of a layer then stay in the
- * cache while they are used.
+ * Returns the kernel in which an item simulates `abreast` paths at a time: one on a GPU; many on a CPU, where the
+ * counters of a layer then stay in the cache.
  *
  * Bytes: per step one counter read and written; the tables of a layer are read by all items at the same time.
  */
@@ -147,7 +150,10 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
   });
 }
 
-/** The states of paths after a step, in place, [paths, d]: what grids of a stepped chain are made from. */
+/**
+ * Returns the kernel that advances the states of paths by a step in place, [paths, d], from which the grids of a
+ * stepped chain are made.
+ */
 export function advanceKernel(dimension: number, step: StepFunction) {
   const { blocks, layers: perGroup } = blocksOf(dimension);
   return kernel({

@@ -79,7 +79,7 @@ const begin = (phases: Phases) =>
     params: atStart,
     env: { noStep, first: inOrder("begin", phases.begin) },
     *body({ launch, place }, _gpu, { noStep, first }) {
-      let found: ValueOf<typeof Fault> = { fault: 0, node: 0, row: 0, growth: 0 };
+      let found: ValueOf<typeof Fault> = { fault: 0, node: 0, row: 0, growth: 0, exponent: 0 };
       if (launch.first === 0) found = yield* first({ launch, place, step: noStep(), found });
       return found;
     },
@@ -149,7 +149,7 @@ export function passKernels(variant: AxesVariant): PassKernels {
           const place = placeOf({ launch, globalId: gpu.globalId() });
           if (!place.isActive) return;
           const memory = { base: place.base };
-          const none = { fault: 0, node: 0, row: 0, growth: 0 };
+          const none = { fault: 0, node: 0, row: 0, growth: 0, exponent: 0 };
           let step: ValueOf<typeof Row> = noStep();
           if (inRow) step = runAt({ launch, place, memory, cursor: none, run: launch.run });
           const found = yield* phase({ launch, place, step, found: none });

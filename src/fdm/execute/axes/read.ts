@@ -1,16 +1,15 @@
 import { fn } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { nodeAt } from "./factor.ts";
-import { nodeIn, roundsOf, shapeOf } from "./place.ts";
+import { atNode, eachNode, eachOf } from "./node.ts";
 import {
   AXES_STATUS,
   AXES_STATUS_WORDS,
   AxesPlace,
   EXPONENT_OFFSET,
   Fault,
-  inPhase,
   Launch,
+  noted,
   PLACES,
   SUMMARY,
   SUMMARY_WORDS,
@@ -22,68 +21,53 @@ import {
  */
 export function readSolution(variant: AxesVariant) {
   const slots = slotsOf(variant);
-  return fn({
+  const atEach = fn({
     name: "readSolution",
-    params: inPhase,
+    params: atNode,
     env: {
       u: slots.u,
       obstacle: slots.obstacle,
       early: variant.obstacle !== undefined,
       badSolution: FAULT.solution,
-      ...SUMMARY,
-      summaryWords: SUMMARY_WORDS,
       offset: EXPONENT_OFFSET,
       places: PLACES,
-      axes: variant.axes.map((_, k) => k),
+      axes: eachOf(variant.axes.length),
       extentsOf: extentsOf(variant.axes.length),
-      nodeAt: nodeAt(variant.axes.length),
-      nodeIn: nodeIn(variant),
-      rounds: roundsOf(variant),
-      shapeOf,
+      noted,
     },
-    *body({ launch, place, found }, gpu, env) {
-      const { work, out, m0, m1, m2, places, summary, stride, size } = launch;
-      const { item, base, instance, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
-      let { fault, node } = found;
-      let largest = 0.0;
-      const extents = env.extentsOf(launch);
+    body({ launch, place: { instance }, found, at: { index, isNode, number, k } }, gpu, env) {
+      const { work, out, m0, m1, m2, places, size } = launch;
       const nodes = m0 * m1 * m2;
       const results = env.early ? 2 * nodes : nodes;
-      const rounds = env.rounds(size);
-      for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
-        if (inside) {
-          const { index, isNode, number } = env.nodeAt({ line, lane, shape });
-          const value = work[env.u * size + base + first + lane];
-          if (isNode) {
-            let isIn = true;
-            let at = 0;
-            let step = 1;
-            for (const k of env.axes) {
-              const own = index[k] - places[env.places * instance + 1 + k];
-              isIn = isIn && own >= 0 && own < extents[k];
-              at += own * step;
-              step *= extents[k];
-            }
-            if (isIn) out[instance * results + at] = value;
-            if (env.early) {
-              const paid = work[env.obstacle * size + base + first + lane];
-              if (isIn) out[instance * results + nodes + at] = value <= paid ? 1.0 : 0.0;
-            }
-            if (Number.isFinite(value)) largest = Math.max(largest, Math.abs(value));
-            else if (fault === 0) {
-              fault = env.badSolution;
-              node = number;
-            }
-          }
-        }
+      const extents = env.extentsOf(launch);
+      let isIn = isNode;
+      let to = 0;
+      let step = 1;
+      for (const axis of env.axes) {
+        const own = index[axis] - places[env.places * instance + 1 + axis];
+        isIn = isIn && own >= 0 && own < extents[axis];
+        to += own * step;
+        step *= extents[axis];
       }
-      if (largest > 0)
-        gpu.atomicMax(summary, env.summaryWords * instance + env.exponent, gpu.exponent(largest) + 1 + env.offset);
-      return { fault, node, row: found.row, growth: found.growth };
+      const value = work[env.u * size + k];
+      if (isIn) {
+        out[instance * results + to] = value;
+        if (env.early) out[instance * results + nodes + to] = value <= work[env.obstacle * size + k] ? 1.0 : 0.0;
+      }
+      const isBad = isNode && !Number.isFinite(value);
+      const { fault, node, row, growth } = env.noted({
+        found,
+        isBad,
+        fault: env.badSolution,
+        node: number,
+        row: found.row,
+      });
+      let { exponent } = found;
+      if (isNode && !isBad && value !== 0) exponent = Math.max(exponent, gpu.exponent(value) + 1 + env.offset);
+      return { fault, node, row, growth, exponent };
     },
   });
+  return eachNode(variant, atEach);
 }
 
 /** Returns the function for the numbers of nodes of the window of each axis. */
@@ -107,7 +91,11 @@ export const report = ({ groupSize }: AxesVariant) =>
     name: "report",
     params: { launch: Launch, place: AxesPlace, found: Fault },
     env: { ...AXES_STATUS, words: AXES_STATUS_WORDS, group: groupSize, ...SUMMARY, summaryWords: SUMMARY_WORDS },
-    body({ launch: { status, summary }, place: { item, instance }, found: { fault, node, row, growth } }, gpu, env) {
+    body(
+      { launch: { status, summary }, place: { item, instance }, found: { fault, node, row, growth, exponent } },
+      gpu,
+      env,
+    ) {
       const at = (gpu.groupId() * env.group + item) * env.words;
       if (fault !== 0 && status[at + env.fault] === 0) {
         status[at + env.fault] = fault;
@@ -119,5 +107,6 @@ export const report = ({ groupSize }: AxesVariant) =>
       if (endless !== 0) status[at + env.endless] = endless;
       if (fault !== 0 || growth !== 0 || endless !== 0)
         gpu.atomicMax(summary, env.summaryWords * instance + env.found, 1);
+      if (exponent !== 0) gpu.atomicMax(summary, env.summaryWords * instance + env.exponent, exponent);
     },
   });

@@ -7,9 +7,9 @@ import { vanillaValue } from "../sides.ts";
 type Basket = Extract<Payoff, { readonly kind: "basket" }>;
 
 /**
- * The index B lies between what its parts are worth: of a sum their sum, of the largest and the smallest each of them,
- * and a geometric mean is at most the arithmetic one. A call pays B − K at least and B⁺ + (−K)⁺ at most; a put the same
- * of −B.
+ * Returns the bounds of a basket option. The index B is bounded by its parts: a sum by their sum, the largest and the
+ * smallest by each of them, and a geometric mean by the arithmetic one. A call is worth at least B − K and at most B⁺ +
+ * (−K)⁺; a put likewise for −B.
  */
 export function basketBounds(sides: Sides, payoff: Basket): BoundsAt {
   const { money, assets, isEarly, isExercisableNow } = sides;

@@ -17,8 +17,8 @@ function paidLater({ money, assets: [asset] }: Sides, time: number): { readonly 
 }
 
 /**
- * A mean of spots is worth the mean of their forwards. A geometric mean is at most that, so that a put is worth at
- * least the same put on it.
+ * Returns the bounds of an average option. A mean of spots is worth the mean of their forwards; a geometric mean is
+ * worth at most that, so that a put is worth at least the same put on the arithmetic mean.
  */
 export function averageBounds(sides: Sides, { right, strike, mean, times, past }: Of<"average">): BoundsAt {
   const {
@@ -61,8 +61,8 @@ export function averageBounds(sides: Sides, { right, strike, mean, times, past }
 const CONTINUOUS_SLACK = 0.01;
 
 /**
- * The largest spot is at least each, the smallest at most each: today's where it counts, one that is known, and the one
- * at expiry where that is looked at.
+ * Returns the bounds of a lookback option. The largest spot is at least, and the smallest at most, each monitored one:
+ * today's, a known one, and the one at expiry.
  */
 export function lookbackBounds(
   sides: Sides,
@@ -96,8 +96,8 @@ export function lookbackBounds(
 }
 
 /**
- * A swing is worth at least what the best dates, chosen today, are: `max` of those that pay, and `min` at any rate; and
- * at most its calls or puts on the dearest `max` of its dates.
+ * Returns the bounds of a swing option. It is worth at least the best dates chosen today, `max` of those that pay and
+ * at least `min`, and at most its calls or puts on the most valuable `max` dates.
  */
 export function swingBounds(sides: Sides, { right, strike, times, min, max }: Of<"swing">): BoundsAt {
   const {

@@ -5,6 +5,7 @@ import { digitalValue, vanillaValue } from "../sides.ts";
 
 type Of<Kind extends Payoff["kind"]> = Extract<Payoff, { readonly kind: Kind }>;
 
+/** Returns the bounds of a call or put. */
 export function vanillaBounds(
   { terms, money, assets: [asset], isEarly, isExercisableNow }: Sides,
   { right, strike }: Of<"vanilla">,
@@ -31,6 +32,7 @@ export function vanillaBounds(
   };
 }
 
+/** Returns the bounds of a digital option. */
 export function digitalBounds(
   { terms, money, assets: [asset], isEarly, isExercisableNow }: Sides,
   { right, strike, cash }: Of<"digital">,

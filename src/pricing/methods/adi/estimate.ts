@@ -4,8 +4,8 @@ import type { Terms } from "../../terms.ts";
 import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
 
 /**
- * The number of levels below for error estimates: two levels below, meshes and time steps are twice as coarse, at an
- * eighth of the cost on two axes.
+ * The number of levels between a solution and the coarser one of its error estimate: two levels below, meshes and time
+ * steps are twice as coarse, at an eighth of the cost on two axes.
  */
 export const LEVELS_BELOW = 2;
 
@@ -27,16 +27,17 @@ const WEIGHTS = {
 } as const satisfies Record<string, { readonly smooth: Weights; readonly rough: Weights }>;
 
 /**
- * A correction alone passes through zero where errors of several sources cancel, about once in thirty trades, and is
- * mostly ten times the error. The distance to the extrapolated value two levels below passes through zero elsewhere. An
- * error of first order would be half of it, and halves with every two levels more. design/factors.md has the figures.
+ * Returns the error estimate of a value from its correction and its distance to the extrapolated value two levels
+ * below. The correction alone vanishes where errors of several sources cancel, about once in thirty trades, and is
+ * mostly ten times the error; the distance vanishes elsewhere. An error of first order is half of the distance, and
+ * halves with every two levels. design/factors.md has the figures.
  */
 export function estimateOf(terms: Terms, correction: number, distance: number, levels: number): number {
   const weights = WEIGHTS[familyOf(terms)][isSmooth(terms) ? "smooth" : "rough"];
   return weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
 }
 
-/** Tells whether all assets are lognormal and nothing happens to them before expiry. */
+/** Tells whether all assets are lognormal without events before expiry. */
 export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
   shortRate === undefined &&
   assets.every(
@@ -65,7 +66,9 @@ export const isPlainAmerican = (terms: Terms): boolean =>
 /** The part of the correction in space that counts beside the distance to a coarser level. */
 const SPACE = 0.5;
 
-/** The correction of a plain American trade: that in time, half of that in space, both widened, and rounding. */
+/**
+ * Returns the correction of a plain American trade: that in time, half of that in space, both widened, and rounding.
+ */
 export function correctionOf({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
   return errorEstimate - (1 - SPACE) * Math.abs(space.value);
 }

@@ -14,7 +14,10 @@ const MAX_STEPS_FACTOR = 8;
 /** Levels beyond these take minutes. */
 const MAX_LEVEL = [7, 4];
 
-/** Returns the nodes and steps of a problem at a level: each has √2 times the intervals and steps of the one before. */
+/**
+ * Returns the nodes and steps of a problem at a level: each level has √2 times the intervals and steps of the one
+ * before.
+ */
 export function finenessOf(terms: Terms, level: number): Fineness {
   const k = factorsOf(terms) - 2;
   const factor = 2 ** (0.5 * level);
@@ -47,8 +50,8 @@ const FOLLOWED = 1;
 const MAX_OF_VARIANCE = 16;
 
 /**
- * The fineness of lognormal assets. A component that moves less has fewer intervals: what it adds to the error falls
- * with its deviation.
+ * Returns the fineness for lognormal assets. A component with a smaller deviation has fewer intervals, since its
+ * contribution to the error falls with its deviation.
  */
 export function lognormalFineness(
   { exercise }: Terms,
@@ -76,13 +79,15 @@ export function lognormalFineness(
 const reversionsOf = ({ assets, expiry }: Terms): number =>
   Math.max(0, ...assets.map(({ volatility }) => (volatility.kind === "heston" ? volatility.kappa * expiry : 0)));
 
-/** The growth of the cost: each level has √2 times the intervals of every axis, and of time. */
+/**
+ * Returns the growth of the cost between levels, each of which has √2 times the intervals of every axis, and of time.
+ */
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 
 /**
- * The level at which an error that is `ratio` times too large is small enough, if it falls with the second order; at
- * most `most` levels beyond, and the finest that there is.
+ * Returns the level at which an error that is `ratio` times too large is small enough for second-order convergence; at
+ * most `most` levels finer, and at most the finest.
  */
 export function refined(terms: Terms, level: number, ratio: number, most: number): number {
   const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), most);

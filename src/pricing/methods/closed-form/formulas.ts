@@ -13,18 +13,18 @@ import {
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { thetaOf } from "../theta.ts";
 
-/** A row's outputs in the currency: V, and its derivatives by the spot before its dividends. */
+/** The outputs of a row in the currency: V, and its derivatives by the spot before its dividends. */
 export interface Outputs {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
-  /** Output k as the kernel gives it, in units of the spot. */
+  /** Returns output k of the kernel, in units of the spot. */
   readonly raw: (k: number) => number;
 }
 
 /**
- * A formula of European options. Its kernel reads S, K, R, Q and what `inputsOf` gives, and writes V, V_S, V_SS, then
- * what is its own; the derivative by R is output 4.
+ * A formula of European options. Its kernel reads S, K, R, Q and the further inputs from `inputsOf`, and writes V, V_S,
+ * V_SS, then further outputs; output 4 is the derivative by R.
  */
 export interface Formula {
   readonly method: "black-scholes" | "heston";
@@ -34,17 +34,18 @@ export interface Formula {
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
   readonly thetaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
   readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
-  /** Error estimates of sensitivities; `rounding` is that of the values, relative to the spot. */
+  /** Returns the error estimates of sensitivities; `rounding` is that of the values, relative to the spot. */
   readonly errorsOf: (columns: TradeColumns, trade: number, found: Sensitivities, rounding: number) => Sensitivities;
   /** The output that is an error estimate; undefined where rounding is the only error. */
   readonly estimate: number | undefined;
 }
 
-/** Sensitivities of a trade, or the estimates of their errors, in the currency. */
+/** The sensitivities of a trade, or the estimates of their errors, in the currency. */
 export type Sensitivities = Readonly<Record<SensitivityName, number>>;
 
 const tradeOf = (columns: TradeColumns, row: number): number => Math.floor(row / columns.cases.count);
 
+/** Black and Scholes' formula. */
 export const BLACK_SCHOLES: Formula = {
   method: "black-scholes",
   kernel: blackScholesKernel,
@@ -119,7 +120,7 @@ function blackScholesErrors(
   };
 }
 
-/** Returns ∏ (1 − proportional) of the dividends up to expiry. */
+/** Returns ∏ (1 − proportional) over the dividends up to expiry. */
 export function keptByDividends(columns: TradeColumns, row: number): number {
   let kept = 1;
   for (const { time, proportional } of columns.dividendsOf(row).discrete)
@@ -134,6 +135,7 @@ function hestonOf(columns: TradeColumns, row: number): Heston {
   return volatility === 0 ? unshifted : (shiftedVolatility(unshifted, volatility) as Heston);
 }
 
+/** Heston's formula. */
 export const HESTON: Formula = {
   method: "heston",
   kernel: hestonKernel,

@@ -34,13 +34,13 @@ interface Task {
   readonly spacing: number;
 }
 
-/** The finest level of a swing. */
+/** Returns the finest level of a swing. */
 export function maxLevelOf(terms: Terms): number {
   const { volatility } = terms.assets[0];
   return volatility.kind === "gaussianFactors" && volatility.alpha.length > 1 ? MAX_LEVEL.two : MAX_LEVEL.one;
 }
 
-/** Answers requests. @throws the signal's reason; what the device throws when it is lost */
+/** Answers requests. @throws the signal's reason; the error of a lost device */
 export async function solve(
   device: Device,
   requests: readonly RightsRequest[],

@@ -7,7 +7,7 @@ import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.
 const COST = 5;
 
 /**
- * Trades that nothing random can happen to, in any case of the scenarios: without volatility, or at expiry. The spot
+ * The method for trades without randomness in any case of the scenarios: without volatility, or at expiry. The spot
  * follows its forward (`deterministicValue`).
  *
  * Error: rounding. Cost: some evaluations of the payoff, on the host, in f64 whatever the device. Verified:

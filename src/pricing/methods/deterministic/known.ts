@@ -21,7 +21,7 @@ import { deterministicValue } from "./path.ts";
 
 const ROUNDING = 1e-13;
 
-/** Tells whether nothing moves at random in a row, so that the price is a deterministic path's. It may be settled. */
+/** Tells whether a row has no randomness, so that its value is that of a deterministic path. It may be settled. */
 export function isDeterministic({ columns, problems }: Batch, row: number): boolean {
   if (columns.settled[row] !== 0 || columns.expiry[row] === 0) return true;
   const sigma = columns.sigmaOf(row);
@@ -30,9 +30,9 @@ export function isDeterministic({ columns, problems }: Batch, row: number): bool
 }
 
 /**
- * Puts into the results the value of a trade without volatility and its sensitivities. Delta and rho are differences of
- * values, theta is 0 where exercise is optimal at once, gamma and vega are 0: the limit σ → 0 everywhere but at a
- * forward on a kink or a barrier.
+ * Stores the value and sensitivities of a trade without volatility. Delta and rho are differences of values, theta is 0
+ * where immediate exercise is optimal, gamma and vega are 0: the limit σ → 0 except for a forward on a kink or a
+ * barrier.
  */
 export function readDeterministic(problems: ProblemDifference, trade: number, results: ResultColumns): void {
   const { problem } = problems;
@@ -70,8 +70,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
 const RATE_WIDTH = 2e-6;
 
 /**
- * Puts into the results the value of a trade whose barrier has been hit, and its sensitivities: nothing depends on the
- * spot or on volatility, and what is paid at expiry is a bond.
+ * Stores the value and sensitivities of a trade whose barrier has been breached: they do not depend on spot or
+ * volatility, and a rebate at expiry is a bond.
  */
 export function readKnockedOut(
   problem: OneFactorProblem,
@@ -93,7 +93,7 @@ export function readKnockedOut(
   results.priced(trade, "knocked-out");
 }
 
-/** Puts the values of a row without volatility at the scenarios' spots into the results. */
+/** Stores the values of a row without volatility at the scenarios' spots. */
 export function readKnownScenarios(problems: ProblemDifference, row: number, results: ResultColumns): void {
   const { spots } = problems.problem;
   const count = spots.length - 1;

@@ -7,9 +7,10 @@ import type { TradeColumns } from "../../columns/trade-columns.ts";
  */
 const COST = { constant: 200, dated: 800 } as const;
 
+/** The minimum cost of a trade in microseconds of one core. */
 export const MIN_COST = COST.constant;
 
-/** The time in microseconds that a trade takes one core with all its cases. */
+/** Returns the time in microseconds that a trade takes one core with all its cases. */
 export function costOf(columns: TradeColumns, trade: number): number {
   const row = columns.rowOf(trade);
   const isDated =

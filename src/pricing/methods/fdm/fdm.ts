@@ -45,7 +45,8 @@ const MAX_NODES_F32 = 257;
 const FINER = 4;
 
 /**
- * Finite differences in one factor, to an accuracy (`AdaptiveRows`). They price whatever a book can say of one.
+ * The method of finite differences in one factor, to an accuracy (`AdaptiveRows`), which prices every option on one
+ * factor of a book.
  *
  * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
  * closed forms, published references and QuantLib.

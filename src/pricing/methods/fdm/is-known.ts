@@ -1,12 +1,12 @@
 import { knockedOutBy, type KnockOut, type OneFactorProblem, totalVariance } from "../../../fdm/index.ts";
 
-/** Tells whether a value needs no solver: nothing moves at random, or every spot has hit a barrier. */
+/** Tells whether a value needs no solver: nothing is random, or every spot has breached a barrier. */
 export function isKnown(problem: OneFactorProblem): boolean {
   if (problem.expiry === 0 || totalVariance(problem) === 0) return true;
   return problem.spots.every((spot) => knockedOutBy(problem, spot) !== undefined);
 }
 
-/** The barrier that today's spot has hit; scenarios' spots may have not. */
+/** Returns the barrier that today's spot has breached; the scenarios' spots need not have. */
 export function paidNow(problem: OneFactorProblem): KnockOut | undefined {
   return knockedOutBy(problem, problem.spots[0]);
 }

@@ -10,7 +10,10 @@ interface ConstantMarket {
   readonly sigma: number;
 }
 
-/** A row's market where it is constant until expiry; otherwise what it has, to complete the sentence "it has …". */
+/**
+ * Returns a row's market where it is constant until expiry; otherwise its other feature, in words that complete the
+ * sentence "it has …".
+ */
 export function constantMarket(columns: TradeColumns, trade: number, row: number): ConstantMarket | string {
   const expiry = columns.expiry[row];
   const sigmas = columns.sigmaOf(row);
@@ -31,9 +34,9 @@ function constantUntil({ times, values }: PiecewiseConstant, expiry: number): nu
   return value;
 }
 
-/** The puts of some trades: one for today's spot and each of the scenarios, of each case, of each trade. */
+/** The puts equivalent to given trades: one for today's spot and each scenario spot of each case of each trade. */
 export interface TradePuts extends Puts {
-  /** The currency's amount that the strike of 1 stands for: a put's strike, a call's spot. */
+  /** The amount in the currency of a unit strike: a put's strike, a call's spot. */
   readonly unit: Float64Array;
 }
 
@@ -41,8 +44,8 @@ export interface TradePuts extends Puts {
 const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
 
 /**
- * Returns trades as puts: a call is S·P(K/S), P the put whose rate is the call's yield and whose yield is its rate.
- * Puts of rows without time left have boundary −1. Source: McDonald & Schroder (1998).
+ * Returns trades as puts: a call is S·P(K/S), where P is the put with rate and yield exchanged. Puts of rows without
+ * time left have boundary −1. Source: McDonald & Schroder (1998).
  */
 export function putsOf(columns: TradeColumns, trades: readonly number[]): TradePuts {
   const { cases } = columns;

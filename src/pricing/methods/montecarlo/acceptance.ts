@@ -2,15 +2,15 @@
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 
-/** One set of parameters with its spots, and the ends of its steps in years. */
+/** One set of parameters with its spots, and its dates in years. */
 export interface Path {
   readonly terms: Terms;
   readonly spots: readonly number[];
-  /** Years, increasing, > 0. */
+  /** The dates in years, increasing, > 0. */
   readonly dates: readonly number[];
 }
 
-/** The reason why paths of these terms cannot be simulated here; completes the sentence "it has …". */
+/** Returns the reason why paths of these terms cannot be simulated, which completes the sentence "it has …". */
 export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
@@ -25,7 +25,7 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
   return undefined;
 }
 
-/** The reason why the payoff cannot be simulated; completes the sentence "it has …". */
+/** Returns the reason why the payoff cannot be simulated, which completes the sentence "it has …". */
 export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
@@ -65,7 +65,7 @@ function sameDates({ monitoring: a }: Barrier, { monitoring: b }: Barrier, expir
 const hasPast = ({ past, times }: Extract<Payoff, { kind: "average" }>): boolean =>
   past.count > 0 || (times !== "continuous" && times[0] <= 0);
 
-/** The dates of a path: those that the payoff looks at. */
+/** Returns the dates of a path: those on which the payoff depends. */
 export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly number[] {
   if (payoff.kind === "average" && payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
   if (payoff.kind === "lookback") {
@@ -83,7 +83,7 @@ export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly
   return [expiry];
 }
 
-/** Tells whether a trade is exercised by a rule. Exercise at expiry alone is that of a European option. */
+/** Tells whether a trade has early exercise. Exercise at expiry alone is European. */
 export const isEarly = (terms: Terms): boolean => terms.exercise.kind !== "european" && datesOf(terms).length > 1;
 
 /** American exercise stands for that on so many dates. */
@@ -91,12 +91,12 @@ const EXERCISES_PER_YEAR = 50;
 const MIN_EXERCISES = 25;
 const MAX_EXERCISES = 200;
 
-/** The weight of the fixings to come, in the unit of those that are known: a number of them, or years. */
+/** Returns the weight of the future fixings, in the unit of the known ones: their number, or years. */
 export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
   return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
 }
 
-/** Fixings that are known: those of the past, and one of today, which is today's spot. */
+/** Returns the known fixings: those of the past, and today's spot if it is one. */
 export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" | "spots">): {
   readonly count: number;
   readonly mean: number;
@@ -113,8 +113,8 @@ export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" 
 }
 
 /**
- * The strike on the fixings to come, where some are known: of those that weigh n, of mean A₀, and those to come, which
- * weigh m and have mean A,
+ * Returns the strike on the future fixings where some are known: with known fixings of weight n and mean A₀, and future
+ * ones of weight m and mean A,
  *
  *   (n·A₀ + m·A)/(n + m) − K = m/(n + m)·(A − K′),   K′ = ((n + m)·K − n·A₀)/m.
  */

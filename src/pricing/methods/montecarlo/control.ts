@@ -5,14 +5,15 @@ import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
+import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
 
-/** The kind of control variate that the paths of an instance have. */
+/** The kind of control variate of an instance's paths. */
 export type ControlKind = "geometric" | "underlyings" | "none";
 
 /**
- * The control of an instance. Sobol' points leave little of what European options of one underlying have in common with
- * it. Where paths are shifted it would scatter more than what it controls, and under a large volatility, too.
+ * Returns the control variate of an instance. With Sobol' points European options of one underlying gain little from
+ * one. Where paths are shifted, or under a large volatility, it would increase the variance.
  */
 export function controlKind(path: Path, isShifted: boolean): ControlKind {
   const { payoff, assets, expiry, exercise } = path.terms;
@@ -38,7 +39,7 @@ function isGeometric(path: Path): boolean {
   return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
 }
 
-/** The control of paths of one key and kind. */
+/** Returns the control variate of paths with one key and kind. */
 export function controlOf(paths: readonly Path[], substeps: number, kind: ControlKind): Control | undefined {
   if (kind === "none") return undefined;
   return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);
@@ -72,16 +73,8 @@ function underlyingControl(paths: readonly Path[]): Control {
   };
 }
 
-const payoffs = new Map<number, ReturnType<typeof madePayoff>>();
-
 /** The same function again for as many underlyings, so that its kernels are compiled once. */
-function underlyingPayoff(d: number): ReturnType<typeof madePayoff> {
-  const made = payoffs.get(d) ?? madePayoff(d);
-  payoffs.set(d, made);
-  return made;
-}
-
-const madePayoff = (d: number) =>
+const underlyingPayoff = remembered((d: number) =>
   fn({
     name: "underlyings",
     params: productParams.payoff,
@@ -91,7 +84,8 @@ const madePayoff = (d: number) =>
       for (let i = 0; i < D; i++) sum += p[i] * spots[i] * Math.exp(p[D + i] * t);
       return sum;
     },
-  });
+  }),
+);
 
 function geometricControl(paths: readonly Path[], substeps: number): Control {
   const [{ terms }] = paths;

@@ -11,11 +11,11 @@ export interface Sample {
   /** The degrees of freedom of the standard error. */
   readonly freedom: number;
   readonly paths: number;
-  /** The number of samples that the value rests on, see `MonteCarloResult`. */
+  /** The effective number of samples of the value; see `MonteCarloResult`. */
   readonly effective: number;
-  /** True where paths are shifted to where they pay. */
+  /** True where the drift of paths is shifted (importance sampling). */
   readonly isShifted: boolean;
-  /** True where the underlyings are its control variate. */
+  /** True where the underlyings are the control variate. */
   readonly isControlled: boolean;
 }
 
@@ -30,13 +30,13 @@ const QUANTILE = 2.3263478740408408;
  */
 const FEW = 200;
 
-/** Returns half an interval of at least 95 %. */
+/** Returns half of a confidence interval of at least 95 %. */
 export function errorOf(path: Path, sample: Sample): number {
   const { standardError, freedom } = sample;
   return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
 }
 
-/** Returns half an interval of a sensitivity. */
+/** Returns half of a confidence interval of a sensitivity. */
 export const sensitivityError = (standardError: number, freedom: number): number =>
   intervalWidth(freedom, QUANTILE) * standardError;
 
@@ -58,7 +58,7 @@ const LEVERAGE_ERROR = 4e-3;
 /** The largest derivative of an option by its volatility: of its unit times the root of time, and of a digital. */
 const [LARGEST_VEGA, DIGITAL_VEGA] = [0.4, 5];
 
-/** The error that stochastic local volatility has by its leverage, whatever the number of paths. */
+/** Returns the error of stochastic local volatility due to its leverage, which more paths do not reduce. */
 export function leverageError({ terms, spots }: Path): number {
   const { payoff, assets, barriers, expiry } = terms;
   if (assets[0].volatility.kind !== "stochasticLocal") return 0;
@@ -94,5 +94,6 @@ function tail({ terms, spots }: Path, { paths, isShifted }: Sample): number {
   return largest > 1 ? 2 * Math.exp(-integrate(rates, expiry)) * Math.sqrt(moment / paths) : 0;
 }
 
+/** Tells whether a payoff may jump. */
 export const mayJump = ({ payoff, barriers }: Terms): boolean =>
   payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;

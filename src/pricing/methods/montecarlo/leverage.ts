@@ -35,7 +35,7 @@ function problemOf({ terms }: Pick<Path, "terms">) {
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
 }
 
-/** Finds the leverages that paths need and that are not known yet. */
+/** Computes the leverages that paths need and that are not known yet. */
 export async function findLeverages(
   device: Device,
   paths: readonly Path[],
@@ -53,7 +53,7 @@ export async function findLeverages(
   }
 }
 
-/** The model of paths whose leverages are known; `ends` are those of the steps of each path. */
+/** Returns the model of paths with known leverages; `ends` are the ends of the steps of each path. */
 export function leveragedModel(
   paths: readonly Path[],
   ends: readonly (readonly number[])[],

@@ -24,10 +24,10 @@ const EXACT_COST = 50;
 const ACCURACY = 1e-3;
 
 /**
- * Monte Carlo: what depends on the path, baskets of any size, and what no equation of three factors describes. The
- * error estimate is half an interval of at least 95 %, with what a scheme or a rule of exercise adds. Sensitivities are
- * differences of values on the same paths. Random numbers belong to the seed and the trade's terms, so that a trade has
- * one value in any book.
+ * The Monte Carlo method: path-dependent payoffs, baskets of any size, and trades beyond equations of three factors.
+ * The error estimate is half of a confidence interval of at least 95 %, plus the bias of the scheme or the exercise
+ * rule. Sensitivities are differences of values on the same paths. Random numbers depend on the seed and the trade's
+ * terms only, so that a trade has the same value in any book.
  *
  * Cost: about 30 ns a path, date and underlying, for the value and each bump. Source: docs/montecarlo.md. Verified:
  * test/pricing/montecarlo.

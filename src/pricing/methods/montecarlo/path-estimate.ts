@@ -1,10 +1,10 @@
 /** Values with their errors. */
 import type { Estimate, Measured } from "../../plan/request.ts";
 
-/** The estimates of a request by paths. */
+/** The values, sensitivities and error estimates of a request by paths. */
 export interface PathEstimate extends Estimate {
-  /** The level of its number of paths; undefined of a value that needs none. */
+  /** The level that gives the number of paths; undefined for a value without paths. */
   readonly level?: number;
-  /** Sensitivities by the names of their measures; none before they have been asked for. */
+  /** The sensitivities by the names of their measures, once they have been requested. */
   readonly measures?: ReadonlyMap<string, Measured>;
 }

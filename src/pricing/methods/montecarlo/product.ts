@@ -22,13 +22,13 @@ const AVERAGE_STEPS = 128;
 
 const BASKETS = { sum: "arithmetic", product: "geometric", max: "best-of", min: "worst-of" } as const;
 
-/** The number of steps from date to date that the payoff needs. */
+/** Returns the number of steps between dates that the payoff needs. */
 export function stepsOf({ payoff, expiry }: Terms): number {
   if (payoff.kind !== "average" || payoff.times !== "continuous") return 1;
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
 }
 
-/** The key of a product: the part of it that is the same for all instances that one kernel simulates. */
+/** Returns the key of a product: the part that is the same for all instances of one kernel. */
 export function productKey({ payoff, barriers }: Terms): string {
   const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);
   const { kind } = payoff;
@@ -44,7 +44,7 @@ export function productKey({ payoff, barriers }: Terms): string {
   return keyOf([kind, right, ...rest, own]);
 }
 
-/** The product of paths of one key; what it pays is worth `scaleOf` of it. */
+/** Returns the product of paths with one key; `scaleOf` converts its payoff to the trade's. */
 export function productOf(paths: readonly Path[]): PathProduct {
   const [{ terms }] = paths;
   const product = withoutBarriers(paths);
@@ -131,7 +131,7 @@ const NO_MINIMUM = 1e30;
 
 const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
 
-/** The factor on the product's value for past fixings and for the time from the last date to expiry. */
+/** Returns the factor on the product's value for past fixings and for the time from the last date to expiry. */
 export function scaleOf(path: Path): number {
   const { rates, expiry } = path.terms;
   const { dates } = path;

@@ -10,11 +10,11 @@ const RARE = 1;
 const HEAVY = 1;
 
 /**
- * The shift added to the normal numbers of each step of a path, [steps][normals]; undefined where none is to be added.
+ * Returns the shift of the normal numbers of each step of a path, [steps][normals]; undefined without a shift.
  *
  * A payoff depends on B, about exp(Σ g·z) with the normal numbers z. Paths are shifted by θ·g, which moves ln B by θ·v,
- * v = Σ g²: to the strike where that is far (P. Glasserman, P. Heidelberger and P. Shahabuddin, Mathematical Finance 9
- * (1999)), and by 1 where v is large. The weight of a path is then 1/B up to a factor, so that calls, which are below
+ * v = Σ g²: to the strike where it is far away (P. Glasserman, P. Heidelberger and P. Shahabuddin, Mathematical Finance
+ * 9 (1999)), and by 1 where v is large. The weight of a path is then 1/B up to a factor, so that calls, which are below
  * B, have bounded samples. With the largest spot of a path in the place of B, θ = ½ bounds their second moment by
  * exp(v/4) times the square of the forward, instead of exp(v).
  */

@@ -35,7 +35,7 @@ const POINTS = { sampling: "sobol", scramblings: SCRAMBLINGS } as const;
 const RULE_PATHS = 2 ** 14;
 const PRICE_PATHS = 2 ** 14;
 
-/** Answers requests. @throws the signal's reason; what the device throws when it is lost */
+/** Answers requests. @throws the signal's reason; the error of a lost device */
 export async function simulate(
   device: Device,
   requests: readonly Request<PathEstimate>[],

@@ -3,9 +3,9 @@ import type { Trade } from "../../../book/index.ts";
 import { assetsOf } from "../../terms.ts";
 
 /**
- * A hash of what a trade says: its underlyings by name, payoff, expiry, exercise and barriers, of 32 bits. Neither its
- * id, quantity and place count, so that a trade has one value in any book, nor the market, so that values before and
- * after a move have common random numbers.
+ * Returns a 32-bit hash of a trade's terms: its underlyings by name, payoff, expiry, exercise and barriers. Its id,
+ * quantity and position are excluded, so that a trade has the same value in any book, as is the market, so that values
+ * before and after a move share random numbers.
  */
 export function streamOf(trade: Trade): number {
   const { payoff, expiry, exercise, barriers } = trade;

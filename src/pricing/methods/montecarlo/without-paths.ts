@@ -14,8 +14,8 @@ import type { PathEstimate } from "./path-estimate.ts";
 const ROUNDING = 1e-13;
 
 /**
- * Returns values known without paths: the payoff at expiry; averages of which every fixing is known; geometric averages
- * and baskets under deterministic volatilities, which are log-normal (Kemna & Vorst 1990). Undefined for all others.
+ * Returns values known without paths: the payoff at expiry; averages with only known fixings; geometric averages and
+ * baskets under deterministic volatilities, which are lognormal (Kemna & Vorst 1990). Undefined for all others.
  */
 export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
@@ -58,7 +58,7 @@ export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | 
   return known(discount * logNormalOption(right, strike, both, share * share * variance), "black-scholes");
 }
 
-/** Tells whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is log-normal. */
+/** Tells whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is lognormal. */
 export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms): boolean =>
   payoff.kind === "basket" &&
   payoff.of === "product" &&
@@ -107,7 +107,7 @@ const known = (value: number, method: ResultMethod): PathEstimate => ({
   method,
 });
 
-/** Sensitivities by differences of exact values; none where a moved copy has no exact value. */
+/** Returns the sensitivities as differences of exact values; none where a bumped copy has no exact value. */
 export function exactMeasures(
   { values }: PathEstimate,
   { copies, measures }: Differences,

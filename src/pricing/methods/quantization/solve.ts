@@ -62,7 +62,7 @@ interface Tasks {
   readonly half: Task | undefined;
 }
 
-/** Answers requests. @throws the signal's reason; what the device throws when it is lost */
+/** Answers requests. @throws the signal's reason; the error of a lost device */
 export async function solve(
   trees: Trees,
   device: Device,

@@ -14,7 +14,7 @@ interface Entry {
 /** The trees by device, for all sessions that are open on it. */
 const opened = new WeakMap<Device, Trees>();
 
-/** The trees of a device, by their keys; those longest unused go first. */
+/** A cache of a device's quantization trees by key, which evicts the least recently used. */
 export class Trees {
   readonly #device: Device;
   readonly #entries = new Map<string, Entry>();
@@ -24,7 +24,7 @@ export class Trees {
     this.#device = device;
   }
 
-  /** Returns the trees of a device. They are to be closed as often as they are opened. */
+  /** Returns the trees of a device, to be closed as often as they are opened. */
   static open(device: Device): Trees {
     let trees = opened.get(device);
     if (trees === undefined) opened.set(device, (trees = new Trees(device)));
@@ -38,7 +38,7 @@ export class Trees {
     this.clear();
   }
 
-  /** Runs a job on the tree of a key, which is made if it is not there. @throws what `make` and the job throw */
+  /** Runs a job on the tree of a key, which is made if it is not cached. @throws errors of `make` and the job */
   async use<T>(
     key: string,
     make: () => Promise<QuantizationTree>,
@@ -61,7 +61,7 @@ export class Trees {
     }
   }
 
-  /** Forgets all trees, such as those of a device that was lost. */
+  /** Removes all trees, such as those of a lost device. */
   clear(): void {
     const entries = [...this.#entries.values()];
     this.#entries.clear();

@@ -3,11 +3,10 @@ import type { Condition } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../../equations/parts.ts";
-import type { Parameters } from "../../equations/text.ts";
 
 /** The resolution at which a problem is solved. */
 export interface Fineness {
-  /** Refinements above the initial levels. */
+  /** The number of refinements above the initial levels. */
   readonly level: number;
   /** The coarsest level of each axis. */
   readonly initial: readonly number[];
@@ -25,8 +24,8 @@ const STEPS_PER_REFINEMENT = 1.6;
 const MEAN_LEVEL = 1.4;
 
 /**
- * Returns the coarsest levels of components, finer where the deviation is larger, so that nodes are about equally far
- * apart.
+ * Returns the coarsest levels of components, finer where the deviation is larger, so that the spacing of nodes is about
+ * equal.
  */
 export function levelsOfComponents(deviations: readonly number[]): readonly number[] {
   const logs = deviations.map((one) => Math.log2(Math.max(one, 1e-6)));
@@ -35,12 +34,12 @@ export function levelsOfComponents(deviations: readonly number[]): readonly numb
 }
 
 /**
- * Returns the coarsest levels of spots: with barriers they are alike. Of seven and more, grids would be too large
- * otherwise.
+ * Returns the coarsest levels of spots: the same for all, and lower for seven axes or more, whose grids would be too
+ * large otherwise.
  */
 export const levelsOfSpots = (axes: number): readonly number[] => new Array<number>(axes).fill(axes > 6 ? 1 : 2);
 
-/** `level`: that of the method. */
+/** Returns the resolution at a level of the method. */
 export function finenessOf(initial: readonly number[], level: number): Fineness {
   const refinements = Math.max((FIRST[initial.length] ?? FIRST_OF_MANY) + level, 1);
   return {
@@ -50,31 +49,30 @@ export function finenessOf(initial: readonly number[], level: number): Fineness 
   };
 }
 
-/** The number of nodes of all grids of a combination. */
+/** Returns the number of nodes of all grids of a combination. */
 export const nodesOf = ({ level, initial }: Fineness): number =>
   combinationGrids({ level, initial }).reduce(
     (sum, { levels }) => sum + levels.reduce((product, one) => product * (2 ** one + 1), 1),
     0,
   );
 
-/** Conditions that put dates where rates or volatilities jump into the time grid; nothing is knocked out there. */
-export function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
-  const dates = restartsOf(terms);
-  if (dates.length === 0) return [];
-  return [{ kind: "knock-out", axis, above: NOWHERE, value: 0, at: dates.map((time) => p.add(time, "t")) }];
+/** Returns conditions that put dates where rates or volatilities jump into the time grid and change nothing else. */
+export function restarts(terms: Terms, axis: string): readonly Condition<string>[] {
+  const at = restartsOf(terms);
+  return at.length === 0 ? [] : [{ kind: "knock-out", axis, above: NOWHERE, value: 0, at }];
 }
 
 const NOWHERE = 1e30;
 
 /**
- * Factors on an error estimate for dates on which nodes are exercised or knocked out. Between two nodes they leave a
- * kink or a jump that no mean over cells has seen, so that errors fall irregularly: differences of levels were up to
- * 1.7 times too small with exercise, and 3.7 times with knock-outs (against quadrature, two and three underlyings).
+ * The factors on an error estimate for dates with exercise or knock-outs. Between two nodes these leave a kink or a
+ * jump that cell averages miss, so that errors fall irregularly: differences of levels were up to 1.7 times too small
+ * with exercise, and 3.7 times with knock-outs (against quadrature, two and three underlyings).
  */
 export const OF_DATES = { none: 1, exercise: 2, knockOut: 4 } as const;
 
 /**
  * The factor on an error estimate for a barrier over the whole life: differences of levels were up to 2.4 times too
- * small (against alternating directions, which agreed with themselves on finer grids; two underlyings, scenarios).
+ * small (against alternating directions on converged grids; two underlyings, scenarios).
  */
 export const OF_BARRIER = 2.5;

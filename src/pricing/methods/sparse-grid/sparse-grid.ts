@@ -18,8 +18,8 @@ const NODES = [0, 200, 1_000, 4_000, 13_000, 60_000, 800_000] as const;
 const NODES_PER_DIGIT = 5;
 
 /**
- * Sparse grids: trades on up to ten underlyings whose volatilities are functions of time, with knock-outs and Bermudan
- * exercise. The error estimate is that of the combination technique.
+ * The method of sparse grids: trades on up to ten underlyings with time-dependent volatilities, with knock-outs and
+ * Bermudan exercise. The error estimate is that of the combination technique.
  *
  * Source: design/sparsegrid.md. Verified: test/pricing/sparse-grid, against closed forms and alternating directions.
  */
