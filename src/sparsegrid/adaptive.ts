@@ -29,7 +29,7 @@ export async function adaptiveGrids(
   model: SparseModel,
   accuracy: SparseAccuracy<string>,
 ): Promise<Pick<SparseContents, "error" | "warnings" | "fine" | "time" | "estimate">> {
-  const { initial, max } = model.combination;
+  const { initialLevel: initial, maxLevel: max } = model.combination;
   const point = pointOf(model, accuracy, runs.entry);
   const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
   const allowed = (value: number): number => allowedError(accuracy, value);
