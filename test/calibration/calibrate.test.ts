@@ -87,7 +87,7 @@ describe("calibrate", () => {
       bounds,
       restarts: 1,
       seed: 3,
-      onProgress: (progress) => done.push(progress.done),
+      onProgress: (progress) => launches.push(progress.done),
     });
     expect(fit.status).toBe("converged");
     expect(fit.starts).toHaveLength(2);
