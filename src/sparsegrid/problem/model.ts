@@ -61,7 +61,7 @@ export interface SparseModel extends Model {
   readonly solver: GridSolver;
 }
 
-/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the path */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
