@@ -22,6 +22,18 @@ export function remembered<A extends readonly unknown[], R>(
   };
 }
 
+/** Remembers the result of a pure function of an object for as long as the object lives. */
+export function rememberedBy<A extends object, R extends object | string | number | boolean>(
+  make: (of: A) => R,
+): (of: A) => R {
+  const made = new WeakMap<A, R>();
+  return (of) => {
+    let known = made.get(of);
+    if (known === undefined) made.set(of, (known = make(of)));
+    return known;
+  };
+}
+
 /**
  * Returns a text that is equal for two values only if they are equal, plain records and arrays part by part.
  *

@@ -73,8 +73,8 @@ export const openEngine: OpenEngine = async (options, work) => {
     device: { backend: device.backend, name: device.name },
     reason: choice?.reason,
     precision: await offeredPrecision(device, precision),
-    priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
-    explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
+    priceTrades: (trades, context, options) => priceTrades(trades, context, { ...withRelative(options), device }),
+    explainBook: (before, after, options) => explainBook(before, after, { ...withRelative(options), device }),
     ...(device.backend === "webgpu"
       ? {}
       : {
@@ -90,3 +90,9 @@ export const openEngine: OpenEngine = async (options, work) => {
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),
   };
 };
+
+/** Options as the library takes them: an accuracy of the command line is relative. */
+const withRelative = <T extends { readonly accuracy?: number | undefined }>({ accuracy, ...rest }: T) => ({
+  ...rest,
+  accuracy: accuracy === undefined ? undefined : { relative: accuracy },
+});

@@ -1,4 +1,4 @@
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import { type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { BOUNDARY_INPUTS, BOUNDARY_OUTPUTS, boundaryKernel } from "./boundary.ts";
 import { TupleNumbers } from "./tuples.ts";
 import { SCHEMES, type SchemeTable, schemeTable } from "./scheme.ts";
@@ -32,7 +32,6 @@ export class Boundaries implements Disposable {
   #slots = new TupleNumbers(BOUNDARY_INPUTS);
   #model: DeviceBuffer | undefined;
   #schemes: OpenScheme[] = [];
-  #kernel: Promise<CompiledKernel> | undefined;
 
   constructor(device: Device) {
     this.#device = device;
@@ -91,7 +90,7 @@ export class Boundaries implements Disposable {
   async #solve(slots: Int32Array, scheme: number): Promise<void> {
     const device = this.#device;
     // One vector at a time is compiled fastest, and runs as fast as more: it is a large kernel for few items.
-    const compiled = await (this.#kernel ??= device.compile(boundaryKernel, { precision: "f64", vectors: 1 }));
+    const compiled = await device.compile(boundaryKernel, { precision: "f64", vectors: 1 });
     const { table, tableBuffer, series, lastSteps, lastDistances } = this.scheme(scheme);
     const before = scheme === 0 ? undefined : this.scheme(scheme - 1);
     const { nodes, points, lastStep } = table.size;

@@ -47,7 +47,6 @@ export class IntegralEngine implements Disposable {
   readonly #device: Device;
   readonly #boundaries: Boundaries;
   readonly #pairs: Pairs;
-  #kernel: Promise<CompiledKernel> | undefined;
 
   constructor(device: Device) {
     this.#device = device;
@@ -147,7 +146,7 @@ export class IntegralEngine implements Disposable {
   }
 
   #compiled(): Promise<CompiledKernel> {
-    return (this.#kernel ??= this.#device.compile(premiumKernel, { precision: "f64", vectors: 1 }));
+    return this.#device.compile(premiumKernel, { precision: "f64", vectors: 1 });
   }
 
   [Symbol.dispose](): void {

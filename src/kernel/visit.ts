@@ -1,5 +1,6 @@
 /** Traversal of the IR, shared by analyses and back ends. */
 import type { Expr, Stmt } from "./ir.ts";
+import { rememberedBy } from "../remembered.ts";
 
 /** Returns the operands of an expression. */
 export function children(e: Expr): readonly Expr[] {
@@ -162,17 +163,12 @@ export function weight(list: readonly Stmt[]): number {
 }
 
 /** Asked again and again on the way down into a kernel. */
-const weights = new WeakMap<Stmt, number>();
-
-function statementWeight(s: Stmt): number {
-  let total = weights.get(s);
-  if (total !== undefined) return total;
-  total = 1;
+const statementWeight = rememberedBy((s: Stmt): number => {
+  let total = 1;
   for (const e of operands(s)) total += expressionWeight(e);
   for (const body of bodies(s)) total += weight(body);
-  weights.set(s, total);
   return total;
-}
+});
 
 function expressionWeight(e: Expr): number {
   let total = 1;

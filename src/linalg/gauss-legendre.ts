@@ -1,5 +1,6 @@
 /** Gauss–Legendre quadrature on the host. */
 import { cosPi } from "../elementary.ts";
+import { remembered } from "../remembered.ts";
 
 /** A quadrature rule: nodes and weights on [−1, 1]. */
 export interface Rule {
@@ -7,40 +8,33 @@ export interface Rule {
   readonly weights: Float64Array;
 }
 
-/** Rules by their number of points. A pure function's memory: some ten of them are used. */
-const rules = new Map<number, Rule>();
-
 /**
  * Returns the n-point Gauss–Legendre rule: the zeros of the Legendre polynomial Pₙ by Newton's method from cos(π(k +
  * ¾)/(n + ½)), and 2/((1 − x²)·Pₙ′(x)²). Exact for polynomials of degree 2n − 1. Source: Abramowitz and Stegun,
  * 25.4.29.
  */
-export function gaussLegendre(n: number): Rule {
-  const known = rules.get(n);
-  if (known !== undefined) return known;
-  const rule = makeRule(n);
-  rules.set(n, rule);
-  return rule;
-}
-
-function makeRule(n: number): Rule {
-  const nodes = new Float64Array(n);
-  const weights = new Float64Array(n);
-  for (let k = 0; k < n; k++) {
-    let x = cosPi((k + 0.75) / (n + 0.5));
-    let slope = 0;
-    for (let iteration = 0; iteration < 100; iteration++) {
-      const { value, derivative } = legendre(n, x);
-      slope = derivative;
-      const step = value / derivative;
-      x -= step;
-      if (Math.abs(step) < 1e-16) break;
+export const gaussLegendre = remembered(
+  (n: number): Rule => {
+    const nodes = new Float64Array(n);
+    const weights = new Float64Array(n);
+    for (let k = 0; k < n; k++) {
+      let x = cosPi((k + 0.75) / (n + 0.5));
+      let slope = 0;
+      for (let iteration = 0; iteration < 100; iteration++) {
+        const { value, derivative } = legendre(n, x);
+        slope = derivative;
+        const step = value / derivative;
+        x -= step;
+        if (Math.abs(step) < 1e-16) break;
+      }
+      nodes[k] = x;
+      weights[k] = 2 / ((1 - x * x) * slope * slope);
     }
-    nodes[k] = x;
-    weights[k] = 2 / ((1 - x * x) * slope * slope);
-  }
-  return { nodes, weights };
-}
+    return { nodes, weights };
+  },
+  64,
+  String,
+);
 
 function legendre(n: number, x: number): { readonly value: number; readonly derivative: number } {
   let [before, value] = [0, 1];

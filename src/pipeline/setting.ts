@@ -2,7 +2,7 @@ import type { ChunkPlace, CurrencyTotals, MarketFits } from "../book/index.ts";
 import type { PartOptions } from "../device/index.ts";
 import type { FileFormat, RunStart } from "../formats/index.ts";
 import type { Precision } from "../kernel/index.ts";
-import type { PricingOptions } from "../pricing/index.ts";
+import type { NumberedOptions } from "../pricing/index.ts";
 import type { BookPlace } from "../runs/index.ts";
 
 /** The text formats. */
@@ -13,10 +13,7 @@ export interface ChunkSetting {
   readonly format: TextFormat;
   readonly start: RunStart;
   readonly precision: Precision;
-  readonly options: Pick<
-    PricingOptions,
-    "greeks" | "sensitivityErrorEstimates" | "method" | "accuracy" | "timePerTrade"
-  >;
+  readonly options: Omit<NumberedOptions, "batchSize">;
 }
 
 /** The part of a device that a worker opens. */

@@ -1,5 +1,5 @@
 /** Brownian motion from its end inwards, so that the first numbers of a Sobol' point decide most of a path. */
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../kernel/index.ts";
 
@@ -167,7 +167,7 @@ export class BrownianBridge implements Disposable {
     const plan = bridgePlan(times);
     if (!Number.isInteger(factors) || factors < 1)
       throw new SpecError(`BrownianBridge: factors: got ${factors}, expected a positive whole number`);
-    const compiled = await device.compile(bridgePaths, { precision, fma: "reproducible" });
+    const compiled = await compileExact(device, bridgePaths, precision);
     return new BrownianBridge(device, { times, factors, precision }, plan, compiled);
   }
 

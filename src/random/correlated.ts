@@ -1,5 +1,12 @@
 /** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
-import { type CompiledKernel, type Device, type DeviceBuffer, openDevice, uploaded } from "../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  openDevice,
+  uploaded,
+} from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
@@ -65,7 +72,7 @@ export class CorrelatedNormals implements Disposable {
     const factor = await factorOf(covariance);
     const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
-    const compiled = await device.compile(correlate, { precision: spec.precision, fma: "reproducible" });
+    const compiled = await compileExact(device, correlate, spec.precision);
     return new CorrelatedNormals(normals, compiled, uploaded(device, normals.element, factor));
   }
 

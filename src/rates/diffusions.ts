@@ -1,6 +1,6 @@
 /** Short rates as functions of one diffusion, whose equations finite differences solve. */
 import { fn, formula, i32, read, real } from "../kernel/index.ts";
-import { LastUsed } from "../last-used.ts";
+import { remembered } from "../remembered.ts";
 
 /**
  * A point of a model: its parameters begin at `start`, σ is that of the time, x the coordinate, t the time in years.
@@ -84,35 +84,29 @@ export const multiplied: Diffusion = {
   isMultiplied: true,
 };
 
-/** The most models of users whose functions are kept. */
-const MOST_MODELS = 64;
-const usersModels = new LastUsed<string, Diffusion>(MOST_MODELS);
-
 /**
  * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by a user's formulas, in which α
  * is omitted. Parameters: r0, and the elapsed years.
  */
-export function usersRate(drift: string, volatility: string): Diffusion {
-  return usersModels.getOrMake(`${drift}\n${volatility}`, () => {
-    const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));
-    return {
-      name: "short rate",
-      coefficients: fn({
-        name: "usersCoefficients",
-        params: Point,
-        env: { driftAt, volatilityAt },
-        body({ parameters, start, sigma, x, t }, _gpu, env) {
-          const rate = parameters[start] + x;
-          const time = parameters[start + 1] + t;
-          const deviation = Math.max(env.volatilityAt(rate, time) + sigma, 0);
-          return { drift: env.driftAt(rate, time), half: 0.5 * deviation * deviation };
-        },
-      }),
-      rate: shiftedRate,
-      isMultiplied: false,
-    };
-  });
-}
+export const usersRate = remembered((drift: string, volatility: string): Diffusion => {
+  const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));
+  return {
+    name: "short rate",
+    coefficients: fn({
+      name: "usersCoefficients",
+      params: Point,
+      env: { driftAt, volatilityAt },
+      body({ parameters, start, sigma, x, t }, _gpu, env) {
+        const rate = parameters[start] + x;
+        const time = parameters[start + 1] + t;
+        const deviation = Math.max(env.volatilityAt(rate, time) + sigma, 0);
+        return { drift: env.driftAt(rate, time), half: 0.5 * deviation * deviation };
+      },
+    }),
+    rate: shiftedRate,
+    isMultiplied: false,
+  };
+});
 
 /** Cox, Ingersoll and Ross' model, r = y + α(t), dy = κ(θ − y) dt + σ√y dW, with the parameters κ and θ. */
 export const squareRootRate: Diffusion = {

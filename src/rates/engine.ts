@@ -1,5 +1,5 @@
 /** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
-import { type CompiledKernel, type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
+import { type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { lagrangeCoefficients } from "./kink.ts";
@@ -34,7 +34,6 @@ export class ShortRateEngine implements Disposable {
   readonly #precision: Precision;
   readonly #element: "f32" | "f64";
   readonly #table: DeviceBuffer;
-  #kernel: Promise<CompiledKernel<typeof recursionKernel.params>> | undefined;
 
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
@@ -56,10 +55,7 @@ export class ShortRateEngine implements Disposable {
   ): Promise<Float64Array> {
     const device = this.#device;
     const real = this.#element;
-    const kernel = await (this.#kernel ??= device.compile(recursionKernel, {
-      precision: this.#precision,
-      vectors: 1,
-    }));
+    const kernel = await device.compile(recursionKernel, { precision: this.#precision, vectors: 1 });
     const packed = packTrades(trades);
     const packedMarkets = packMarkets(markets);
     using tradeBuffer = uploaded(device, "i32", packed.trades);

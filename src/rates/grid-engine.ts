@@ -1,8 +1,7 @@
 /** Launches of the finite differences of a short rate. */
-import { type CompiledKernel, type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
+import { type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { INSTANT, valueAt } from "../market/index.ts";
-import type { Diffusion } from "./diffusions.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
 import { lagrangeCoefficients } from "./kink.ts";
@@ -10,8 +9,6 @@ import { NO_PRICE, type ShortRateInstance, type ShortRateTrade, sidesOf } from "
 
 /** Steps a year of the coarsest grid. */
 const PER_YEAR = 3;
-type GridCompiled = CompiledKernel<ReturnType<typeof gridKernel>["params"]>;
-
 /** An instance, ready to be packed. */
 interface Prepared {
   readonly number: number;
@@ -28,7 +25,6 @@ export class GridEngine implements Disposable {
   readonly #precision: Precision;
   readonly #element: "f32" | "f64";
   readonly #table: DeviceBuffer;
-  readonly #kernels = new Map<Diffusion, Promise<GridCompiled>>();
 
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
@@ -66,7 +62,7 @@ export class GridEngine implements Disposable {
   async #launch(all: readonly Prepared[]): Promise<ArrayLike<number>> {
     const device = this.#device;
     const [{ market }] = all;
-    const kernel = await this.#kernel(market.diffusion);
+    const kernel = await device.compile(gridKernel(market.diffusion), { precision: this.#precision, vectors: 1 });
     const block = device.backend === "cpu" ? 2 : 32;
     const count = all.length;
     const capacity = Math.max(...all.map(({ mesh }) => mesh.nodes));
@@ -107,14 +103,6 @@ export class GridEngine implements Disposable {
       { items: count, microsecondsEach: 0.3 * capacity * mostSteps },
     );
     return Float64Array.from(await device.read(output));
-  }
-
-  #kernel(diffusion: Diffusion): Promise<GridCompiled> {
-    const known = this.#kernels.get(diffusion);
-    if (known !== undefined) return known;
-    const made = this.#device.compile(gridKernel(diffusion), { precision: this.#precision, vectors: 1 });
-    this.#kernels.set(diffusion, made);
-    return made;
   }
 
   [Symbol.dispose](): void {

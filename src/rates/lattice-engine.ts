@@ -1,5 +1,5 @@
 /** Launches of Black, Derman and Toy's lattice. */
-import { type CompiledKernel, type Device, uploaded } from "../device/index.ts";
+import { type Device, uploaded } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { LATTICE_ARRAYS, latticeKernel } from "./lattice.ts";
 import { packTrades, type ShortRateTrade } from "./terms.ts";
@@ -23,7 +23,6 @@ export interface LatticeValues {
 export class LatticeEngine {
   readonly #device: Device;
   readonly #precision: Precision;
-  #kernel: Promise<CompiledKernel<typeof latticeKernel.params>> | undefined;
 
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
@@ -34,7 +33,7 @@ export class LatticeEngine {
     const device = this.#device;
     const real = this.#precision === "f32" ? "f32" : "f64";
     const precision = this.#precision;
-    const kernel = await (this.#kernel ??= device.compile(latticeKernel, { precision, vectors: 1 }));
+    const kernel = await device.compile(latticeKernel, { precision, vectors: 1 });
     const packed = packTrades(list.map(({ trade }) => trade));
     const periods = list.map(({ trade: { flows } }) => Math.round(flows[flows.length - 1][0]));
     const most = Math.max(1, ...periods) + 1;

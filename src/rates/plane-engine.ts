@@ -1,5 +1,5 @@
 /** Launches of the recursion in two factors. */
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import { type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { hostReal, type Precision } from "../kernel/index.ts";
 import { type Fineness, launchesOf, rounded } from "./engine.ts";
@@ -26,7 +26,6 @@ export class PlaneEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;
   readonly #table: DeviceBuffer;
-  #kernel: Promise<CompiledKernel<typeof planeKernel.params>> | undefined;
 
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
@@ -45,7 +44,7 @@ export class PlaneEngine implements Disposable {
     const device = this.#device;
     const precision = this.#precision;
     const real = hostReal(precision);
-    const kernel = await (this.#kernel ??= device.compile(planeKernel, { precision, vectors: 1 }));
+    const kernel = await device.compile(planeKernel, { precision, vectors: 1 });
     const packed = packTrades(trades);
     using tradeBuffer = uploaded(device, "i32", packed.trades);
     using flows = uploaded(device, real, packed.flows);

@@ -6,12 +6,12 @@ import {
   explainBook,
   type ExplainOptions,
   type ExplainReport,
-  type PricingOptions,
+  type NumberedOptions,
   priceTrades,
 } from "../pricing/index.ts";
 
 /** The settings that requests must share to be priced together. */
-export type PriceSettings = Pick<PricingOptions, "greeks" | "accuracy" | "method">;
+export type PriceSettings = Pick<NumberedOptions, "greeks" | "accuracy" | "method">;
 
 /** The trades and settings of one request. */
 export interface Request extends PriceSettings {
@@ -86,14 +86,20 @@ export class Prices {
     ...settings
   }: Request): AsyncGenerator<readonly TradeResult[]> {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
-    const options = { ...settings, device: this.#device, precision: this.#precision, signal };
+    const accuracy = relativeOf(settings);
+    const options = { ...settings, accuracy, device: this.#device, precision: this.#precision, signal };
     yield* priceTrades(trades, { asOf, scenarios, seed }, options);
   }
 
   /** Explains the change of value between two books. @throws as `explainBook`; the signal's reason */
-  async explain(before: Book, after: Book, options: Omit<ExplainOptions, "device">): Promise<ExplainReport> {
+  async explain(
+    before: Book,
+    after: Book,
+    options: Omit<ExplainOptions, "device" | "accuracy"> & Pick<PriceSettings, "accuracy">,
+  ): Promise<ExplainReport> {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
-    return explainBook(before, after, { ...options, device: this.#device, precision: this.#precision });
+    const common = { accuracy: relativeOf(options), device: this.#device, precision: this.#precision };
+    return explainBook(before, after, { ...options, ...common });
   }
 
   async #work(): Promise<void> {
@@ -145,6 +151,10 @@ export class Prices {
     }
   }
 }
+
+/** Returns the accuracy of a request, which is relative, as the library takes it. */
+const relativeOf = ({ accuracy }: Pick<PriceSettings, "accuracy">) =>
+  accuracy === undefined ? undefined : { relative: accuracy };
 
 /** Tells whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
 function isAlike(a: Request, b: Request): boolean {

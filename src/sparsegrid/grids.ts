@@ -206,7 +206,7 @@ export class GridSolver {
     const element = hostReal(this.#precision);
     const { kernel, shape } = by;
     const { variant } = this.#model;
-    const { relative = 1e-9, maxIterations = 1000 } = this.#model.solver;
+    const { tolerance, maxIterations } = this.#model.solver;
     const entries = [...new Map(grids.map(({ job }) => [job.entry, job])).values()];
     const table: number[] = [];
     const reals: number[] = [];
@@ -244,7 +244,7 @@ export class GridSolver {
       instances: entries.length,
       dates: entries[0].timeline.dates.length,
       maxIterations,
-      relative,
+      relative: tolerance.relative,
       table: buffers.filled("i32", Int32Array.from(table)),
       meshes: buffers.filled(element, Float64Array.from(reals)),
       parameters: buffers.filled(element, packedParameters(entries, this.#model.literals)),

@@ -150,7 +150,10 @@ async function solveOn(
     if (accuracy !== undefined) {
       for (const { index, timeline } of members) {
         const runs = new Runs(solvers, model, [{ index, timeline }], pace, called);
-        contents[index] = { ...contents[index], ...(await adaptiveGrids(runs, model, accuracy)) };
+        contents[index] = {
+          ...contents[index],
+          ...(await adaptiveGrids(runs, model, accuracy, contents[index].endValue)),
+        };
       }
       continue;
     }

@@ -3,6 +3,7 @@
  * here is read by zod, which says why.
  */
 import type * as z from "zod";
+import { rememberedBy } from "../../remembered.ts";
 
 /** The result of a fast validator for a value that it cannot accept. */
 export const REFUSED = Symbol("refused");
@@ -10,18 +11,12 @@ export const REFUSED = Symbol("refused");
 /** Gives what a schema makes of a value, or refuses what zod has to look at. */
 type Acceptor = (value: unknown) => unknown;
 
-const known = new WeakMap<z.core.$ZodType, Acceptor>();
-
 /** Returns the value validated by a schema; `REFUSED` where there may be a problem. */
 export function quickly<T>(schema: z.ZodType<T>, value: unknown): T | typeof REFUSED {
   return acceptorOf(schema)(value) as T | typeof REFUSED;
 }
 
-function acceptorOf(schema: z.core.$ZodType): Acceptor {
-  let acceptor = known.get(schema);
-  if (acceptor === undefined) known.set(schema, (acceptor = made((schema as z.core.$ZodTypes)._zod.def)));
-  return acceptor;
-}
+const acceptorOf = rememberedBy((schema: z.core.$ZodType): Acceptor => made((schema as z.core.$ZodTypes)._zod.def));
 
 /** The acceptor of the few kinds of schema that books have; all that is of another kind is refused. */
 function made(def: z.core.$ZodTypes["_zod"]["def"]): Acceptor {

@@ -99,7 +99,7 @@ export async function stepsIn(
   using operator = await SparseOperator.create(device, make(matrix), { ...options, precision: "f64" });
   using solver = await KrylovSolver.create(
     operator,
-    krylovSpec({ method: "bicgstab", relative: 1e-10, checkEvery: 2 }),
+    krylovSpec({ method: "bicgstab", tolerance: { relative: 1e-10 }, checkEvery: 2 }),
   );
   const program = await device.compile(copy, { precision: "f64" });
   const n = payoff.length;

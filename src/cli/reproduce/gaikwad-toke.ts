@@ -70,7 +70,7 @@ export function publishedProblem({ axes, level, method = "bicgstab", grid }: Pub
     steps: STEPS,
     averaging: false,
     level: grid === undefined ? level - axes : 0,
-    solver: { method, relative: 1e-10 },
+    solver: { method, tolerance: { relative: 1e-10 } },
   };
 }
 

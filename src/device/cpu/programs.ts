@@ -13,6 +13,7 @@ import {
   signatureOf,
   specificationText,
 } from "../../kernel/index.ts";
+import { rememberedBy } from "../../remembered.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import type { DeviceLimits } from "../device.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
@@ -57,7 +58,7 @@ export class Programs {
   readonly #stored: StoredPrograms<ProgramImage> | undefined;
   readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
   /** The programs of each kernel, by precision and vectors. */
-  readonly #byKernel = new WeakMap<Kernel, Map<string, Known>>();
+  readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Known>());
   #count = 0;
 
   constructor(memory: CpuMemory, limits: DeviceLimits, stored: StoredPrograms<ProgramImage> | undefined) {
@@ -69,14 +70,14 @@ export class Programs {
   ofKernel(kernel: Kernel, precision: Precision, vectors: number | undefined): Found {
     const source = (): KernelIR => lower(kernel, precision);
     const version = `${precision} ${vectors}`;
-    const versions = this.#byKernel.get(kernel) ?? new Map<string, Known>();
+    const versions = this.#byKernel(kernel);
     const known = versions.get(version);
     if (known !== undefined) {
       this.#known.set(known, known); // the last used, though nobody looked it up
       return { program: known.program, source, made: false };
     }
     const { made, found } = this.#ofSpecification(kernel, version, { source, vectors });
-    this.#byKernel.set(kernel, versions.set(version, found));
+    versions.set(version, found);
     return { program: found.program, source, made };
   }
 

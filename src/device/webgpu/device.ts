@@ -1,4 +1,6 @@
 import { LastUsed } from "../../last-used.ts";
+import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
+import { rememberedBy } from "../../remembered.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import {
   DeviceLostError,
@@ -54,6 +56,8 @@ export class WebGpuDevice implements Device {
   readonly #waiters = new Waiters();
   /** The programs by their code. */
   readonly #programs = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
+  /** The text of each kernel, by precision, as long as the kernel lives. */
+  readonly #modules = rememberedBy((_kernel: Kernel) => new Map<Precision, WgslModule>());
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
   #disposed = false;
@@ -104,7 +108,12 @@ export class WebGpuDevice implements Device {
     }
     if (precision === "f32x2") await this.enableEmulatedDouble();
     const start = performance.now();
-    return this.compileIr(kernel, lower(kernel, precision), start);
+    const modules = this.#modules(kernel);
+    const known = modules.get(precision);
+    if (known !== undefined) return this.#compileModule(kernel, known, start);
+    const module = this.#prepared(lower(kernel, precision));
+    modules.set(precision, module);
+    return this.#compileModule(kernel, module, start);
   }
 
   enableEmulatedDouble(): Promise<void> {
@@ -112,12 +121,19 @@ export class WebGpuDevice implements Device {
   }
 
   /** Compiles IR, the part of `compile` after the front end. */
-  async compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
-    const module = prepare(ir, this.limits, this.#device.features.has("subgroups"));
+  compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
+    return this.#compileModule(kernel, this.#prepared(ir), start);
+  }
+
+  #prepared(ir: KernelIR): WgslModule {
+    return prepare(ir, this.limits, this.#device.features.has("subgroups"));
+  }
+
+  async #compileModule(kernel: Kernel, module: WgslModule, start: number): Promise<WebGpuKernel> {
     const { code } = module;
     const known = this.#programs.get(code);
     if (known !== undefined) return new WebGpuKernel(kernel, module.signature, await this.#waiters.race(known), 0);
-    const compiled = compileModule(this.#device, this.#argumentLayout, ir.name, module);
+    const compiled = compileModule(this.#device, this.#argumentLayout, module.signature.name, module);
     const program = compiled.then((made) => new Program(this.#device, made));
     this.#programs.set(code, program);
     program.catch(() => this.#programs.delete(code)); // a failure may be the device's, not the kernel's

@@ -1,4 +1,3 @@
-import { LastUsed } from "../../last-used.ts";
 import { type CompiledKernel, type Device, instancesThatFit, privateSizes } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
@@ -9,7 +8,7 @@ import { Launch, type InstanceValues } from "./launch.ts";
 import { timeDependentWords } from "../problem/forward.ts";
 import { LaunchMemory } from "./launch-memory.ts";
 import { Turns } from "../../turns.ts";
-import { KEPT_FACTORS, MAX_VARIANTS, type SolverVariant, variantKey } from "./variant.ts";
+import { KEPT_FACTORS, type SolverVariant } from "./variant.ts";
 import { solverKernel } from "./item/kernel.ts";
 import { teamKernel } from "./team/kernel.ts";
 import { blockWords } from "../operator/surface.ts";
@@ -57,7 +56,6 @@ export class BatchSolver implements Disposable {
   private readonly device: Device;
   private readonly precision: Precision;
   private readonly split: Split | "auto";
-  private readonly kernels = new LastUsed<string, Promise<CompiledKernel>>(MAX_VARIANTS);
   private readonly memory: LaunchMemory;
   /** The arena for the grids and instances that will be solved here. */
   readonly arena = new Arena();
@@ -120,12 +118,8 @@ export class BatchSolver implements Disposable {
   }
 
   private compiled(variant: SolverVariant, split: Split, homogeneous: boolean): Promise<CompiledKernel> {
-    const compile = (): Promise<CompiledKernel> => {
-      const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
-      return this.device.compile(kernel, { precision: this.precision });
-    };
-    const name = `${split} ${homogeneous} ${variantKey(variant)}`;
-    return this.kernels.getOrMake(name, compile);
+    const kernel = split === "item" ? solverKernel(variant) : teamKernel(variant, teams[split], homogeneous);
+    return this.device.compile(kernel, { precision: this.precision });
   }
 
   private variant(instance: Instance, split: Split): SolverVariant & { readonly homogeneous: boolean } {

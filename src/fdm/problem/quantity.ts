@@ -1,6 +1,6 @@
 import { KernelError, SpecError } from "../../errors.ts";
 import { formula, formulaMessage } from "../../kernel/index.ts";
-import { LastUsed } from "../../last-used.ts";
+import { remembered } from "../../remembered.ts";
 import { shownType } from "./checks.ts";
 import type { Quantity } from "./equation.ts";
 
@@ -74,16 +74,14 @@ export function quantityOf(
   };
 }
 
-/** Formulas that are remembered: a pure function's memory. */
-const MAX_FORMULAS = 256;
-const formulas = new LastUsed<string, ReturnType<typeof formula>>(MAX_FORMULAS);
+const formulaOf = remembered((text: string, names: readonly string[]) => formula(text, names), 256);
 
 function evaluatorOf(path: string, quantity: Quantity, names: readonly string[]): (entry: ParameterValues) => number {
   if (typeof quantity === "number") return () => quantity;
   if (typeof quantity !== "string")
     throw new SpecError(`${path}: got ${shownType(quantity)}, expected a number or a formula of the parameters`);
   try {
-    const evaluate = formulas.getOrMake(`${names.join()}\n${quantity}`, () => formula(quantity, names));
+    const evaluate = formulaOf(quantity, names);
     return (entry) => evaluate(...entry);
   } catch (error) {
     if (!(error instanceof KernelError)) throw error;

@@ -1,6 +1,6 @@
 /** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
 import { SpecError } from "../../errors.ts";
-import { keyOf, remembered } from "../../remembered.ts";
+import { keyOf, remembered, rememberedBy } from "../../remembered.ts";
 import { canonicalText } from "../canonical.ts";
 import { declareFunction } from "../declared.ts";
 import type { KernelIR } from "../ir.ts";
@@ -87,17 +87,12 @@ const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };
 
-const shapes = new WeakMap<FunctionSpec, string>();
-
 /** Returns a text for a function; functions with equal texts lower to the same code. */
-export function shapeOf(fn: FunctionSpec): string {
-  let shape = fn.lifted?.shape ?? shapes.get(fn);
-  if (shape === undefined) shapes.set(fn, (shape = shapeByParts(fn)));
-  return shape;
-}
+export const shapeOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
 
-const shapeByParts = ({ params, source, argumentNames, env }: FunctionSpec): string =>
-  keyOf([params, argumentNames, source, env], ofFunction);
+const shapeByParts = rememberedBy(({ params, source, argumentNames, env }: FunctionSpec): string =>
+  keyOf([params, argumentNames, source, env], ofFunction),
+);
 
 const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
 

@@ -2,6 +2,7 @@
 import type { Expression, ForOfStatement, Node } from "acorn";
 
 import type { FunctionSyntax } from "./parse.ts";
+import { rememberedBy } from "../../remembered.ts";
 
 function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
@@ -34,8 +35,6 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
   return test(node) || someChild(node, (child) => descend(child) && some(child, test, descend));
 }
 
-const assignedCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
-
 /** Returns the text that represents the fields of `name` among assigned names. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
@@ -43,14 +42,11 @@ export const fieldsOf = (name: string): string => `${name}.`;
  * Returns the names that a function assigns or increments after their declaration, and `fieldsOf` of those whose fields
  * are assigned.
  */
-export function assignedNames(syntax: FunctionSyntax): ReadonlySet<string> {
-  const known = assignedCache.get(syntax);
-  if (known) return known;
+export const assignedNames = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
   collectAssigned(syntax.body, names);
-  assignedCache.set(syntax, names);
   return names;
-}
+});
 
 /** Adds the name that a node assigns. */
 export function collectAssigned(node: Node, names: Set<string>): void {
@@ -60,15 +56,11 @@ export function collectAssigned(node: Node, names: Set<string>): void {
   forEachChild(node, (child) => collectAssigned(child, names));
 }
 
-const assignedParametersCache = new WeakMap<FunctionSyntax, ReadonlySet<string>>();
-
 /**
  * Returns the names of `assignedNames` except those assigned only in blocks that redeclare them: minifiers reuse the
  * names of parameters for inner variables.
  */
-export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> {
-  const known = assignedParametersCache.get(syntax);
-  if (known) return known;
+export const assignedParameters = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
   const collect = (node: Node, hidden: ReadonlySet<string>): void => {
     const inner = new Set([...hidden, ...declaredIn(node)]);
@@ -80,9 +72,8 @@ export function assignedParameters(syntax: FunctionSyntax): ReadonlySet<string> 
   };
   // What the body itself declares cannot have the name of a parameter.
   collect(syntax.body, new Set());
-  assignedParametersCache.set(syntax, names);
   return names;
-}
+});
 
 /** Names that a block, or a loop's head, declares by let or const. */
 function declaredIn(node: Node): string[] {
@@ -110,17 +101,13 @@ function addTarget(target: Expression, names: Set<string>): void {
     names.add(fieldsOf(target.object.name));
 }
 
-const returning = new WeakMap<Node, boolean>();
-
 /** Tells whether a statement may return from its function. */
-export function mayReturn(node: Node): boolean {
-  if (/^(Expression|VariableDeclar)/.test(node.type)) return false;
-  const known = returning.get(node);
-  if (known !== undefined) return known;
-  const result = node.type === "ReturnStatement" || someChild(node, (child) => !isFunction(child) && mayReturn(child));
-  returning.set(node, result);
-  return result;
-}
+export const mayReturn = (node: Node): boolean => !/^(Expression|VariableDeclar)/.test(node.type) && returns(node);
+
+const returns = rememberedBy(
+  (node: Node): boolean =>
+    node.type === "ReturnStatement" || someChild(node, (child) => !isFunction(child) && mayReturn(child)),
+);
 
 /** Tells whether a statement always returns from its function. */
 export function alwaysReturns(node: Node | null | undefined): boolean {

@@ -14,6 +14,7 @@ import {
   type ValueOf,
   write,
 } from "../../kernel/index.ts";
+import { rememberedBy } from "../../remembered.ts";
 import { FLAG_WORDS, type Recurrence, STATE_WORDS } from "./recurrences.ts";
 
 /** The number of items of a workgroup. */
@@ -51,8 +52,8 @@ export type Advance = FunctionOf<
   (of: { of: ValueOf<typeof Recurrence>; first: number; second: number }) => undefined | void
 >;
 
-function newConclusion(advance: Advance) {
-  return kernel({
+const conclusion = rememberedBy((advance: Advance) =>
+  kernel({
     name: advance.functionName,
     params: { groups: i32, partials: read(real), state: write(real), flags: write(i32) },
     groupSize: GROUP,
@@ -78,16 +79,8 @@ function newConclusion(advance: Advance) {
       }
       if (item === 0) advance({ of: { state, flags }, first: scratch[0], second: scratch[GROUP] });
     },
-  });
-}
-
-const conclusions = new WeakMap<Advance, ReturnType<typeof newConclusion>>();
-
-function conclusion(advance: Advance): ReturnType<typeof newConclusion> {
-  const made = conclusions.get(advance) ?? newConclusion(advance);
-  conclusions.set(advance, made);
-  return made;
-}
+  }),
+);
 
 /** The workspace of one solver: the device, the vectors' length, and the buffers that it owns. */
 export class Workspace implements Disposable {

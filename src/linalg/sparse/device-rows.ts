@@ -1,6 +1,7 @@
 /** Conversions to compressed rows on a device. */
 import type { DeviceBuffer } from "../../device/index.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
+import { rememberedBy } from "../../remembered.ts";
 import { compiled, type Setting } from "./product.ts";
 import { exclusiveScan } from "./scan.ts";
 import { locate, type SlotFormat, type SlotProduct } from "./slots.ts";
@@ -15,15 +16,7 @@ export interface DeviceRows {
 const slotParams = { columns: i32, pitch: i32, slots: i32, index: read(i32), values: read(real) } as const;
 
 /** Counts the entries of each row, or writes them; zeros of DIA are no entries. */
-const rowKernels = new WeakMap<SlotFormat, ReturnType<typeof newRowKernels>>();
-
-function rowKernelsOf(format: SlotFormat): ReturnType<typeof newRowKernels> {
-  const made = rowKernels.get(format) ?? newRowKernels(format);
-  rowKernels.set(format, made);
-  return made;
-}
-
-function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
+const rowKernelsOf = rememberedBy(({ name, axes, columnOf, holds, valueOf }: SlotFormat) => {
   const env = { axes, locate, columnOf, holds, valueOf, dropsZeros: name === "dia" };
   const count = kernel({
     name: `${name}RowCounts`,
@@ -70,7 +63,7 @@ function newRowKernels({ name, axes, columnOf, holds, valueOf }: SlotFormat) {
     },
   });
   return { count, fill };
-}
+});
 
 /**
  * Converts ELL, DIA or a stencil to compressed rows: counts, starts, entries. The host reads one number, the count of

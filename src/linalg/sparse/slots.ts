@@ -4,7 +4,6 @@ import {
   fn,
   type FunctionOf,
   i32,
-  type Kernel,
   kernel,
   read,
   type ReadonlyNumbers,
@@ -13,6 +12,7 @@ import {
   type ValueOf,
 } from "../../kernel/index.ts";
 import { write } from "../../kernel/index.ts";
+import { remembered } from "../../remembered.ts";
 import type { DiaMatrix, EllMatrix } from "./formats.ts";
 import { compiled, type Product, type Setting, store, uploadReals } from "./product.ts";
 import { gridTable, type Stencil, type StencilCoefficient } from "./stencil.ts";
@@ -70,18 +70,8 @@ export const diaFormat: SlotFormat = {
   valueOf: stored,
 };
 
-const stencilFormats = new WeakMap<StencilCoefficient, Map<number, SlotFormat>>();
-
 /** One per function and number of axes, so that devices know its kernels. */
-function stencilFormat(coefficient: StencilCoefficient, axes: number): SlotFormat {
-  const made = stencilFormats.get(coefficient) ?? new Map<number, SlotFormat>();
-  stencilFormats.set(coefficient, made);
-  const known = made.get(axes) ?? newStencilFormat(coefficient, axes);
-  made.set(axes, known);
-  return known;
-}
-
-const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFormat => ({
+const stencilFormat = remembered((coefficient: StencilCoefficient, axes: number): SlotFormat => ({
   name: "stencil",
   axes,
   columnOf: fn({
@@ -110,7 +100,7 @@ const newStencilFormat = (coefficient: StencilCoefficient, axes: number): SlotFo
     body: ({ of: { slots, index, values }, i, k, coordinate }, _gpu, { axes, coefficient }) =>
       coefficient({ row: i, point: index[(2 + slots) * axes + slots + k], coordinate, parameters: values }),
   }),
-});
+}));
 
 /**
  * Finds the coordinates of node i on the grid of a stencil's table, and whether all its neighbours are inside, so that
@@ -170,7 +160,6 @@ const batchedSum = ({ columnOf, holds, valueOf }: SlotFormat, batch: number) =>
     },
   });
 
-const kernels = new WeakMap<SlotFormat, Map<number, Kernel>>();
 /** The number of items of a workgroup that reads places together. */
 const GROUP = 128;
 
@@ -180,9 +169,9 @@ const GROUP = 128;
  *
  * Bytes per row: ELL 12 (8 in f32) per place; DIA 8 (4) per diagonal; a stencil none; and x once, y once or twice.
  */
-export function slotsKernel(format: SlotFormat, together = 0) {
+export const slotsKernel = remembered((format: SlotFormat, together: number) => {
   const { name, axes, columnOf, holds, valueOf } = format;
-  const made = kernel({
+  return kernel({
     name: `${name}Product${together > 0 ? together : ""}`,
     ...(together > 0 ? { groupSize: GROUP } : {}),
     params: {
@@ -226,12 +215,7 @@ export function slotsKernel(format: SlotFormat, together = 0) {
       store({ y, i, product: alpha * sum, beta });
     },
   });
-  const all = kernels.get(format) ?? new Map<number, Kernel>();
-  kernels.set(format, all);
-  const known = all.get(together) as typeof made | undefined;
-  if (known === undefined) all.set(together, made);
-  return known ?? made;
-}
+});
 
 /** The sizes of a matrix whose rows store the same number of entries. */
 export interface SlotShape {

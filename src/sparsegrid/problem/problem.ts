@@ -1,3 +1,4 @@
+import type { Accuracy, RelativeAccuracy } from "../../accuracy.ts";
 import type { Axis, AxisPoint, CoefficientName, EquationProblem, OneAxisScheme, Quantity } from "../../fdm/index.ts";
 import type { UserFunctions } from "../../kernel/index.ts";
 
@@ -25,23 +26,17 @@ export interface GridSolver {
   /** The method, "bicgstab" by default. */
   readonly method?: "bicgstab" | "cgs";
   /**
-   * The relative tolerance: a system is solved where ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M being the diagonal of A.
-   * 1e-9 by default, 1e-5 in f32.
+   * The residual at which a system is solved: ‖M⁻¹(b − A·x)‖₂ ≤ relative·‖M⁻¹b‖₂, M the diagonal of A. 1e-9 by default,
+   * 1e-5 in f32.
    */
-  readonly relative?: number;
+  readonly tolerance?: RelativeAccuracy;
   /** The maximum number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
 }
 
 /** The target accuracy at a point. */
-export interface SparseAccuracy<A extends string> {
+export interface SparseAccuracy<A extends string> extends Accuracy {
   readonly at: Readonly<Record<A, number>>;
-  /**
-   * The error relative to the value's size. At least one of `relative` and `absolute` is required, and the larger error
-   * of both is allowed. A value near zero needs `absolute`.
-   */
-  readonly relative?: number;
-  readonly absolute?: number;
   /** The maximum number of unknowns of all grids together; 20 million by default. */
   readonly maxUnknowns?: number;
 }

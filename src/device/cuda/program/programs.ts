@@ -8,6 +8,7 @@ import {
   type Precision,
   specificationText,
 } from "../../../kernel/index.ts";
+import { rememberedBy } from "../../../remembered.ts";
 import { LastUsed } from "../../../last-used.ts";
 import { MAX_PROGRAMS } from "../../most-programs.ts";
 import type { DeviceLimits } from "../../device.ts";
@@ -43,7 +44,7 @@ export class Programs {
   readonly #byText = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
   /** Nobody can launch a program that has been collected: launches under way and recorded sequences hold theirs. */
   readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
-  readonly #byKernel = new WeakMap<Kernel, Map<string, Promise<Program>>>();
+  readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Promise<Program>>());
 
   constructor(
     session: Session,
@@ -59,14 +60,14 @@ export class Programs {
 
   ofKernel(kernel: Kernel, precision: Precision, fma: Contraction): Found {
     const version = `${precision} ${fma}`;
-    const versions = this.#byKernel.get(kernel) ?? new Map<string, Promise<Program>>();
+    const versions = this.#byKernel(kernel);
     const known = versions.get(version);
     if (known !== undefined) return { program: known, made: false };
     const found =
       this.#stored === undefined
         ? this.ofIr(lower(kernel, precision), fma)
         : this.#ofSpecification(this.#stored, kernel, precision, fma);
-    this.#byKernel.set(kernel, versions.set(version, found.program));
+    versions.set(version, found.program);
     found.program.catch(() => versions.delete(version));
     return found;
   }

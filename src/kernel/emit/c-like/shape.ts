@@ -1,5 +1,6 @@
 import type { Expr } from "../../ir.ts";
 import { children } from "../../visit.ts";
+import { rememberedBy } from "../../../remembered.ts";
 
 interface Shape {
   readonly height: number;
@@ -7,20 +8,14 @@ interface Shape {
   readonly loads: boolean;
 }
 
-const shapes = new WeakMap<Expr, Shape>();
-
-function shapeOf(e: Expr): Shape {
-  const known = shapes.get(e);
-  if (known !== undefined) return known;
+const shapeOf = rememberedBy((e: Expr): Shape => {
   const inner = children(e).map(shapeOf);
-  const shape = {
+  return {
     height: inner.reduce((height, child) => Math.max(height, child.height + 1), 0),
     size: inner.reduce((size, child) => size + child.size, 1),
     loads: e.kind === "load" || inner.some(({ loads }) => loads),
   };
-  shapes.set(e, shape);
-  return shape;
-}
+});
 
 /** The number of operations on the longest path from an expression to a leaf. */
 export const heightOf = (e: Expr): number => shapeOf(e).height;

@@ -1,5 +1,5 @@
 import { SENSITIVITIES } from "../../../book/index.ts";
-import type { CompiledKernel, Device } from "../../../device/index.ts";
+import type { Device } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
@@ -71,7 +71,6 @@ const formulaOf = (columns: TradeColumns, trade: number): Formula =>
 class Session implements MethodSession {
   readonly #device: Device;
   readonly #precision: Precision;
-  readonly #kernels = new Map<Formula, Promise<CompiledKernel>>();
 
   constructor(device: Device, precision: Precision) {
     this.#device = device;
@@ -96,17 +95,11 @@ class Session implements MethodSession {
 
   [Symbol.dispose](): void {}
 
-  /** One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade. */
-  #compile({ kernel }: Formula): Promise<CompiledKernel> {
-    return this.#device.compile(kernel, { precision: this.#precision, vectors: 1 });
-  }
-
   /** The formula's outputs for its inputs, both a column for each item. */
   async launch(formula: Formula, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
     const device = this.#device;
-    let compiled = this.#kernels.get(formula);
-    if (compiled === undefined) this.#kernels.set(formula, (compiled = this.#compile(formula)));
-    const kernel = await compiled;
+    // One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade.
+    const kernel = await device.compile(formula.kernel, { precision: this.#precision, vectors: 1 });
     const element = hostReal(this.#precision);
     using input = device.createBuffer(element, values.length);
     using output = device.createBuffer(element, items * formula.outputs);

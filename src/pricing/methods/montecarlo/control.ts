@@ -5,6 +5,7 @@ import { fn } from "../../../kernel/index.ts";
 import { asian, basket, type Control, pathProduct, productParams } from "../../../montecarlo/index.ts";
 import { type Path, strikeOf } from "./acceptance.ts";
 import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations/logarithms.ts";
+import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
 
 /** The kind of control variate of an instance's paths. */
@@ -72,16 +73,8 @@ function underlyingControl(paths: readonly Path[]): Control {
   };
 }
 
-const payoffs = new Map<number, ReturnType<typeof madePayoff>>();
-
 /** The same function again for as many underlyings, so that its kernels are compiled once. */
-function underlyingPayoff(d: number): ReturnType<typeof madePayoff> {
-  const made = payoffs.get(d) ?? madePayoff(d);
-  payoffs.set(d, made);
-  return made;
-}
-
-const madePayoff = (d: number) =>
+const underlyingPayoff = remembered((d: number) =>
   fn({
     name: "underlyings",
     params: productParams.payoff,
@@ -91,7 +84,8 @@ const madePayoff = (d: number) =>
       for (let i = 0; i < D; i++) sum += p[i] * spots[i] * Math.exp(p[D + i] * t);
       return sum;
     },
-  });
+  }),
+);
 
 function geometricControl(paths: readonly Path[], substeps: number): Control {
   const [{ terms }] = paths;
