@@ -66,6 +66,7 @@ export interface WaterfallChart {
   }[];
 }
 
+/** A chart of any kind. */
 export type Chart = PlotChart | HeatMapChart | WaterfallChart;
 
 /** The size of a chart in pixels. */
