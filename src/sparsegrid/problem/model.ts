@@ -62,7 +62,7 @@ export interface SparseModel extends Model {
   readonly solver: Required<GridSolver>;
 }
 
-/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the path */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
