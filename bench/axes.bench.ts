@@ -19,13 +19,14 @@ interface Grid {
   readonly steps: number;
 }
 
-/** `count` puts whose correlations differ by as little as does not change the work. */
+/** `count` puts whose correlations differ by as little as does not change the work; `at`: where they are wanted. */
 async function puts(
   device: Device,
   kind: (typeof SCHEMES)[number],
   { S, v, steps }: Grid,
   count: number,
   precision: Precision,
+  at?: { readonly S: number; readonly v: number },
 ): Promise<AxesSolution<"S" | "v">> {
   return solve(
     {
@@ -62,6 +63,7 @@ async function puts(
       scheme: { kind, rannacherSteps: 0 },
       steps,
       precision,
+      ...(at === undefined ? {} : { at }),
     },
     { device },
   );
@@ -263,15 +265,20 @@ async function onGpu(device: Device, precision: Precision, context: Context): Pr
   const grid: Grid = { S: 100, v: 50, steps: 50 };
   const common = { device: device.name, precision } as const;
   const count = context.quick ? 64 : 4096;
-  for (const kind of ["douglas", "hundsdorfer-verwer"] as const) {
-    const time = await seconds(context.quick ? 1 : 3, () => puts(device, kind, grid, count, precision));
-    context.report({
-      ...common,
-      case: `${nameOf(kind, grid)}, ${count} at once`,
-      figure: count / time,
-      unit: "options/s",
-    });
-  }
+  const point = { S: MODEL.spot, v: MODEL.v0 };
+  for (const kind of ["douglas", "hundsdorfer-verwer"] as const)
+    for (const at of [point, undefined]) {
+      const time = await seconds(context.quick ? 1 : 5, async () => {
+        const { entries } = await puts(device, kind, grid, count, precision, at);
+        return entries.map((entry) => entry.at(point).value);
+      });
+      context.report({
+        ...common,
+        case: `${nameOf(kind, grid)}, ${count} at once, ${at === undefined ? "all nodes" : "at a point"}`,
+        figure: count / time,
+        unit: "options/s",
+      });
+    }
   const nodes = context.quick ? 33 : 256;
   for (const kind of ["douglas", "hundsdorfer-verwer"] as const) {
     const [few, many] = context.quick ? [4, 8] : [10, 110];
