@@ -20,12 +20,12 @@ export interface MeshSpec {
    * is not S.
    */
   readonly coordinate: "log" | "linear";
-  /** Ends of the mesh, as prices; `lowest` is 0 only with the linear coordinate. */
+  /** The lower end of the mesh as a price; 0 only with the linear coordinate. */
   readonly lowest: number;
   readonly highest: number;
-  /** Prices at which nodes are concentrated, at least one, between the ends. */
+  /** The prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
-  /** Prices with a node besides: where the volatility jumps. */
+  /** The further prices that are nodes, where the volatility jumps. */
   readonly pins?: readonly number[];
   /** The width b, in units of the coordinate. */
   readonly width: number;
