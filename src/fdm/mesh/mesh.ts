@@ -112,8 +112,8 @@ export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)
 }
 
 /**
- * The cell that holds a price: the last i for which node i is not beyond the price, seen from node 0, held between 0
- * and count − 2.
+ * The cell between two nodes that holds a price: the larger i for which node i has not passed the price, seen from node
+ * 0, limited to 0 … count − 2.
  */
 export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
   return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);

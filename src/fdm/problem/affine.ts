@@ -51,8 +51,8 @@ export interface AffineCoordinate {
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
-   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is
-   * never below zero.
+   * Converts a formula in S and t, such as a payoff or a volatility, to one in x and t. On a dividend's date S is the
+   * spot after it; it is never below zero.
    */
   inSpot(formula: string): string;
   /**
