@@ -140,7 +140,6 @@ export async function calibrate<B extends string>(
   quotes: readonly ModelQuote<never>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
-/** Fits parameters of a user's equation to quoted prices. */
 export async function calibrate<
   const A extends string,
   const P extends string,
@@ -152,7 +151,6 @@ export async function calibrate<
   quotes: readonly ModelQuote<NoInfer<A>, NoInfer<P>>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
-/** Implements the overloads of `calibrate`. */
 export async function calibrate(
   problem: PathProblem | AnyProblem,
   quotes: readonly ModelQuote[],
