@@ -13,7 +13,7 @@ import {
 /** The settings that requests must share to be priced together. */
 export type PriceSettings = Pick<NumberedOptions, "greeks" | "accuracy" | "method">;
 
-/** Trades of one request. */
+/** The trades and settings of one request. */
 export interface Request extends PriceSettings {
   readonly trades: readonly ParsedTrade[];
   readonly asOf: string;
@@ -37,7 +37,10 @@ const PATIENCE = 20;
 /** Launches under way at once. */
 const MAX_LAUNCHES = 8;
 
-/** Prices on one device. Small requests that come while the device works wait, and go together when it is free. */
+/**
+ * The pricing of requests on one device. Small requests that arrive while the device works wait, and are priced
+ * together when it is free.
+ */
 export class Prices {
   readonly #device: Device;
   #precision: Precision | undefined;
@@ -50,20 +53,17 @@ export class Prices {
     this.#device = device;
   }
 
-  /** The number of requests that wait for a launch. */
+  /** The number of waiting requests. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Launches so far. */
+  /** The number of launches so far. */
   get launches(): number {
     return this.#launches;
   }
 
-  /**
-   * Returns the results in the order of the trades.
-   * @throws as `priceTrades`; the signal's reason, as soon as it comes
-   */
+  /** Returns the results in the order of the trades. @throws as `priceTrades`; the signal's reason at once */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ export class Prices {
     });
   }
 
-  /** Batches as they are priced, for a request whose results are streamed. @throws as `price` */
+  /** Yields batches as they are priced, for a request whose results are streamed. @throws as `price` */
   async *stream({
     trades,
     signal,
@@ -91,7 +91,7 @@ export class Prices {
     yield* priceTrades(trades, { asOf, scenarios, seed }, options);
   }
 
-  /** @throws as `explainBook`; the signal's reason */
+  /** Explains the change of value between two books. @throws as `explainBook`; the signal's reason */
   async explain(
     before: Book,
     after: Book,

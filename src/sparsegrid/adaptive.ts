@@ -14,14 +14,13 @@ const MAX_STEPS = 5000;
 const DEFAULT_UNKNOWNS = 20e6;
 
 /**
- * The combination that reaches an accuracy at a point. The surplus of a grid,
+ * Computes the combination that reaches an accuracy at a point. The surplus of a grid,
  *
  *   Δ(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·V_(l − z)(point),
  *
- * is what it adds to the value. Grids whose neighbours above are not yet solved are active; those with the largest
- * surplus are refined along every axis, as long as the sum of the active ones' surpluses is too large. The number of
- * time steps is doubled before, until halving it changes the value on a small combination by a third of what is
- * allowed at most.
+ * is its contribution to the value. Grids without solved finer neighbours are active; those with the largest surplus
+ * are refined along every axis, as long as the sum of the active surpluses is too large. Before, the number of time
+ * steps is doubled until halving it changes the value on a small combination by at most a third of the tolerance.
  * @throws SpecError where `maxUnknowns` do not suffice, with the accuracy that was reached
  */
 export async function adaptiveGrids(
@@ -30,7 +29,7 @@ export async function adaptiveGrids(
   accuracy: SparseAccuracy<string>,
   endValue: EndValue,
 ): Promise<Pick<SparseContents, "error" | "warnings"> & Partial<SparseContents>> {
-  const { initial, max } = model.combination;
+  const { initialLevel: initial, maxLevel: max } = model.combination;
   const point = pointOf(model, accuracy, runs.entry);
   const none = point.map(() => 0);
   const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
@@ -99,7 +98,7 @@ export async function adaptiveGrids(
   }
 }
 
-/** The refinements of a grid along each axis whose coarser neighbours are all in the set. */
+/** Returns the refinements of a grid along each axis whose coarser neighbours are all in the set. */
 export function nextOf(
   levels: readonly number[],
   set: IndexSet,

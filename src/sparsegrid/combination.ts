@@ -1,13 +1,13 @@
 import { SpecError } from "../errors.ts";
 import { isObject, knownKeys, oneOf } from "../fdm/index.ts";
 
-/** A grid of the combination: its level along each axis, and how often it counts. Level l has 2^l intervals. */
+/** A grid of the combination: its level along each axis, and its coefficient. Level l has 2^l intervals. */
 export interface CombinationGrid {
   readonly levels: readonly number[];
   readonly coefficient: number;
 }
 
-/** The description of a combination of grids. */
+/** The settings of `combinationGrids`. */
 export interface CombinationSettings {
   /**
    * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
@@ -15,20 +15,21 @@ export interface CombinationSettings {
    */
   readonly level: number;
   /** The coarsest level of each axis (truncated combination); one number is that of every axis. */
-  readonly initial: number | readonly number[];
+  readonly initialLevel: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
-  readonly max?: number | readonly number[];
-  /** The number of axes; needed where `initial` is one number. */
+  readonly maxLevel?: number | readonly number[];
+  /** The number of axes; required where `initialLevel` is one number. */
   readonly axes?: number;
   /**
-   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements
-   * more; or of the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
+   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` further
+   * refinements; or from the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, without further
+   * refinement.
    */
   readonly extrapolate?: boolean | "levels";
 }
 
 /**
- * The grids of the combination technique and their coefficients,
+ * Returns the grids of the combination technique and their coefficients,
  *
  *   V = Σ c(l)·V_l,   c(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·[l + z in the set],
  *
@@ -41,25 +42,26 @@ export interface CombinationSettings {
  *
  * @param settings the level, the initial levels, and the limits.
  * @returns the grids whose coefficient is not zero, in lexicographic order of their levels; the coefficients add to 1.
- * @throws SpecError naming the field, what was got, and what was expected.
+ * @throws SpecError naming the field, its value, and what was expected.
  * @example
  * import { combinationGrids } from "feynkac/sparsegrid";
  *
- * const grids = combinationGrids({ axes: 2, initial: 1, level: 1 });
+ * const grids = combinationGrids({ axes: 2, initialLevel: 1, level: 1 });
  * console.log(grids.map(({ levels, coefficient }) => `${levels.join(" × ")}: ${coefficient}`).join(", "));
  * // 1 × 1: -1, 1 × 2: 1, 2 × 1: 1
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
-  isObject("combinationGrids", settings, "an object with level and initial");
-  knownKeys("combinationGrids", settings, ["level", "initial", "max", "axes", "extrapolate"]);
-  const { level, initial, axes, extrapolate = false } = settings;
+  isObject("combinationGrids", settings, "an object with level and initialLevel");
+  knownKeys("combinationGrids", settings, ["level", "initialLevel", "maxLevel", "axes", "extrapolate"]);
+  const { level, initialLevel, maxLevel, axes, extrapolate = false } = settings;
   oneOf("extrapolate", extrapolate, [false, true, "levels"]);
-  const lows = perAxis("initial", initial, axes);
-  const highs = settings.max === undefined ? lows.map(() => MAX_LEVEL) : perAxis("max", settings.max, lows.length);
+  const lows = perAxis("initialLevel", initialLevel, axes);
+  const highs = maxLevel === undefined ? lows.map(() => MAX_LEVEL) : perAxis("maxLevel", maxLevel, lows.length);
   if (!Number.isInteger(level) || level < 0 || level > MAX_LEVEL)
     throw new SpecError(`level: got ${level}, expected a whole number from 0 to ${MAX_LEVEL}`);
   lows.forEach((low, k) => {
-    if (low > highs[k]) throw new SpecError(`max[${k}]: got ${highs[k]}, expected at least the initial level ${low}`);
+    if (low > highs[k])
+      throw new SpecError(`maxLevel[${k}]: got ${highs[k]}, expected at least the initial level ${low}`);
   });
   if (extrapolate === "levels" && level > 0) {
     const of = (at: number, weight: number): readonly CombinationGrid[] =>
@@ -82,7 +84,7 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
 /** The finest level of an axis: 2^20 intervals. */
 const MAX_LEVEL = 20;
 
-/** A level for each axis. @throws SpecError */
+/** Returns a level for each axis. @throws SpecError */
 export function perAxis(name: string, value: number | readonly number[], axes: number | undefined): readonly number[] {
   if (axes !== undefined && (!Number.isInteger(axes) || axes < 1))
     throw new SpecError(`axes: got ${axes}, expected a whole number of at least 1`);
@@ -113,7 +115,7 @@ export class IndexSet {
     return [...this.#members.values()];
   }
 
-  /** Griebel, Schneider & Zenger's coefficients; grids that count for nothing are left out. */
+  /** Returns the coefficients of Griebel, Schneider & Zenger, without grids of coefficient 0. */
   combination(): readonly CombinationGrid[] {
     return this.members
       .map((levels) => ({ levels, coefficient: this.#coefficient(levels) }))

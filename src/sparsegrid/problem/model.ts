@@ -53,8 +53,8 @@ export interface SparseModel extends Model {
   readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {
     readonly level: number;
-    readonly initial: readonly number[];
-    readonly max: readonly number[];
+    readonly initialLevel: readonly number[];
+    readonly maxLevel: readonly number[];
     readonly extrapolate: boolean | "levels";
   };
   readonly errorEstimate: boolean;
@@ -62,7 +62,7 @@ export interface SparseModel extends Model {
   readonly solver: Required<GridSolver>;
 }
 
-/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the path */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
@@ -110,8 +110,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     },
     combination: {
       level: problem.level ?? 3,
-      initial,
-      max,
+      initialLevel: initial,
+      maxLevel: max,
       extrapolate: problem.extrapolate === "levels" ? "levels" : problem.extrapolate === "space",
     },
     errorEstimate,

@@ -185,6 +185,19 @@ describe("barriers", () => {
     expect(each.value).toBeLessThan(own.value - 1);
   });
 
+  test("a date of today asks for today's spot alone", async () => {
+    const on = (monitoring: readonly number[]) =>
+      ({ barriers: [{ type: "up-and-out", level: 130, monitoring }] }) as const;
+    const [whole, today, last, both] = await price([
+      { id: "1", ...plain },
+      { id: "2", ...plain, ...on([0]) },
+      { id: "3", ...plain, ...on([1]) },
+      { id: "4", ...plain, ...on([0, 1]) },
+    ]);
+    expect(Math.abs(today.value - whole.value)).toBeLessThan(today.errorEstimate + whole.errorEstimate);
+    expect(Math.abs(both.value - last.value)).toBeLessThan(both.errorEstimate + last.errorEstimate);
+  });
+
   test("on dates, the last of them expiry, and in a window", async () => {
     const [whole, dates, window, always, never] = await price([
       { id: "1", ...plain },
