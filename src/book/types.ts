@@ -201,9 +201,7 @@ export interface Scenarios {
 /** A relative move of all spots, or of some underlyings by name. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
-/**
- * The underlyings by name, with resolved curves, dividends and volatilities; the correlations; the rates by currency.
- */
+/** The underlyings by name, with their resolved inputs; the correlations; the rates by currency. */
 export interface Market {
   readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
