@@ -1,7 +1,8 @@
 /** The fit of any model that a user writes: the public call. */
 import { type Device, openDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type AnyProblem, type EquationProblem, isObject, knownKeys } from "../fdm/index.ts";
+import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../random/index.ts";
 import { centralDifferences } from "./differences.ts";

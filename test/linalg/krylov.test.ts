@@ -276,7 +276,7 @@ describe("how iterations end", () => {
     );
     expect(() => krylovSpec({ relative: -1 })).toThrow("krylovSpec: relative: got -1");
     expect(() => krylovSpec({ restart: 0 })).toThrow(
-      "krylovSpec: restart: got 0, expected a whole number from 1 to 1000",
+      "krylovSpec: restart: got 0, expected a whole number from 1 to 1,000",
     );
     const wide = sparseMatrix({ rows: 1, columns: 2, row: [], column: [], values: [] });
     using a = await SparseOperator.create(cpu, wide);

@@ -179,7 +179,7 @@ describe("specifications", () => {
     [{ rows: 1.5 }, "rows: got 1.5"],
     [{ batch: -1 }, "batch: got -1"],
     [{ batch: Number.NaN }, "batch: got null"],
-    [{ precision: "f16" }, 'precision: got "f16", expected "f64", "f32", "f32x2"'],
+    [{ precision: "f16" }, 'precision: got "f16", expected "f64", "f32" or "f32x2"'],
     [{ algorithm: "gauss" }, 'algorithm: got "gauss", expected "auto", "thomas"'],
     [{ layout: "strided" }, 'layout: got "strided"'],
     [{ matrices: "two" }, "matrices: "],

@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { oneOf, wholeNumber } from "../../given.ts";
 import { knownFields } from "../given.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
@@ -70,7 +71,7 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     patience: options.patience ?? 200,
     checkEvery: options.checkEvery ?? 10,
   } as const;
-  if (!METHODS.includes(spec.method)) throw wrong("method", spec.method, METHODS.join(", "));
+  oneOf("krylovSpec: method", spec.method, METHODS);
   for (const name of ["relative", "absolute"] as const)
     if (!(spec[name] >= 0 && spec[name] < Infinity)) throw wrong(name, spec[name], "a finite number of at least 0");
   for (const [name, max] of [
@@ -79,8 +80,7 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     ["patience", 2 ** 30],
     ["checkEvery", 1000],
   ] as const)
-    if (!Number.isInteger(spec[name]) || spec[name] < 1 || spec[name] > max)
-      throw wrong(name, spec[name], `a whole number from 1 to ${max}`);
+    wholeNumber(`krylovSpec: ${name}`, spec[name], 1, max);
   return Object.freeze(spec);
 }
 
