@@ -272,7 +272,7 @@ describe("how iterations end", () => {
 
   test("errors", async () => {
     expect(() => krylovSpec({ method: "jacobi" as never })).toThrow(
-      'krylovSpec: method: got "jacobi", expected bicgstab, cgs, cg, gmres',
+      'krylovSpec: method: got "jacobi", expected "bicgstab", "cgs", "cg" or "gmres"',
     );
     expect(() => krylovSpec({ relative: -1 })).toThrow("krylovSpec: relative: got -1");
     expect(() => krylovSpec({ restart: 0 })).toThrow(
