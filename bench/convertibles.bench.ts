@@ -65,7 +65,7 @@ function bookOf(count: number, spread: number, window: boolean): BookInput {
 }
 
 async function valuesOf(device: Device, book: BookInput, accuracy: number): Promise<number[]> {
-  const { results } = await priceBook(parseBook(book), { device, greeks: "none", accuracy });
+  const { results } = await priceBook(parseBook(book), { device, greeks: "none", accuracy: { relative: accuracy } });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result.value;

@@ -47,7 +47,7 @@ async function perIteration(
   using a = await SparseOperator.create(device, convertSparse(matrix, "dia"));
   using rows = await SparseOperator.create(device, matrix);
   const m = kind === undefined ? undefined : await preconditioner(rows, kind);
-  const spec = krylovSpec({ method, relative: 0, maxIterations: iterations, restart: iterations });
+  const spec = krylovSpec({ method, tolerance: { relative: 0 }, maxIterations: iterations, restart: iterations });
   using solver = await KrylovSolver.create(a, spec, m);
   using b = device.createBuffer("f64", n);
   using x = device.createBuffer("f64", n);
@@ -83,7 +83,7 @@ async function timeLoop(threads: number, context: Context): Promise<void> {
   const matrices = shapes.map((shape) => heat(shape, 1 / 5000));
   const steps = context.quick ? 5 : 100;
   for (const preconditioner of ["none", "jacobi"] as const) {
-    const spec = krylovSpec({ method: "bicgstab", relative: 1e-8 });
+    const spec = krylovSpec({ method: "bicgstab", tolerance: { relative: 1e-8 } });
     using batch = await KrylovBatch.create(device, matrices, spec, { preconditioner });
     using b = device.createBuffer("f64", batch.rows);
     using x = device.createBuffer("f64", batch.rows);

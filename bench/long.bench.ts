@@ -102,7 +102,7 @@ async function errorOfAmerican(): Promise<number> {
   const book = parseBook({ ...headerOf("American"), trades });
   using device = await openDevice({ backend: "cpu" });
   const ours = await priceBook(book, { device, greeks: "none" });
-  const finer = await priceBook(book, { device, greeks: "none", method: "fdm", accuracy: 1e-7 });
+  const finer = await priceBook(book, { device, greeks: "none", method: "fdm", accuracy: { relative: 1e-7 } });
   return Math.max(...ours.results.map(({ value }, i) => Math.abs(value! - finer.results[i].value!)));
 }
 

@@ -22,21 +22,21 @@ export abstract class FeynkacError extends Error {
   }
 }
 
-/** The place of an error in a source text, and what it says there: for callers that name the place in their own way. */
+/** The place of an error in a source text, with its parts, for callers that format it themselves. */
 export interface SourcePlace {
-  /** The line inside `source`, from 1; `column`: from 1. */
+  /** The line inside `source`, from 1; `column` counts from 1 as well. */
   readonly line: number;
   readonly column: number;
-  /** The kernel's or the function's name and text. */
+  /** The name of the kernel or function. */
   readonly name?: string;
   readonly source?: string;
-  /** The message without its place: what is wrong, the line with a caret, the remedy. */
+  /** The message without its place: the fault, the line with a caret, the remedy. */
   readonly what?: string;
 }
 
 /**
- * The source of a kernel, a function or a formula cannot be compiled. The message has file, line, a caret and the
- * remedy.
+ * The error of a kernel, a function or a formula whose source cannot be compiled. The message has file, line, a caret
+ * and the remedy.
  *
  * @example
  * import { formula } from "feynkac/kernel";
@@ -65,8 +65,8 @@ export class KernelError extends FeynkacError {
 }
 
 /**
- * A kernel did something at run time that the reference interpreter forbids: an index out of bounds, a race, or a read
- * of uninitialised memory. Devices do not detect these; only the interpreter throws this error.
+ * The error of a kernel that does something at run time that the reference interpreter forbids: an index out of bounds,
+ * a race, or a read of uninitialised memory. Devices do not detect these; only the interpreter throws this error.
  *
  * @example
  * import { KernelRuntimeError } from "feynkac";
@@ -78,7 +78,7 @@ export class KernelRuntimeError extends FeynkacError {
 }
 
 /**
- * Arguments of a launch, or sizes of arrays, do not fit together.
+ * The error of launch arguments, or sizes of arrays, that do not fit together.
  *
  * @example
  * import { ShapeError } from "feynkac";
@@ -95,7 +95,7 @@ export class ShapeError extends FeynkacError {
 }
 
 /**
- * A specification or an option cannot be carried out, such as a negative size or an unknown scheme.
+ * The error of a specification or an option that cannot be met, such as a negative size or an unknown scheme.
  *
  * @example
  * import { SpecError } from "feynkac";
@@ -113,7 +113,7 @@ export class SpecError extends FeynkacError {
 }
 
 /**
- * A matrix that was to be factored is not positive definite.
+ * The error of a matrix to be factored that is not positive definite.
  *
  * @example
  * import { NotPositiveDefiniteError, openDevice } from "feynkac";
@@ -130,7 +130,7 @@ export class SpecError extends FeynkacError {
  */
 export class NotPositiveDefiniteError extends FeynkacError {
   readonly code = "NOT_POSITIVE_DEFINITE";
-  /** Its place in the batch. */
+  /** The number of the matrix in its batch. */
   readonly matrix: number;
   /** The order of the first leading minor that is not positive. */
   readonly minor: number;
@@ -146,7 +146,7 @@ export class NotPositiveDefiniteError extends FeynkacError {
 }
 
 /**
- * The device does not offer the precision that was asked for. Feynkac never falls back to a lower one.
+ * The error of a precision that the device does not offer. Feynkac never falls back to a lower one.
  *
  * @example
  * import { openDevice, PrecisionError } from "feynkac";
@@ -162,7 +162,7 @@ export class PrecisionError extends FeynkacError {
 }
 
 /**
- * A resource was used after it had been disposed.
+ * The error of a resource that was used after its disposal.
  *
  * @example
  * import { DisposedError, openDevice } from "feynkac";
@@ -181,7 +181,7 @@ export class DisposedError extends FeynkacError {
 }
 
 /**
- * A back end is missing or could not be started. The message says what is missing and how to get it.
+ * The error of a back end that is missing or could not be started. The message says what is missing and how to get it.
  *
  * @example
  * import { DeviceUnavailableError, openDevice } from "feynkac";
@@ -197,7 +197,7 @@ export class DeviceUnavailableError extends FeynkacError {
 }
 
 /**
- * The device was lost while work was under way: the driver was reset, the GPU was unplugged, or a worker died. Work
+ * The error of a device that was lost during work: the driver was reset, the GPU was unplugged, or a worker died. Work
  * that was recorded is lost, and only a new device can continue. `priceBook` and `priceTrades` continue by themselves,
  * see `PricingOptions.openFallback`.
  *
@@ -211,7 +211,7 @@ export class DeviceLostError extends FeynkacError {
 }
 
 /**
- * The device has not enough memory. The device remains usable.
+ * The error of a device without enough memory, which remains usable.
  *
  * @example
  * import { openDevice, OutOfMemoryError } from "feynkac";
@@ -228,7 +228,7 @@ export class OutOfMemoryError extends FeynkacError {
 }
 
 /**
- * A method gave a number that the trade's payoff does not allow, at a finer resolution, too.
+ * The error of a method whose value violates the bounds of the trade's payoff, at a finer resolution, too.
  *
  * @example
  * import { NumericsError } from "feynkac";
@@ -240,7 +240,8 @@ export class NumericsError extends FeynkacError {
 }
 
 /**
- * A book, or a part of it, cannot be used. `path` names the place, such as `trades[3].strike` or `line 17: strike`.
+ * The error of a book, or a part of it, that cannot be used; `path` names the place, such as `trades[3].strike` or
+ * `line 17: strike`.
  *
  * @example
  * import { BookError, parseBook } from "feynkac";

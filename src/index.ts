@@ -4,6 +4,7 @@
  * `parseBook` reads a book, `openDevice` opens a device, and `priceBook` prices the book on it. `solve` solves an
  * equation of your own. The entry `feynkac/kernel` has the kernel language, `feynkac/device` the devices.
  */
+export type { RelativeAccuracy } from "./accuracy.ts";
 export * from "./errors.ts";
 export { parseBook, readBook, readHeader, readTrades, Totals } from "./book/index.ts";
 export type {

@@ -1,8 +1,4 @@
-/**
- * A map that holds the entries last used, at most `most` of them, so that memory stays bounded however many are asked
- * for.
- * `dropped` is told of each value that has to go.
- */
+/** A map of the most recently used entries, at most `most` of them. `dropped` is called with each evicted value. */
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
@@ -39,7 +35,7 @@ export class LastUsed<K, V> {
     this.#entries.delete(key);
   }
 
-  /** Returns what is held for `key`, or what `make` makes for it. */
+  /** Returns the value of `key`, made by `make` if it is absent. */
   getOrMake(key: K, make: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;
@@ -48,7 +44,7 @@ export class LastUsed<K, V> {
     return made;
   }
 
-  /** The values, the one longest unused first. */
+  /** Returns the values, the least recently used first. */
   values(): Iterable<V> {
     return this.#entries.values();
   }

@@ -5,7 +5,7 @@ import { LastUsed } from "./last-used.ts";
 const MAX_KEY = 2 ** 18;
 
 /**
- * Remembers the last results of a pure function.
+ * Returns a pure function with a cache of its last results.
  *
  * @param max the number of results that are kept
  * @param key text that is equal only for arguments with the same result
@@ -35,7 +35,7 @@ export function rememberedBy<A extends object, R extends object | string | numbe
 }
 
 /**
- * A text that is equal for two values only if they are equal, plain records and arrays part by part.
+ * Returns a text that is equal for two values only if they are equal, plain records and arrays part by part.
  *
  * @param functionKey text of a function; the default tells functions apart by identity, as objects of classes are
  */

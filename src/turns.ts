@@ -18,7 +18,7 @@ function pause(): Promise<void> {
 /** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
 const TURN = 3;
 
-/** Lets the event loop turn every so often during long work on the host. */
+/** A timer that lets the event loop turn regularly during long work on the host. */
 export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
@@ -29,42 +29,45 @@ export class Turns {
     signal?.throwIfAborted();
   }
 
-  /** True where it is time to `take` one. */
+  /** True where it is time for `take`. */
   get due(): boolean {
     return performance.now() - this.#last > TURN;
   }
 
-  /** @throws the signal's reason */
+  /** Lets the event loop turn. @throws the signal's reason */
   async take(): Promise<void> {
     await pause();
     this.#signal?.throwIfAborted();
     this.#last = performance.now();
   }
 
-  /** Waits for what a device was given, and takes one: the work can then end between two launches. @throws as `take` */
+  /**
+   * Waits for a device's recorded work, and lets the event loop turn, so that the work can end between two launches.
+   * @throws as `take`
+   */
   async after(device: { finish(): Promise<void> }): Promise<void> {
     await device.finish();
     await this.take();
   }
 }
 
-/** The progress of long work, in units that the call names. */
+/** The progress of long work, in units that the call defines. */
 export interface Progress {
-  /** The number of units that are done. */
+  /** The number of completed units. */
   readonly done: number;
-  /** The number of units in total, as far as they are known. */
+  /** The total number of units, as far as known. */
   readonly total: number;
 }
 
 /** The options of calls that may take long. */
 export interface WorkOptions {
-  /** Ends the work between two launches: the call throws the signal's reason. */
+  /** A signal that ends the work between two launches: the call throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** A callback that is called while the work goes on, and when it is complete. */
+  /** A callback during the work, and when it is complete. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Long work: counts what is done, lets the event loop turn, and ends when it is told to. */
+/** Long work that counts its progress, lets the event loop turn, and can be aborted. */
 export class Work {
   readonly #options: WorkOptions;
   readonly #turns: Turns;
@@ -77,12 +80,12 @@ export class Work {
     this.#turns = new Turns(options.signal);
   }
 
-  /** Adds work that is to be done. */
+  /** Adds units of work to be done. */
   expect(units: number): void {
     this.#counted.total += units;
   }
 
-  /** Counts units that are complete; lets the event loop turn if it is time. @throws the signal's reason */
+  /** Counts completed units, and lets the event loop turn if it is time. @throws the signal's reason */
   async done(units: number): Promise<void> {
     this.#counted.done += units;
     this.#options.onProgress?.({ ...this.#counted });
@@ -96,8 +99,8 @@ export class Work {
 }
 
 /**
- * Returns what a promise gives; undefined if it does not within so many milliseconds.
- * @throws what the promise is rejected with
+ * Returns the result of a promise; undefined if it takes longer than a number of milliseconds. @throws the promise's
+ * rejection
  */
 export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {
   return new Promise((resolve, reject) => {

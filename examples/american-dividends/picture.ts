@@ -40,7 +40,7 @@ async function priced(
   scenarios?: Partial<Scenarios>,
 ): Promise<PricedTrade[]> {
   const plain = { ...book, trades, ...(scenarios && { scenarios }) };
-  const { results } = await priceBook(readBook(plain), { device, accuracy: 1e-6 });
+  const { results } = await priceBook(readBook(plain), { device, accuracy: { relative: 1e-6 } });
   return results.map((result) => {
     if (result.status === "error") throw new Error(result.error.message);
     return result;

@@ -62,8 +62,14 @@ they have them, and each name means the same everywhere.
 
 * \`device\` is borrowed. Without one, a device is opened for the call and disposed afterwards. A class that keeps
   memory on a device, such as \`QuantizationTree\`, is made by \`create(device, …)\`.
-* \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\`: Monte Carlo
-  and quantization take \`"f32"\` there.
+* \`precision\` is \`"f64"\` by default. On WebGPU that is f32x2, emulated double, or a \`PrecisionError\` where results
+  have the same bits on every device ([the table](#f64-on-webgpu)).
+* \`accuracy\` is the error that a value may have, \`{ absolute: 0.01 }\` in its units, \`{ relative: 1e-3 }\` as a part
+  of its size, or the larger of both. \`tolerance\`, where an iteration ends, has the same form. A book's is relative to
+  the spot or the notional, and a number in the command line and the service.
+* \`errorEstimate\` stands beside each value: a bound that the error should keep, undefined where none was asked for.
+  Values on one quantization tree have none: a tree does not know its own error. Neither has the solution of a linear
+  system, which has its residual.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.
@@ -78,7 +84,20 @@ they have them, and each name means the same everywhere.
 | \`normalQuantizer\`, \`sampleQuantizer\` | the CPU | iterations | yes |
 | \`optimalStopping\`, \`swingOption\`, \`wholeSwings\` | that of their tree | | yes |
 | \`solveSparse\` | the CPU | | yes |
-| \`randomNumbers\`, \`solveTridiagonal\` | the CPU | | no |`;
+| \`randomNumbers\`, \`solveTridiagonal\` | the CPU | | no |
+
+### f64 on WebGPU
+
+\`offeredPrecision\` decides for all calls.
+
+| asked for f64 | on WebGPU |
+| --- | --- |
+| \`solve\`, \`solveOnSparseGrid\`, \`calibrate\` of an equation | f32x2 |
+| \`feynkac/linalg\` | f32x2 |
+| \`priceBook\`, \`priceTrades\`, \`explainBook\` | f32x2; f32 unless asked |
+| \`randomNumbers\`, \`RandomGenerator\`, \`CorrelatedNormals\`, \`BrownianBridge\` | \`PrecisionError\`: take f32 |
+| \`monteCarlo\`, \`longstaffSchwartz\`, \`calibrate\` of paths, \`fitLeverage\` | \`PrecisionError\`: take f32 |
+| quantizers, trees and swings of \`feynkac/quantization\` | \`PrecisionError\`: take f32 |`;
 
 const named = (entry: Entry, kind: Kind): Export[] =>
   entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

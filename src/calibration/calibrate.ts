@@ -1,4 +1,5 @@
 /** The fit of any model that a user writes: the public call. */
+import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { type Device, openDevice } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
@@ -36,10 +37,10 @@ export interface CalibrateOptions<P extends string = string> {
   /** The seed of the restarts and of paths, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
   /**
-   * The relative step, or decrease of the sum of squares, at which a search ends; 1e-9 by default, 1e-5 in f32, 5e-3
-   * with paths.
+   * The step, or decrease of the sum of squares, at which a search ends; { relative: 1e-9 } by default, 1e-5 in f32,
+   * 5e-3 of paths.
    */
-  readonly tolerance?: number;
+  readonly tolerance?: RelativeAccuracy;
   /** The maximum number of launches, 100 by default. */
   readonly maxLaunches?: number;
   /** The precision; by default that of the problem, or "f64". */
@@ -55,8 +56,8 @@ export interface FittedPrice {
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;
-  /** The standard error of `fitted`, where it is simulated. */
-  readonly standardError?: number;
+  /** The error estimate of `fitted`; undefined where an equation asks for none. */
+  readonly errorEstimate: number | undefined;
 }
 
 /** The result of `calibrate`. */
@@ -199,7 +200,8 @@ function searchOf(
   options: CalibrateOptions,
   numerics: Numerics,
 ): Search {
-  const { bounds, restarts = 0, tolerance = numerics.tolerance, maxLaunches = 100 } = options;
+  const { bounds, restarts = 0, tolerance = { relative: numerics.tolerance }, maxLaunches = 100 } = options;
+  checkAccuracy("tolerance", tolerance, ["relative"]);
   const known = [...quoted.parameters.keys()];
   const fitted = Object.keys(bounds);
   if (fitted.length === 0) throw new SpecError("bounds: got none, expected the bounds of each parameter to be fitted");
@@ -236,7 +238,7 @@ function searchOf(
   const spec = {
     lower: fitted.map((name) => bounds[name]![0]),
     upper: fitted.map((name) => bounds[name]![1]),
-    tolerance,
+    tolerance: tolerance.relative,
     maxEvaluations: maxLaunches,
   };
   return { quoted, quotes, options, numerics, fitted, start, spec };
@@ -290,7 +292,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
   const fits = await leastSquaresBatch(starts, spec, evaluate);
   const ends = fits.map((fit) => ({ fit, rmse: rmseOf(fit.sum), ...described(search, fit) }));
   const { fit, status, parameters, rmse, messages } = ends.reduce((a, b) => (b.rmse < a.rmse ? b : a));
-  const [{ values, standardErrors }] = await quoted.pricesAt([fit.point], pricing);
+  const [{ values, standardErrors, errorEstimates }] = await quoted.pricesAt([fit.point], pricing);
   // Residuals that are small by chance say nothing against the errors of the simulation.
   const simulated = used.reduce((sum, { i, root }) => sum + (root * (standardErrors?.[i] ?? 0)) ** 2, 0) / used.length;
   const scatter = Math.max(1, Math.sqrt((simulated * (used.length - fitted.length)) / fit.sum));
@@ -307,7 +309,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
       price,
       fitted: values[i],
       error: values[i] - price,
-      ...(standardErrors === undefined ? {} : { standardError: standardErrors[i] }),
+      errorEstimate: errorEstimates[i],
     })),
     starts: ends.map(({ status, parameters, rmse }) => ({ status, parameters, rmse })),
   };
@@ -323,7 +325,7 @@ async function pricesOr(
   } catch (error) {
     if (later === undefined || !(error instanceof SpecError)) throw error;
     const values = new Float64Array(later.quotes).fill(Number.NaN);
-    return Array.from({ length: later.sets }, () => ({ values, fault: error }));
+    return Array.from({ length: later.sets }, () => ({ values, errorEstimates: [], fault: error }));
   }
 }
 

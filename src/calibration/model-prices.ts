@@ -1,7 +1,7 @@
 /** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type AnyProblem, solve, solveAxes } from "../fdm/index.ts";
+import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 
@@ -29,6 +29,8 @@ export interface ModelPrices {
   readonly values: Float64Array;
   /** The standard errors of a simulation. */
   readonly standardErrors?: Float64Array;
+  /** The error estimates of the values; undefined where the problem asks for none. */
+  readonly errorEstimates: ArrayLike<number | undefined>;
   /** The reason why a price is missing. */
   readonly fault: SpecError | undefined;
 }
@@ -78,7 +80,7 @@ function columnsOf<V>(
 /** A solution of an equation, on any number of axes. */
 interface Solved {
   readonly error: SpecError | undefined;
-  readonly valueAt: (point: ModelQuote["at"]) => number;
+  readonly at: (point: ModelQuote["at"]) => Pick<PointSolution, "value" | "errorEstimate">;
 }
 
 async function solved(problem: AnyProblem, several: boolean, { device, signal }: Pricing): Promise<Solved[]> {
@@ -86,11 +88,11 @@ async function solved(problem: AnyProblem, several: boolean, { device, signal }:
     const { entries } = await solveAxes(problem, { device, signal });
     return entries.map((entry) => ({
       error: entry.error,
-      valueAt: (point) => entry.at(point as Readonly<Record<string, number>>).value,
+      at: (point) => entry.at(point as Readonly<Record<string, number>>),
     }));
   }
   const { entries } = await solve(problem, { device, signal });
-  return entries.map((entry) => ({ error: entry.error, valueAt: (point) => entry.at(point as number).value }));
+  return entries.map((entry) => ({ error: entry.error, at: (point) => entry.at(point as number) }));
 }
 
 /** Returns the prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
@@ -118,10 +120,12 @@ export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[
       const entries = await solved({ ...problem, parameters: batch, precision: on.precision }, several, on);
       return sets.map((_, s) => {
         const of = entryOf.map((entry) => entries[s * own.length + entry]);
-        const values = Float64Array.from(of, ({ error, valueAt }, i) =>
-          error === undefined ? valueAt(quotes[i].at) : Number.NaN,
-        );
-        return { values, fault: of.find(({ error }) => error !== undefined)?.error };
+        const read = of.map(({ error, at }, i) => (error === undefined ? at(quotes[i].at) : undefined));
+        return {
+          values: Float64Array.from(read, (point) => point?.value ?? Number.NaN),
+          errorEstimates: read.map((point) => point?.errorEstimate),
+          fault: of.find(({ error }) => error !== undefined)?.error,
+        };
       });
     },
   };
@@ -144,7 +148,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
     pricesAt: async (sets, { device, fitted, precision, seed, signal }) => {
       const dateOf = (date: Column, k: number): Column =>
         hasDates ? sets.flatMap(() => quotes.map((quote) => quote.dates?.[k] ?? Number(date))) : date;
-      const { value, standardError } = await monteCarlo({
+      const { value, standardError, errorEstimate } = await monteCarlo({
         device,
         ...settings,
         model: { ...model, parameters: columnsOf(model.parameters, quotes, sets, fitted) },
@@ -157,7 +161,12 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
       });
       return sets.map((_, s) => {
         const [from, to] = [s * quotes.length, (s + 1) * quotes.length];
-        return { values: value.slice(from, to), standardErrors: standardError.slice(from, to), fault: undefined };
+        return {
+          values: value.slice(from, to),
+          standardErrors: standardError.slice(from, to),
+          errorEstimates: errorEstimate.slice(from, to),
+          fault: undefined,
+        };
       });
     },
   };

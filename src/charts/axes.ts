@@ -3,13 +3,14 @@ import { scaleLinear, scaleLog } from "d3-scale";
 import type { Axis } from "./types.ts";
 import { element, label, short, widthOf } from "./text.ts";
 
+/** The scale of an axis in pixels. */
 export interface Scale {
   (value: number): number;
   readonly ticks: readonly number[];
   readonly texts: readonly string[];
 }
 
-/** The frame that the data stand in, inside of titles, ticks and legend. */
+/** The frame of the data within titles, ticks and legend. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
@@ -55,6 +56,7 @@ function isPowerOfTen(value: number): boolean {
   return Math.abs(power - Math.round(power)) < 1e-9;
 }
 
+/** Returns the range of finite values, or `none`. */
 export function extent(values: readonly number[], none: readonly [number, number]): readonly [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -70,11 +72,12 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** The width in pixels left of the axes: the ticks and the label. */
+/** Returns the width in pixels left of the axes, for the ticks and the label. */
 export function leftOf(texts: readonly string[]): number {
   return 34 + Math.max(...texts.map(widthOf), 10);
 }
 
+/** Draws the axes of a chart. */
 export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
   const { left, right, top, bottom } = frame;
   const rows = y.ticks.map(
@@ -96,7 +99,7 @@ export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: A
   ].join("");
 }
 
-/** A label that is read from below. */
+/** Draws a label that is read from below. */
 export function upright(text: string, y: number): string {
   const transform = `translate(13 ${Math.round(y)}) rotate(-90)`;
   return label(text, 0, 0, { class: "c-label", "text-anchor": "middle", transform });

@@ -13,14 +13,14 @@ export type { Axis, Chart, PlotChart, Point, Series, WaterfallChart } from "./ty
 export { CHART_STYLE } from "./style.ts";
 export { escaped } from "./text.ts";
 
-/** Draws one chart as an `svg` element, to stand in a page that has `CHART_STYLE`. */
+/** Draws one chart as an `svg` element, for a page that has `CHART_STYLE`. */
 export function drawChart(chart: Chart, size: ChartSize): string {
   const { width, height } = size;
   const box = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width, height };
   return element("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
 }
 
-/** Draws one chart as a file of its own. */
+/** Draws one chart as a separate file. */
 export function chartFile(chart: Chart, size: ChartSize): string {
   const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
@@ -30,7 +30,7 @@ export function chartFile(chart: Chart, size: ChartSize): string {
 export interface Sheet {
   readonly title: string;
   readonly subtitle: string;
-  /** Rows of charts. */
+  /** The charts, row by row. */
   readonly rows: readonly (readonly Chart[])[];
 }
 

@@ -1,17 +1,19 @@
 /** Parts of SVG text. */
 
-/** Writes a length to tenths of a pixel, so that files stay small and do not depend on last digits. */
+/** Formats a length to tenths of a pixel, so that files stay small and independent of last digits. */
 export function px(value: number): string {
   return String(Math.round(10 * value) / 10 + 0);
 }
 
+/** Escapes text for XML. */
 export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
+/** The attributes of an element. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Writes one element; numbers are rounded to tenths. */
+/** Formats one element; numbers are rounded to tenths. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -20,11 +22,12 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join("")}</${name}>`;
 }
 
+/** Formats a text element. */
 export function label(content: string, x: number, y: number, attributes: Attributes = {}): string {
   return element("text", { x, y, ...attributes }, escaped(content));
 }
 
-/** A number as short as it may be: five significant digits, a true minus, thousands apart. */
+/** Formats a number in its shortest form: five significant digits, a true minus sign, thousands separated. */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -33,12 +36,12 @@ export function short(value: number): string {
   return text.replace("-", "−");
 }
 
-/** The width of text of 11 pixels, about. */
+/** Returns the approximate width of text of 11 pixels. */
 export function widthOf(text: string): number {
   return 6.3 * text.length;
 }
 
-/** A chart's title: left of the axes, and smaller where it would not fit beside the button that saves the chart. */
+/** Formats a chart's title: left of the axes, and smaller where it would overlap the button that saves the chart. */
 export function titled(text: string, width: number): string {
   const size = Math.max(Math.min(14, (width - 64) / (0.6 * text.length)), 9);
   return label(text, 20, 20, { class: "c-title", style: size < 14 ? `font-size:${px(size)}px` : undefined });

@@ -2,23 +2,25 @@
 
 /** An axis of numbers. */
 export interface Axis {
-  /** The quantity that it shows, with its unit. */
+  /** The quantity of the axis with its unit. */
   readonly label: string;
   /** The scale, "linear" by default. */
   readonly scale?: "linear" | "log";
-  /** The range that it spans; else what the data need, up to the next tick. */
+  /** The range; by default that of the data, up to the next tick. */
   readonly domain?: readonly [number, number];
 }
 
+/** A point of a series. */
 export type Point = readonly [x: number, y: number];
 
+/** A series of points. */
 export interface Series {
   readonly label: string;
   /** The points in the order of x; one that is not finite interrupts a line. */
   readonly points: readonly Point[];
   /**
-   * A solid line by default. A "reference" is thin and grey, for what the others are compared with; "area" is filled
-   * down to zero; "bars" stand side by side, one for each point, as a histogram has them.
+   * The style, a solid line by default. A "reference" is thin and grey, for comparison; an "area" is filled down to
+   * zero; "bars" stand side by side, one for each point, as in a histogram.
    */
   readonly style?: "line" | "dashed" | "dots" | "reference" | "area" | "bars";
   /** The area of each dot, relative to the largest. */
@@ -34,11 +36,11 @@ export interface PlotChart {
   readonly series: readonly Series[];
   /** The upright dotted lines: today's spot, a strike. */
   readonly marks?: readonly { readonly x: number; readonly label: string }[];
-  /** The colours of series. "distinct" (default): a hue each. "ordered": one hue, from light to dark. */
+  /** The colours of series: distinct hues ("distinct", the default), or one hue from light to dark ("ordered"). */
   readonly colours?: "distinct" | "ordered";
 }
 
-/** Values on a grid, as colours and, where there is room, as numbers. */
+/** Values on a grid, shown as colours and, where there is room, as numbers. */
 export interface HeatMapChart {
   readonly kind: "heat-map";
   readonly title: string;
@@ -51,7 +53,7 @@ export interface HeatMapChart {
   readonly colours?: "sequential" | "diverging";
 }
 
-/** A chart of how a change comes about: each step begins where the one before has ended. */
+/** A chart of the steps of a change: each begins where the previous one ended. */
 export interface WaterfallChart {
   readonly kind: "waterfall";
   readonly title: string;
@@ -64,6 +66,7 @@ export interface WaterfallChart {
   }[];
 }
 
+/** A chart of any kind. */
 export type Chart = PlotChart | HeatMapChart | WaterfallChart;
 
 /** The size of a chart in pixels. */

@@ -5,15 +5,16 @@ import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Work } from "../pricing/index.ts";
 
+/** The chosen back end and the reason. */
 export interface Choice {
-  /** "auto" opens the GPU, or else what there is. */
+  /** The back end; "auto" opens the GPU, or the best device without one. */
   readonly backend: "auto" | "cpu";
   readonly reason: string;
 }
 
 /**
- * The choice for the work that there is; undefined where there is nothing to choose from, or the work is not known. A
- * GPU is not touched for a book that the CPU has priced before a GPU has started.
+ * Chooses a back end for the expected work; undefined where there is no choice, or the work is unknown. A GPU is not
+ * started for a book that the CPU prices before a GPU has started.
  */
 export async function chooseBackend(
   { backend, precision, threads }: EngineOptions,
@@ -38,6 +39,7 @@ export async function chooseBackend(
 
 const said = (seconds: number): string => `${seconds.toPrecision(2)} s`;
 
+/** The options of a command that select a device. */
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
   /** The GPU, or several, for the backend "cuda". */

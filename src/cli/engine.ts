@@ -10,31 +10,33 @@ import type { Pipeline } from "../pipeline/index.ts";
 import type { ExplainMethod, ExplainReport, Work } from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
+/** The options of a command that prices. */
 export interface RunOptions {
   readonly precision: Precision;
   readonly greeks: "all" | "grid" | "none";
-  /** Adds error estimates of the sensitivities to results. */
+  /** True to add error estimates of the sensitivities to results. */
   readonly sensitivityErrorEstimates?: boolean;
-  /** The error aimed at, relative to spot. */
+  /** The target error, relative to spot. */
   readonly accuracy?: number | undefined;
-  /** The seconds that a trade may take. */
+  /** The maximum seconds for a trade. */
   readonly timePerTrade?: number | undefined;
-  /** The method, instead of the book's own. */
+  /** The method, in place of the book's own. */
   readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }
 
+/** The options of pricing for explanations. */
 export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   readonly method: ExplainMethod;
 }
 
-/** A device, opened, with the pricer on it. */
+/** An opened device with the functions that price on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
-  /** The precision that it computes in: what was asked for, or f32x2 for f64 where that is emulated. */
+  /** The precision of computation: the requested one, or f32x2 for f64 where that is emulated. */
   readonly precision: Precision;
-  /** The reason why "auto" took this device, where it had a choice. */
+  /** The reason why "auto" chose this device, where it had a choice. */
   readonly reason?: string | undefined;
   priceTrades(
     trades: AsyncIterable<ParsedTrade>,
@@ -47,11 +49,12 @@ export interface Engine extends AsyncDisposable {
 }
 
 /**
- * Opens the device, which "auto" chooses for the work that there is; `work` is called where there is a choice.
- * @throws DeviceUnavailableError with what is missing
+ * A function that opens the device, which "auto" chooses for the expected work; `work` is called where there is a
+ * choice. @throws DeviceUnavailableError with what is missing
  */
 export type OpenEngine = (options: EngineOptions, work?: () => Promise<Work | undefined>) => Promise<Engine>;
 
+/** Opens the device of a command. */
 export const openEngine: OpenEngine = async (options, work) => {
   const { device: index, threads, precision } = options;
   const choice = work === undefined ? undefined : await chooseBackend(options, work);
@@ -70,8 +73,8 @@ export const openEngine: OpenEngine = async (options, work) => {
     device: { backend: device.backend, name: device.name },
     reason: choice?.reason,
     precision: await offeredPrecision(device, precision),
-    priceTrades: (trades, context, options) => priceTrades(trades, context, { ...options, device }),
-    explainBook: (before, after, options) => explainBook(before, after, { ...options, device }),
+    priceTrades: (trades, context, options) => priceTrades(trades, context, { ...withRelative(options), device }),
+    explainBook: (before, after, options) => explainBook(before, after, { ...withRelative(options), device }),
     ...(device.backend === "webgpu"
       ? {}
       : {
@@ -87,3 +90,9 @@ export const openEngine: OpenEngine = async (options, work) => {
     [Symbol.asyncDispose]: async () => device[Symbol.dispose](),
   };
 };
+
+/** Options as the library takes them: an accuracy of the command line is relative. */
+const withRelative = <T extends { readonly accuracy?: number | undefined }>({ accuracy, ...rest }: T) => ({
+  ...rest,
+  accuracy: accuracy === undefined ? undefined : { relative: accuracy },
+});

@@ -11,7 +11,7 @@ export const SAMPLE = 256;
 /** The time in milliseconds for which trades on their way are waited for. */
 const PATIENCE = 100;
 
-/** The work of a book `times` as long as the sample, or undefined where the options cannot be met. */
+/** Returns the work of a book `times` as long as the sample; undefined where the options cannot be met. */
 export async function expectedWork(
   sample: readonly ParsedTrade[],
   times: number,
@@ -27,7 +27,7 @@ export async function expectedWork(
   }
 }
 
-/** Trades of which the first can be looked at before they are taken. */
+/** A stream of trades whose first trades can be inspected before they are consumed. */
 export class Peekable implements AsyncIterable<ParsedTrade> {
   readonly #rest: AsyncIterator<ParsedTrade>;
   readonly #seen: Promise<IteratorResult<ParsedTrade>>[] = [];
@@ -36,7 +36,7 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
     this.#rest = trades[Symbol.asyncIterator]();
   }
 
-  /** The first of the trades, and whether these are all; as many as come within a while. */
+  /** Returns the first trades, as many as arrive within a short time, and whether these are all. */
   async first(count: number): Promise<{ readonly trades: ParsedTrade[]; readonly isAll: boolean }> {
     const until = performance.now() + PATIENCE;
     const trades: ParsedTrade[] = [];

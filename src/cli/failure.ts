@@ -1,16 +1,17 @@
 import { getSystemErrorMap } from "node:util";
 
-/** The error of a command that cannot go on: its message is for the person at the shell, and no stack is shown. */
+/** The error of a command that cannot continue: its message is shown to the user without a stack. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** The reason of the operating system, in words and without the names of calls: `no space left on device`. */
+/** Returns the operating system's reason in words, without names of calls: `no space left on device`. */
 export function reasonOf(cause: unknown): string {
   const { errno, message } = cause as NodeJS.ErrnoException;
   return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
 }
 
+/** The exit statuses. */
 export const EXIT = {
   /** Everything was priced. */
   ok: 0,
@@ -22,11 +23,12 @@ export const EXIT = {
   internal: 70,
 } as const;
 
-/** Signals that end the command, and its status then: 128 + their number, as a shell has it. */
+/** The signals that end the command, with its exit status: 128 + their number, as in a shell. */
 export const INTERRUPTING = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+/** The name of a signal that ends the command. */
 export type InterruptingSignal = keyof typeof INTERRUPTING;
 
-/** The reason of an abort that a signal from outside asked for. */
+/** The reason of an abort by a signal from outside. */
 export class Interruption extends Error {
   override readonly name = "Interruption";
   readonly status: number;

@@ -29,31 +29,31 @@ export { formatOfName, type InputFormat } from "../book/index.ts";
 
 type TextFormat = Exclude<InputFormat, "parquet">;
 
+/** The input that a command opens. */
 export interface InputRequest {
-  /** A path, or `-` for standard input. */
+  /** The path, or `-` for standard input. */
   readonly path: string;
   readonly marketPath: string | undefined;
-  /**
-   * True where that market stands in the place of the book's own: else a book that has one must come without another.
-   */
+  /** True where that market replaces the book's own; otherwise only one of the two may exist. */
   readonly replacesMarket?: boolean;
   readonly format: InputFormat | undefined;
-  /** Columns of a table to be kept as tags. */
+  /** The columns of a table to keep as tags. */
   readonly keep?: readonly string[] | undefined;
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
 }
 
+/** An open input. */
 export interface OpenInput extends BookStream {
-  /** The number of trades, where that is known before they are read. */
+  /** The number of trades, where known in advance. */
   readonly total: number | undefined;
-  /** The part of the input that has been read, 0 … 1, where its size is known. */
+  /** Returns the fraction of the input that has been read, 0 … 1, where its size is known. */
   readonly fractionRead: () => number | undefined;
-  /** Lets go of the file. */
+  /** Closes the file. */
   readonly close: () => void;
 }
 
-/** Opens the input of a command. @throws CliError | BookError when there is nothing to price with */
+/** Opens the input of a command. @throws CliError | BookError for input that cannot be priced */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);

@@ -22,7 +22,7 @@ import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Runs a worker thread of `feynkac price`: see `servePipeline` of src/pipeline. */
+/** Runs a worker thread of `feynkac price`; see `servePipeline` of src/pipeline. */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { servePipeline: serve } = await import("../pipeline/index.ts");
   await serve(afterFirst);
@@ -33,7 +33,7 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
  */
 const PATIENCE = 300;
 
-/** Runs the process's own command line, and sets its exit status. */
+/** Runs the process's command line, and sets its exit status. */
 export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;

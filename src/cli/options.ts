@@ -8,10 +8,12 @@ import { CliError } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
-/** Descriptions of options that commands share. */
+/** The description of the option --keep. */
 export const KEEP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
+/** The description of the option --group-by. */
 export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
+/** Adds the options of the device to a command. */
 export const withDevice = (
   command: Command,
   precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
@@ -25,6 +27,7 @@ export const withDevice = (
     .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
 
+/** Adds the options of the accuracy to a command. */
 export const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
@@ -32,6 +35,7 @@ export const withAccuracy = (command: Command): Command =>
     accuracyGoal,
   );
 
+/** Adds the option of the Greeks to a command. */
 export const withGreeks = (command: Command): Command =>
   command.addOption(
     new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
@@ -39,6 +43,7 @@ export const withGreeks = (command: Command): Command =>
       .default("all"),
   );
 
+/** Adds the options of formats to a command. */
 export const withFormats = (command: Command): Command =>
   command
     .addOption(
@@ -73,6 +78,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   convolution: true,
 };
 
+/** Adds the option of the method to a command. */
 export const withMethod = (command: Command): Command =>
   command.addOption(
     new Option(
@@ -81,6 +87,7 @@ export const withMethod = (command: Command): Command =>
     ).choices(Object.keys(METHODS)),
   );
 
+/** Adds the options of parts to a command. */
 export const withChunks = (command: Command): Command =>
   command
     .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
@@ -111,7 +118,7 @@ export interface Flags {
 }
 
 /** The options of pricing, of what commander makes of them. */
-/** The options that the pricer is asked for. */
+/** Returns the options for the pricer. */
 export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
   greeks,
   sensitivityErrorEstimates: sensitivityErrors,
@@ -120,6 +127,7 @@ export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, met
   ...(method === undefined ? {} : { method }),
 });
 
+/** Returns the options of `feynkac price` from those that commander reads. */
 export function priceOptions(flags: Flags): PriceOptions {
   const { market, inputFormat, format, output, threads, rows, keep, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;
@@ -131,6 +139,7 @@ export function priceOptions(flags: Flags): PriceOptions {
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }
 
+/** The options of `feynkac price`. */
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
   readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
@@ -139,16 +148,16 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
-  /** Columns of a table that become tags. */
+  /** The columns of a table that become tags. */
   readonly keep: readonly string[] | undefined;
-  /** The tags that totals are grouped by. */
+  /** The tags by which totals are grouped. */
   readonly groupBy: readonly string[] | undefined;
-  /** Continues the run in parts that is there. */
+  /** True to continue an existing run in parts. */
   readonly resume?: boolean | undefined;
-  /** The largest number of trades in a part of a run. */
+  /** The maximum number of trades in a part of a run. */
   readonly chunkTrades?: number | undefined;
-  /** The largest expected cost of a part of a run on one core, in seconds. */
+  /** The maximum expected cost of a part of a run on one core, in seconds. */
   readonly chunkSeconds?: number | undefined;
-  /** The path of a report on the results, if one is wanted. */
+  /** The path of a report on the results. */
   readonly report?: string | undefined;
 }

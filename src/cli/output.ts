@@ -12,13 +12,15 @@ export interface Output {
   readonly sink: Sink;
   readonly write: (part: Part) => Promise<void>;
   readonly commit: () => Promise<void>;
-  /** Leaves no trace of what was written. */
+  /** Removes what was written. */
   readonly discard: () => Promise<void>;
 }
 
 const nothing = async (): Promise<void> => {};
 
+/** The output formats. */
 export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet"] as const;
+/** The name of an output format. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
 
 const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
@@ -31,8 +33,8 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
 ]);
 
 /**
- * The format asked for; else the one that the output's name says; else a table.
- * @throws CliError a name that says none that is known; Parquet to a terminal
+ * Returns the requested format, otherwise that of the output's name, otherwise a table. @throws CliError a name without
+ * a known format; Parquet to a terminal
  */
 export function outputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
@@ -46,12 +48,13 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
   return format;
 }
 
+/** The number of a table's rows. */
 export type TableRows = number | "all";
 
 /** The number of lines of a terminal that does not say how many it has. */
 const USUAL_LINES = 24;
 
-/** A table for people fits their screen, one for a pipe or a file is complete. */
+/** Returns the options of a table: for a terminal it fits the screen, for a pipe or a file it is complete. */
 export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows: lines }: Sink): TableOptions {
   const terminal = isTTY === true;
   const max = rows ?? (terminal ? rowsOnScreen(lines || USUAL_LINES) : "all");
@@ -64,7 +67,8 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
 }
 
 /**
- * Tells whether results go into a folder, in parts: an existing one, a name that ends with a slash, or a place in S3.
+ * Tells whether results are written to a folder, in parts: an existing one, a name that ends with a slash, or a place
+ * in S3.
  */
 export function isRunFolder(path: string | undefined): path is string {
   if (path === undefined) return false;
@@ -73,11 +77,14 @@ export function isRunFolder(path: string | undefined): path is string {
   );
 }
 
-/** The file of that name; standard output for none, or `-`. @throws CliError when the file cannot be written */
+/**
+ * Opens the output file of a name, or standard output for none or `-`. @throws CliError when the file cannot be written
+ */
 export async function openOutput(path: string | undefined, stdout: Sink): Promise<Output> {
   return path === undefined || path === "-" ? outputTo(stdout) : outputToFile(path);
 }
 
+/** Returns an output to a sink. */
 export function outputTo(sink: Sink): Output {
   return { sink, write: (part) => writeTo(sink, part), commit: nothing, discard: nothing };
 }

@@ -12,7 +12,7 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   "STORAGE",
 ]);
 
-/** Says on standard error why a command ended early; the exit status tells which kind of reason it was. */
+/** Reports on standard error why a command ended early, and returns the exit status for the kind of reason. */
 export function reportFailure(error: unknown, { stderr }: Terminal, signal: AbortSignal): number {
   if (isBrokenPipe(error) || isBrokenPipe(signal.reason)) return EXIT.ok;
   if (signal.aborted && !(signal.reason instanceof CliError)) {

@@ -22,6 +22,7 @@ import {
 } from "./options.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 
+/** Describes the commands about runs. */
 export function describeRuns(program: Command, context: Context): void {
   describeParts(program, context);
   describeSubmit(program, context);
@@ -177,11 +178,12 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     });
 }
 
+/** The context of the commands about runs. */
 export interface Context {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;
   readonly engine: OpenEngine;
-  /** Says how long a command takes to end by itself, after a signal. */
+  /** Reports how long a command needs to end after a signal. */
   readonly takeTime: (ms: number) => void;
   readonly done: (status: number) => void;
 }

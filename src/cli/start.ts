@@ -20,14 +20,14 @@ type Wrapper = (
   imported: (specifier: string) => Promise<unknown>,
 ) => void;
 
-/** A program, and how to keep the code that V8 has made of it by then; nothing is done where there is code already. */
+/** A loaded program, and a function that stores V8's compiled code of it; nothing is stored where code exists. */
 export interface Loaded {
   readonly program: typeof Main;
   readonly keep: () => void;
 }
 
 /**
- * Loads the CommonJS module in `file` and returns what it exports, for the command given; its code is kept when the
+ * Loads the CommonJS module in `file` for a command and returns its exports; its compiled code is stored when the
  * process ends.
  */
 export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
@@ -40,8 +40,8 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
 }
 
 /**
- * Loads the CommonJS module in `file` and returns what it exports. V8 itself checks that kept code is of its own
- * version and flags. Each purpose has code of its own: of functions that it has never called there is none.
+ * Loads the CommonJS module in `file` and returns its exports. V8 itself checks that stored code matches its version
+ * and flags. Code is stored separately for each purpose, since it lacks functions that were never called.
  */
 export function loadFor(purpose: string, file: string): Loaded {
   const cache = new KernelCache();

@@ -2,7 +2,7 @@ import type { Totals } from "../book/index.ts";
 import type { Engine } from "./engine.ts";
 import { grouped } from "./format/numbers.ts";
 
-/** The line that ends a run: how many trades were priced, how fast, and where. */
+/** Returns the line that ends a run: how many trades were priced, how fast, and where. */
 export function summary(
   { priced, failed }: Pick<Totals, "priced" | "failed">,
   { device, precision, reason }: Engine,

@@ -1,4 +1,4 @@
-/** The surroundings of a command, so that tests can stand in for them. */
+/** The streams and properties of a terminal, which tests replace. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: Sink;
@@ -15,7 +15,7 @@ export interface Sink {
   readonly rows?: number;
 }
 
-/** Writes a part, and waits while the other side is slow, so that results never pile up in memory. */
+/** Writes a part, and waits while the reader is slow, so that results never accumulate in memory. */
 export async function writeTo(sink: Sink, part: string | Uint8Array): Promise<void> {
   if (sink.write(part)) return;
   await new Promise<void>((resolve, reject) => {

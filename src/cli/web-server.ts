@@ -6,7 +6,7 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "./failure.ts";
 
-/** The folder into which `npm run build` puts the page; from the sources and from the package it is the same way. */
+/** The folder into which `npm run build` puts the page, at the same relative path in sources and package. */
 export const WEB_FILES = fileURLToPath(new URL("dist/web/", new URL("../../package.json", import.meta.url)));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,15 +28,13 @@ const HEADERS = {
   "Cache-Control": "no-cache",
 };
 
+/** A running web server. */
 export interface RunningServer {
   readonly address: string;
   readonly close: () => void;
 }
 
-/**
- * Starts the server. Only the files that are in the folder when it starts are served.
- * @throws CliError where there is no page, or the port is taken
- */
+/** Starts the server of a folder's files, as they are when it starts. @throws CliError no page, or a port in use */
 export async function serveWeb(folder: string, port: number): Promise<RunningServer> {
   if (!existsSync(join(folder, "index.html")))
     throw new CliError(`there is no page in ${folder}; in a clone run \`npm ci\` (which builds), or \`npm run build\``);

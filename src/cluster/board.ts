@@ -6,9 +6,10 @@ import { REMEMBERED } from "./jobs.ts";
 /** The number of lines of a run's log that are kept. */
 const LOG_LINES = 10_000;
 
-/** A worker that has been silent for so long is gone. Seconds. */
+/** The seconds without a message after which a worker counts as gone. */
 export const SILENCE = 15;
 
+/** A run on the board. */
 export interface RunEntry {
   readonly run: string;
   readonly queue: string;
@@ -18,6 +19,7 @@ export interface RunEntry {
   readonly submitted: string;
 }
 
+/** A worker on the board. */
 export interface WorkerEntry {
   readonly name: string;
   readonly queue: string;
@@ -25,6 +27,7 @@ export interface WorkerEntry {
   readonly started: string;
 }
 
+/** A message of a worker. */
 export interface LogLine {
   readonly time: string;
   readonly message: string;
@@ -34,6 +37,7 @@ export interface LogLine {
 const RUNS = `${PREFIX}:runs`;
 const keyOf = (run: string, what: string): string => `${PREFIX}:run:${run}:${what}`;
 
+/** The shared board of runs, workers and messages in Redis. */
 export class Board implements AsyncDisposable {
   readonly #redis: Redis;
 
@@ -41,7 +45,7 @@ export class Board implements AsyncDisposable {
     this.#redis = redis;
   }
 
-  /** @throws RunError no server that answers */
+  /** Opens the board. @throws RunError no server that answers */
   static async open(url: string): Promise<Board> {
     return new Board(await connect(url));
   }
@@ -59,7 +63,7 @@ export class Board implements AsyncDisposable {
       .exec();
   }
 
-  /** The latest first. Those that are forgotten are left out. */
+  /** Returns the remembered runs, the latest first. */
   async runs(): Promise<RunEntry[]> {
     const names = await this.#redis.zrevrange(RUNS, 0, -1);
     const entries = await Promise.all(names.map((run) => this.run(run)));
@@ -73,7 +77,7 @@ export class Board implements AsyncDisposable {
     return text === null ? undefined : (JSON.parse(text) as RunEntry);
   }
 
-  /** A chunk that is done is counted once, however often it is said. */
+  /** Counts a chunk as done, once. */
   async done(run: string, chunk: number): Promise<void> {
     const key = keyOf(run, "done");
     await this.#redis.multi().sadd(key, String(chunk)).expire(key, REMEMBERED).exec();
@@ -127,7 +131,7 @@ export class Board implements AsyncDisposable {
     return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** The priority of the job that goes next among those from `first` to `last`; undefined where none waits. */
+  /** Returns the priority of the next job between `first` and `last`; undefined where none waits. */
   async headOf(queue: string, first: number, last: number): Promise<number | undefined> {
     // BullMQ's score of a job with priority p: p·2³² + a counter.
     const [, score] = await this.#redis.zrangebyscore(

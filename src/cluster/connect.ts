@@ -3,6 +3,7 @@ import type * as Bull from "bullmq";
 import type { Redis } from "ioredis";
 import { type Manifest, packageName, RunError } from "../runs/index.ts";
 
+/** The module BullMQ. */
 export type BullModule = typeof Bull;
 
 /** The connection to Redis. */
@@ -26,14 +27,14 @@ export async function loadBull(): Promise<BullModule> {
 }
 
 /**
- * The queue of one version: a worker of another version never sees its jobs, because its numbers may differ in the last
- * digits.
+ * Returns the queue's name for one version: workers of another version never see its jobs, because their numbers may
+ * differ in the last digits.
  */
 export function queueName({ version, commit }: Manifest["feynkac"] = packageName()): string {
   return commit === undefined ? version : `${version}-${commit.slice(0, 12)}`;
 }
 
-/** A Redis URL without what may be secret. */
+/** Returns a Redis URL without secrets. */
 export function withoutSecrets(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url);
@@ -46,7 +47,7 @@ export function withoutSecrets(url: string): string {
 /** Waits between attempts to connect, at most. Milliseconds. */
 const LONGEST_WAIT = 2000;
 
-/** Returns the connection of a URL. @throws RunError no URL of Redis */
+/** Returns the connection of a URL. @throws RunError an invalid URL */
 export function connectionOf(url: string): Connection {
   if (!/^rediss?:\/\//.test(url) || !URL.canParse(url))
     throw new RunError("--queue: expected redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT");
@@ -59,8 +60,8 @@ export function connectionOf(url: string): Connection {
 }
 
 /**
- * A connection of one's own, for what BullMQ does not keep.
- * @throws RunError no server that answers within `patience` ms; a package that is not installed
+ * Opens a separate connection for data outside BullMQ. @throws RunError no server that answers within `patience` ms; a
+ * package that is not installed
  */
 export async function connect(url: string, patience = 10_000): Promise<Redis> {
   const { url: _, ...options } = connectionOf(url);

@@ -11,20 +11,22 @@ import {
 import type { RunJob } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
+/** The files of a run that a worker has open. */
 export interface RunContext {
   readonly store: Store;
   readonly manifest: Manifest;
-  /** Opened by the first chunk that is priced. */
+  /** Returns the book, opened by the first chunk that is priced. */
   book(): Promise<OpenBook>;
 }
 
 /** Runs that are remembered at once. */
 const MAX_RUNS = 4;
 
+/** A cache of the runs that a worker has open. */
 export class Contexts implements AsyncDisposable {
   readonly #known = new Map<string, Promise<Kept>>();
 
-  /** @throws RunError another run than was submitted; StorageError */
+  /** Returns the context of a job's run. @throws RunError another run than was submitted; StorageError */
   async get(job: RunJob): Promise<RunContext> {
     const key = `${job.plan} ${job.output}`; // a plan is a hash, of one length
     let context = this.#known.get(key);

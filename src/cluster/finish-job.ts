@@ -16,9 +16,8 @@ interface Surroundings {
 }
 
 /**
- * Completes the run. Chunks that failed become parts of errors. Chunks that are missing go into the queue again, and
- * this job waits for them.
- * @throws RunError a book that has changed meanwhile; StorageError
+ * Completes the run. Failed chunks become parts of errors; missing chunks are queued again, and this job waits for
+ * them. @throws RunError a book that has changed meanwhile; StorageError
  */
 export async function finishJob(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
   const { contexts, log, bull } = surroundings;

@@ -1,15 +1,16 @@
 import type { Queue } from "bullmq";
 import { Metrics } from "../serving/index.ts";
 
-/** The counters of a worker. */
+/** The metrics of a worker. */
 export interface WorkerMetrics {
   readonly all: Metrics;
   done(outcome: string, trades: number, seconds: number): void;
   failed(): void;
-  /** Shows the lengths of the queue, too, from now on. */
+  /** Adds the lengths of the queue to the metrics. */
   show(queue: Queue): void;
 }
 
+/** Returns the metrics of a worker. */
 export function workerMetrics(): WorkerMetrics {
   const all = new Metrics();
   const chunks = all.counter("feynkac_chunks_total", "Chunks that this worker has done, by outcome.");
@@ -34,7 +35,7 @@ export function workerMetrics(): WorkerMetrics {
   };
 }
 
-/** The number of jobs in the queue: those that wait and those under way. */
+/** Returns the number of waiting and active jobs in the queue. */
 export async function lengthsOf(queue: Queue): Promise<{ waiting: number; active: number }> {
   const {
     wait = 0,

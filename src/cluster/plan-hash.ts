@@ -1,6 +1,6 @@
 import { hashOf, type Manifest } from "../runs/index.ts";
 
-/** Returns a hash that identifies what is to be priced and how: two plans with one hash give the same parts. */
+/** Returns a hash of everything that determines the parts of a run: plans with equal hashes give equal parts. */
 export function planHash({ feynkac, book, market, options, scenarios, seed, chunks }: Manifest): string {
   const places = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
   return hashOf(

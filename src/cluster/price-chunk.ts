@@ -4,13 +4,10 @@ import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** The outcome of a chunk: priced now, or by somebody else before. */
+/** The outcome of a chunk: priced now, or already priced by another. */
 export type ChunkOutcome = "priced" | "known";
 
-/**
- * Prices a chunk, unless its part is there.
- * @throws RunError | StorageError; as `priceTrades`; the signal's reason
- */
+/** Prices a chunk, unless its part exists. @throws RunError | StorageError; as `priceTrades`; the signal's reason */
 export async function priceChunk(
   { store, manifest, book }: RunContext,
   chunk: number,
@@ -24,7 +21,7 @@ export async function priceChunk(
   return "priced";
 }
 
-/** Writes the part of a chunk that could not be priced: every trade is an error with the reason. */
+/** Writes the part of a chunk that could not be priced, with an error for every trade. */
 export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: number, reason: string): Promise<void> {
   const { book: open } = await book();
   const rows: PricedRow[] = [];

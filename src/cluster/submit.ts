@@ -7,20 +7,21 @@ import { connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
 import { bandOf, CHUNK, chunkOptions, type Level, REMEMBERED, RUN, type RunJob, strideOf, TRIES } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
+/** The input of `submitRun`. */
 export interface SubmitRequest {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly manifest: Manifest;
-  /** The place of the run, as workers find it. */
+  /** The place of the run as workers find it. */
   readonly output: string;
-  /** The number of chunks in the queue at once, and therefore workers on the run, at most. */
+  /** The maximum number of chunks in the queue, and so of workers on the run. */
   readonly maxWorkers: number;
   readonly level: Level;
-  /** The run's share of the workers, relative to other runs of the same level: 2 gets twice what 1 gets. */
+  /** The run's share of the workers, relative to other runs of the same level: 2 gets twice as much as 1. */
   readonly share: number;
 }
 
-/** Puts a run into the queue. @returns its name. @throws RunError no server that answers, or no packages */
+/** Queues a run and returns its entry. @throws RunError no server that answers, or no packages */
 export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
   const { queue: url, manifest, output, maxWorkers, level, share } = request;
   await using board = await Board.open(url);
@@ -77,10 +78,10 @@ function flowOf(queue: string, job: RunJob): FlowJob {
 
 /** The state of a run. */
 export interface RunState {
-  /** `lost` where Redis has forgotten it, as one does that keeps nothing on disk and is started again. */
+  /** The state; `lost` where Redis has forgotten the run, as after a restart without persistence. */
   readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
   readonly done: number;
-  /** The reason why it has failed. */
+  /** The reason of a failure. */
   readonly reason: string | undefined;
 }
 
@@ -100,8 +101,8 @@ export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Pr
 const LOOK = 250;
 
 /**
- * Waits until a run is complete. Redis may be away meanwhile.
- * @throws RunError a run that has failed or was cancelled, or that Redis has lost; the signal's reason
+ * Waits until a run is complete, even through interruptions of Redis. @throws RunError a run that has failed, was
+ * cancelled, or was lost by Redis; the signal's reason
  */
 export async function waitForRun(
   url: string,
@@ -144,7 +145,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
   return aborted;
 }
 
-/** Waits for some milliseconds; ends early, without an error, when the signal comes. */
+/** Waits for some milliseconds, or until the signal, without an error. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

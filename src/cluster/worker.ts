@@ -12,22 +12,23 @@ import { priceChunk } from "./price-chunk.ts";
 import { pause } from "./submit.ts";
 import { telemetryOf } from "./telemetry.ts";
 
+/** The input of `runWorker`. */
 export interface WorkerRequest {
   readonly queue: string;
   readonly pricer: Pricer;
-  /** A worker that has not renewed its lock for so long has lost its chunk to another. Seconds. */
+  /** The seconds after which a worker that has not renewed its lock loses its chunk to another. */
   readonly lockSeconds: number;
-  /** A chunk that takes longer has failed. Seconds. */
+  /** The seconds after which a chunk counts as failed. */
   readonly chunkTimeout: number;
-  /** Ends the worker: it takes no more jobs and has `STOP_SECONDS` for the one under way. */
+  /** A signal that ends the worker: it takes no more jobs and has `stopSeconds` for the current one. */
   readonly signal: AbortSignal;
-  /** A job under way when the signal comes has so long; then it goes back into the queue. Seconds. */
+  /** The seconds for the current job after the signal, after which it is queued again. */
   readonly stopSeconds?: number;
-  /** Time before a job is tried again whose files could not be read or written. Seconds. */
+  /** The seconds before a job is tried again whose files could not be read or written. */
   readonly storageSeconds?: number;
   readonly log: Log;
   readonly metrics: WorkerMetrics;
-  /** Called when jobs are taken; tests and health checks wait for it. */
+  /** A callback when jobs are taken, for tests and health checks. */
   readonly onReady?: (state: { readonly isHealthy: () => boolean; readonly queue: Queue }) => void;
 }
 
@@ -49,7 +50,7 @@ interface Surroundings extends WorkerRequest {
   readonly stop: AbortSignal;
 }
 
-/** Works until the signal comes. @throws RunError no server that answers when it begins, or no packages */
+/** Works on jobs until the signal. @throws RunError no server that answers when it begins, or no packages */
 export async function runWorker(request: WorkerRequest): Promise<void> {
   const { queue: url, signal, log, pricer } = request;
   const bull = await loadBull();

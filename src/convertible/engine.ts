@@ -3,19 +3,21 @@ import { type Convertible, type ConvertibleMarket, isDate } from "./contract.ts"
 import { kinksNow, type Point, readPoint } from "./read.ts";
 import { prepare, type Prepared, type Profile, rollBack } from "./rollback.ts";
 
-/** A convertible at some spots, and the error to aim at, in the currency. */
+/** A convertible with its spots, and the target error in the currency. */
 export interface ConvertibleRow {
   readonly contract: Convertible;
   readonly market: ConvertibleMarket;
-  /** > 0, at least one. */
+  /** The spots, > 0, at least one. */
   readonly spots: readonly number[];
   readonly accuracy: number;
-  /** Another market on whose mesh the row is solved, and a level to stop at: of shifts for sensitivities. */
+  /** Another market on whose mesh the row is solved, and a maximum level, for bumps. */
   readonly meshOf?: ConvertibleMarket;
   readonly levels?: number;
 }
 
-/** The solution at a spot, its estimated errors, and how the value moved last: by the last level, and extrapolated. */
+/**
+ * The solution at a spot, its estimated errors, and the last changes of the value: by the last level, and extrapolated.
+ */
 export interface ConvertiblePoint extends Point {
   readonly errorEstimate: number;
   readonly errors: Pick<Point, "cash" | "delta" | "gamma">;
@@ -25,7 +27,7 @@ export interface ConvertiblePoint extends Point {
 /** The changes of a figure from a level to the next: as it is, and extrapolated. */
 type Moves = readonly [level: number, extrapolated: number];
 
-/** The estimated error of what was extrapolated, a derivative of a value or a difference of values, from its moves. */
+/** Returns the estimated error of an extrapolated derivative, or difference of values, from its changes. */
 export const errorOfMoves = ([level, extrapolated]: Moves): number =>
   1.25 * Math.abs(level) + 2.5 * Math.abs(extrapolated);
 
@@ -37,7 +39,7 @@ const STEPS = 4;
 const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
 
-/** What lies beyond the ends of a mesh, 4.5 standard deviations away, relative to the notional. */
+/** The truncation error beyond the ends of a mesh, 4.5 standard deviations away, relative to the notional. */
 export const TRUNCATED = 3e-6;
 
 /** Rounding, relative to the value. */
@@ -63,9 +65,8 @@ function marginOf({ calls, puts, conversions }: Convertible): number {
 }
 
 /**
- * The values of convertibles, extrapolated from two levels (Richardson): errors are of second order in mesh and time
- * step. Levels are refined until the estimate is small enough.
- * @throws the signal's reason
+ * Returns the values of convertibles, extrapolated from two levels (Richardson), with errors of second order in mesh
+ * and time step. Levels are refined until the estimate is small enough. @throws the signal's reason
  */
 export async function solveConvertibles(
   device: Device,

@@ -33,9 +33,9 @@ function centerOf(
 }
 
 /**
- * The mesh of a convertible, in units of the notional: equidistant in asinh((ln S − c)/d), where d is the standard
- * deviation and c the middle of spots and kinks, from `DEVIATIONS` below the spots to as many above, with the trigger
- * of each call on a node. The mesh of the next level has each interval halved.
+ * Returns the mesh of a convertible, in units of the notional: equidistant in asinh((ln S − c)/d), where d is the
+ * standard deviation and c the middle of spots and kinks, extending `DEVIATIONS` beyond the spots, with the trigger of
+ * each call on a node. The mesh of the next level halves each interval.
  */
 export function meshOf(
   contract: Convertible,

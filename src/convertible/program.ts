@@ -11,16 +11,16 @@ import {
 } from "./contract.ts";
 import { NEVER } from "./kernel/terms.ts";
 
-/** Time steps of one length between two events, backwards from `end`, as on level 0. */
+/** The time steps of one length between two events, backwards from `end`, on level 0. */
 export interface Run {
   readonly end: number;
   readonly count: number;
   readonly length: number;
-  /** The ratio of its steps' length to that of the step before; 0 where nothing before it counts. */
+  /** The ratio of its steps' length to that of the previous step; 0 at a restart. */
   readonly growth: number;
-  /** True where something happens at its start. */
+  /** True where an event occurs at its start. */
   readonly hasEvent: boolean;
-  /** The interval between events that it lies in. */
+  /** The number of the interval between events that contains it. */
   readonly from: number;
   readonly to: number;
 }
@@ -31,7 +31,7 @@ const FIRST_STEPS = [{ part: 0.5, count: 2 }];
 /** The growth of a time step beyond which BDF2 would not be stable (1 + √2), with a margin: it begins again there. */
 const MAX_GROWTH = 2.1;
 
-/** The dates on which something happens or begins, from maturity to now, both included. */
+/** Returns the dates of events and of starts of rights, from maturity to now, both included. */
 export function eventTimes({ maturity, coupons, conversions, calls, puts }: Convertible, market: ConvertibleMarket) {
   const rights: readonly Period[] = [...conversions, ...calls, ...puts];
   const all = [
@@ -51,7 +51,9 @@ function knotsOf({ rates, volatility, credit }: ConvertibleMarket): readonly num
   return [...rates.times, ...ofVolatility, ...(credit.kind === "spread" ? credit.spread : credit.hazard).times];
 }
 
-/** The time steps of level 0, from maturity to now, `perLife` or more; coefficients are constant in each run. */
+/**
+ * Returns the time steps of level 0, from maturity to now, `perLife` or more; coefficients are constant in each run.
+ */
 export function timeRuns(contract: Convertible, market: ConvertibleMarket, perLife: number): Run[] {
   const times = eventTimes(contract, market);
   const knots = knotsOf(market).toSorted((a, b) => b - a);
@@ -145,7 +147,7 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   return [1, 0, 0, NEVER, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
 }
 
-/** The program of `rollbackKernel`. */
+/** Returns the program that `rollbackKernel` executes. */
 export function programOf(contract: Convertible, market: ConvertibleMarket, runs: readonly Run[]): Float64Array {
   const { notional, coupons } = contract;
   const { credit, rates, dividends, volatility } = market;

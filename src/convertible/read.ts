@@ -3,7 +3,7 @@ import type { Convertible } from "./contract.ts";
 import { covers, isDate } from "./contract.ts";
 import type { Profile } from "./rollback.ts";
 
-/** V, B and derivatives of V at a spot, in the currency. */
+/** The values V and B and the derivatives of V at a spot, in the currency. */
 export interface Point {
   readonly value: number;
   readonly cash: number;
@@ -11,7 +11,7 @@ export interface Point {
   readonly gamma: number;
 }
 
-/** Spots at which V has a kink now, in units of the notional: where a call that is open now binds. */
+/** Returns the spots at which V has a kink now, in units of the notional: where an open call binds. */
 export function kinksNow({ calls, conversions, notional, coupons }: Convertible): number[] {
   const isNow = (period: { readonly from: number; readonly to: number }): boolean => covers(period, 0, 0);
   const ratio = conversions.find(isNow)?.ratio ?? 0;
@@ -26,7 +26,9 @@ export function kinksNow({ calls, conversions, notional, coupons }: Convertible)
 /** Nodes that a value is read from. */
 const POINTS = 5;
 
-/** The solution at a spot (in units of the notional), by polynomials through nodes on one side of every kink. */
+/**
+ * Returns the solution at a spot (in units of the notional), by polynomials through nodes on one side of every kink.
+ */
 export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: readonly number[], notional: number) {
   const last = nodes.length - 1;
   let [low, high] = [0, last];

@@ -10,21 +10,21 @@ export interface Instance {
   readonly market: ConvertibleMarket;
   /** The spots at which it will be read. */
   readonly spots: readonly number[];
-  /** The market that the mesh is made for, where it is not this one. */
+  /** The market for which the mesh is made, if not its own. */
   readonly meshOf?: ConvertibleMarket;
 }
 
-/** The solution on a mesh, in units of the notional; a node's spot is too. */
+/** The solution on a mesh, with values and spots in units of the notional. */
 export interface Profile {
   readonly nodes: Float64Array;
-  /** V and B at a node. */
+  /** Returns V at a node. */
   value(node: number): number;
   cash(node: number): number;
-  /** Time steps whose policy iteration has not ended. */
+  /** The number of time steps whose policy iteration has not converged. */
   readonly failures: number;
 }
 
-/** Intervals of the mesh of level 0, and a level, each of which halves intervals and time steps. */
+/** The number of intervals of level 0, and a level, each of which halves intervals and time steps. */
 export interface Resolution {
   readonly intervals: number;
   readonly level: number;
@@ -36,7 +36,7 @@ export interface Resolution {
  */
 const CAPACITY = 1290;
 
-/** An instance with what it is solved by on every level. */
+/** An instance with its mesh and time steps for every level. */
 export interface Prepared {
   readonly instance: Instance;
   readonly runs: readonly Run[];
@@ -51,7 +51,7 @@ interface Meshed extends Prepared {
   readonly nodes: Float64Array;
 }
 
-/** Prepares an instance for time steps of which level 0 has `perLife`, or more. */
+/** Prepares an instance with `perLife` or more time steps on level 0. */
 export function prepare(instance: Instance, perLife: number): Prepared {
   const { contract, market } = instance;
   const { credit, volatility } = market;

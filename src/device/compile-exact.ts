@@ -1,5 +1,4 @@
 /** Compilation without contraction, which simulations have in common. */
-import { PrecisionError } from "../errors.ts";
 import type { Kernel, Precision } from "../kernel/index.ts";
 import type { CompiledKernel, Device } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
@@ -13,10 +12,6 @@ export async function compileExact<K extends Kernel>(
   kernel: K,
   precision: Precision,
 ): Promise<CompiledKernel<K["params"]>> {
-  const offered = await offeredPrecision(device, precision);
-  if (offered !== precision)
-    throw new PrecisionError(
-      `${kernel.name}: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
-    );
-  return device.compile(kernel, { precision, fma: "reproducible" });
+  const exact = await offeredPrecision(device, precision, { reproducible: kernel.name });
+  return device.compile(kernel, { precision: exact, fma: "reproducible" });
 }

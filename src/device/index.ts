@@ -11,7 +11,7 @@ import { offeredPrecision } from "./precision.ts";
 export type * from "./device.ts";
 export type { Progress, WorkOptions } from "../turns.ts";
 export { isGpu } from "./is-gpu.ts";
-export { offeredPrecision } from "./precision.ts";
+export { type EmulationOptions, offeredPrecision } from "./precision.ts";
 /** @internal */
 export { compileExact } from "./compile-exact.ts";
 /** @internal */

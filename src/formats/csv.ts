@@ -2,6 +2,7 @@ import { type Market, SENSITIVITIES, type PricedTrade, type SensitivityName, typ
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
+/** The columns of results in tables. */
 export const RESULT_COLUMNS = [
   "id",
   "underlying",
@@ -21,7 +22,7 @@ export const RESULT_COLUMNS = [
   "warnings",
   "error",
 ] as const;
-/** The further columns of a book with scenarios, which a table has no columns for: as JSON. */
+/** The columns of scenarios, as JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
 /** The columns of figures that only bonds, caps, swaptions and convertibles have; lists and records are JSON. */
 export const FIGURE_COLUMNS = [
@@ -38,27 +39,30 @@ export const FIGURE_COLUMNS = [
   "creditSensitivity",
 ] as const;
 
-/** True where a market is made for trades that have such figures: with a short-rate model, credit or no underlyings. */
+/**
+ * Tells whether a market is meant for trades with such figures: it has a short-rate model, credit or no underlyings.
+ */
 export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
   credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
 
-/** A figure of a result; null where it has none. */
+/** Returns a figure of a result; null where it has none. */
 export function figureOf(result: TradeResult, name: (typeof FIGURE_COLUMNS)[number]): string | number | null {
   const figure = result.status === "ok" ? (result[name] ?? null) : null;
   return typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure;
 }
 
-/** The column of a sensitivity's error estimate: a dotted path into the result. */
+/** Returns the name of the column of a sensitivity's error estimate: a dotted path into the result. */
 export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
+/** The name of a column of results. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** A column beside those that every result has. */
+/** A column besides those of every result. */
 export interface FurtherColumn {
   readonly name: string;
   readonly value: (result: TradeResult) => string | number | null;
 }
 
-/** A column for each tag; where only the trades tell which there are, one of JSON. */
+/** Returns a column for each tag, or one JSON column where tags are known only from the trades. */
 export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
   if (tags === undefined)
     return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
@@ -69,7 +73,8 @@ export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
 }
 
 /**
- * The format of CSV by RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its message.
+ * Returns the format of CSV by RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its
+ * message.
  */
 export function csvFormat(): ResultFormat {
   let further: FurtherColumn[] = [];
@@ -114,11 +119,12 @@ const errorEstimateColumn = (name: SensitivityName): FurtherColumn => ({
   value: (result) => sensitivityErrorOf(result, name),
 });
 
+/** Returns the error estimate of a sensitivity; null where there is none. */
 export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): number | null {
   return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;
 }
 
-/** Writes one cell, quoted where it has to be. */
+/** Formats one cell, quoted where necessary. */
 export function cell(value: string | number | null): string {
   if (value === null) return "";
   const text = String(value);

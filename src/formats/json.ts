@@ -1,17 +1,14 @@
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunEnd } from "./writer.ts";
 
-/** The format of one result a line, with the fields of `TradeResult`. */
+/** The format NDJSON: one result a line, with the fields of `TradeResult`. */
 export const ndjsonFormat: ResultFormat = {
   begin: () => "",
   rows: (rows) => encoded(rows, ({ result }) => `${JSON.stringify(result)}\n`),
   end: () => "",
 };
 
-/**
- * The format of one object, a `BookReport`, written as the results come; one result a line, so that it can be read and
- * compared.
- */
+/** Returns the format of one JSON object, a `BookReport`, written as the results arrive, one result a line. */
 export function jsonFormat(): ResultFormat {
   let first = true;
   return {

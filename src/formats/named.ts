@@ -3,10 +3,10 @@ import { jsonFormat, ndjsonFormat } from "./json.ts";
 import { parquetFormat } from "./parquet-results.ts";
 import type { ResultFormat } from "./writer.ts";
 
-/** Formats of files, for programs to read. */
+/** The file formats for programs. */
 export type FileFormat = "json" | "ndjson" | "csv" | "parquet";
 
-/** The writer of a format, for one output. */
+/** Returns the writer of a format, for one output. */
 export function formatNamed(name: FileFormat): ResultFormat {
   switch (name) {
     case "json":

@@ -14,8 +14,8 @@ import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable }
 import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
 /**
- * The columns of CSV, with their types; those of scenarios as one list of numbers each, whose axes the file's metadata
- * has.
+ * Returns the format Parquet: the columns of CSV with their types; those of scenarios as one list of numbers each,
+ * whose axes are in the file's metadata.
  */
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
@@ -31,7 +31,7 @@ export function parquetFormat(): ResultFormat {
   };
 }
 
-/** The columns of results. */
+/** Returns the columns of results. */
 export function resultColumns({
   scenarios,
   sensitivityErrors,

@@ -8,15 +8,17 @@ import { packageVersion } from "./version.ts";
 
 /** Lists of lists are written as one list, in the order of their axes. */
 type CellType = "string" | "number" | "strings" | "numbers";
+/** A cell of a Parquet table. */
 export type ParquetCell = string | number | null | readonly string[] | readonly (number | null)[];
 
+/** A column of a Parquet table. */
 export interface ParquetColumn<R> {
   readonly name: string;
   readonly type: CellType;
   readonly value: (row: R) => ParquetCell;
 }
 
-/** A table under way. The bytes, one after another, are the file. */
+/** A table in preparation, whose successive bytes are the file. */
 export interface ParquetTable<R> {
   add(rows: readonly R[]): Uint8Array;
   end(): Uint8Array;
@@ -25,7 +27,7 @@ export interface ParquetTable<R> {
 /** Numbers and texts in a row group, at most: some 10 MB. */
 const CELLS_A_GROUP = 1 << 20;
 
-/** The writer is loaded now, by who wants it. */
+/** Starts a table; the writer is loaded on first use. */
 export async function parquetTable<R>(
   columns: readonly ParquetColumn<R>[],
   about: Readonly<Record<string, unknown>>,

@@ -2,9 +2,7 @@ import type { CurrencyTotals } from "../book/index.ts";
 
 const NAMES = { cashDelta: "cash delta", theta: "theta", rho: "rho", delta: "delta", gamma: "gamma", vega: "vega" };
 
-/**
- * Writes one sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`.
- */
+/** Returns one sentence for each sum that omits trades: `gamma of ACME leaves out 3 of 10 trades, which have none`. */
 export function incompleteSums(totals: readonly CurrencyTotals[]): string[] {
   return totals.flatMap(({ currency, trades, missing, underlyings }) => [
     ...sentences(currency, trades, missing),
@@ -21,7 +19,10 @@ function sentences(of: string, trades: number, missing: Partial<Record<keyof typ
 
 const whole = (value: number): string => value.toLocaleString("en-US");
 
-/** The totals with at most `max` underlyings in all, those of the largest cash deltas, and how many are left out. */
+/**
+ * Returns the totals with at most `max` underlyings in all, those of the largest cash deltas, and the number of omitted
+ * ones.
+ */
 export function largestUnderlyings(
   totals: readonly CurrencyTotals[],
   max: number,

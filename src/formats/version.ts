@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 let known: string | undefined;
 
-/** The package's version, from its package.json: two folders up, in `src/` and in `dist/` alike. Read once. */
+/** Returns the package's version from its package.json, two folders up in `src/` and `dist/` alike; cached. */
 export function packageVersion(): string {
   return (known ??= readVersion());
 }
@@ -12,7 +12,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** The commit from which the package was built, which its build writes down; undefined in the sources. */
+/** Returns the commit from which the package was built; undefined in the sources. */
 export function packageCommit(): string | undefined {
   try {
     const text = readFileSync(new URL("../commit.json", import.meta.url), "utf8");

@@ -1,17 +1,19 @@
 import type { AnyTrade, BookReport, Scenarios, TradeResult } from "../book/index.ts";
 
-/** A result together with the trade it belongs to; there is no trade where the parser found none. */
+/** A result with its trade, which is absent where parsing failed. */
 export interface PricedRow {
   readonly trade: AnyTrade | undefined;
   readonly result: TradeResult;
 }
 
-/** The description of a run before its first result; `RunEnd`: after its last. */
+/** The description of a run before its first result; `RunEnd` follows its last. */
 export interface RunStart {
   readonly asOf: string;
   readonly device: BookReport["device"];
   readonly scenarios: Scenarios | undefined;
-  /** The names of the trades' tags, in the order of their columns; undefined where only the trades tell. */
+  /**
+   * The names of the trades' tags, in the order of their columns; undefined where they are known only from the trades.
+   */
   readonly tags?: readonly string[] | undefined;
   /** True where a table has columns for the figures of bonds, caps, swaptions and convertibles. */
   readonly figures?: boolean | undefined;
@@ -20,14 +22,13 @@ export interface RunStart {
   /** True where the rows follow those of another writer. */
   readonly continues?: boolean | undefined;
 }
+/** The counts and totals of a run after its last result. */
 export type RunEnd = Pick<BookReport, "priced" | "failed" | "totals" | "groups">;
 
 /** A part of an output. */
 export type Part = string | Uint8Array;
 
-/**
- * One output format. The parts, one after another, are the whole output; none of them keeps the results it has seen.
- */
+/** An output format, whose successive parts are the whole output; none of its functions stores results. */
 export interface ResultFormat {
   begin(start: RunStart): Part | Promise<Part>;
   rows(rows: readonly PricedRow[]): Part;

@@ -21,9 +21,9 @@ interface OpenScheme {
 }
 
 /**
- * Exercise boundaries on the device. Each is solved once for each scheme, from the coarsest on, each scheme from the
- * one before: what a boundary is does not depend on what else is asked for. They are forgotten, all of them, when there
- * are too many.
+ * A cache of exercise boundaries on the device. Each is solved once for each scheme, from the coarsest on, each scheme
+ * starting from the one before, so that a boundary does not depend on other requests. All are removed when there are
+ * too many.
  */
 export class Boundaries implements Disposable {
   readonly #device: Device;
@@ -37,7 +37,7 @@ export class Boundaries implements Disposable {
     this.#device = device;
   }
 
-  /** Numbers between the entries of `model`. */
+  /** The distance between the entries of `model`. */
   get capacity(): number {
     return this.#capacity;
   }
@@ -47,7 +47,7 @@ export class Boundaries implements Disposable {
     return this.#model!;
   }
 
-  /** The slot of each boundary, by its inputs. Slots given before may be gone. */
+  /** Returns the slot of each boundary, by its inputs; earlier slots may become invalid. */
   slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
     const missing = boundaries.reduce((count, inputs) => count + (this.#slots.find(inputs) < 0 ? 1 : 0), 0);
     if (this.#slots.size + missing > this.#capacity) this.#reset(boundaries.length);
@@ -67,7 +67,7 @@ export class Boundaries implements Disposable {
     return slots;
   }
 
-  /** Solves boundaries by a scheme and those before it, as far as they are not solved. */
+  /** Solves boundaries by a scheme and all coarser ones, unless they are solved already. */
   async solve(slots: ReadonlySet<number>, scheme: number): Promise<void> {
     for (let at = 0; at <= scheme; at++) {
       const { lastSteps } = this.scheme(at);
@@ -77,7 +77,7 @@ export class Boundaries implements Disposable {
     }
   }
 
-  /** Tells whether Newton's method has converged by a scheme that has been solved. */
+  /** Tells whether Newton's method has converged in a solved scheme. */
   hasConverged(slot: number, scheme: number): boolean {
     return this.scheme(scheme).lastSteps[slot] <= SCHEMES[scheme].lastStep;
   }

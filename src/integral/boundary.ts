@@ -4,20 +4,20 @@ import { boundaryLimits, Constants, sidesAt } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /**
- * Numbers of an exercise boundary that `boundaryKernel` reads: r, q, σ, T, 1 for ∂/∂r or −1 for ∂/∂q, and 1 for a put's
- * own boundary or 0 for the lower one of two.
+ * The number of inputs of an exercise boundary: r, q, σ, T, 1 for ∂/∂r or −1 for ∂/∂q, and 1 for a put's own boundary
+ * or 0 for the lower one of two.
  */
 export const BOUNDARY_INPUTS = 6;
 
 /**
- * Numbers that it writes: three times `MAX_NODES + 1` coefficients of Chebyshev's polynomials in 2√(τ/T) − 1, those of
- * H = ln²(B(0)/B(τ)), ∂H/∂σ and ∂H/∂r or ∂H/∂q.
+ * The number of outputs of an exercise boundary: three times `MAX_NODES + 1` coefficients of Chebyshev's polynomials in
+ * 2√(τ/T) − 1, those of H = ln²(B(0)/B(τ)), ∂H/∂σ and ∂H/∂r or ∂H/∂q.
  */
 export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1);
 
 const MAX_STEPS = 12;
 
-/** The polynomial of a series at z, by Clenshaw's recurrence. */
+/** Evaluates a Chebyshev series at z by Clenshaw's recurrence. */
 export const seriesAt = fn({
   name: "seriesAt",
   params: { series: read(real), start: i32, degree: i32, z: real },
@@ -52,8 +52,8 @@ const formOf = fn({
 });
 
 /**
- * The exercise boundary B(τ) of an American put on a strike of 1 by the equation of Kim (1990) in the form of
- * Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput. Finance 20 (2016),
+ * The kernel of the exercise boundary B(τ) of an American put with strike 1 by the equation of Kim (1990) in the form
+ * of Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput. Finance 20 (2016),
  *
  *   B(τ) = e^{−(r−q)τ}·N(τ)/D(τ),   N = left + r·∫₀^τ e^{ru}·left du,   D = right + q·∫₀^τ e^{qu}·right du
  *

@@ -5,25 +5,25 @@ import { Pairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 
-/** American puts on a strike of 1, an entry each; boundaries are shared. */
+/** American puts with strike 1, one entry each, which share boundaries. */
 export interface Puts {
   /** The logarithms ln S. */
   readonly logSpot: Float64Array;
   /** The times to expiry in years, above 0. */
   readonly expiry: Float64Array;
-  /** The number of each one's boundary. */
+  /** The number of each put's boundary. */
   readonly boundary: Int32Array;
   /** The inputs of each boundary: r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
   readonly boundaries: readonly (readonly number[])[];
 }
 
-/** Values and derivatives on a strike of 1, with their error estimates. */
+/** The values and derivatives of puts with strike 1, with their error estimates. */
 export class PutValues {
   /** The values, [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
   readonly all: Float64Array;
-  /** The error of V, absolute; infinite as long as there is none. */
+  /** The absolute error estimate of V; infinite before there is one. */
   readonly estimate: Float64Array;
-  /** The differences from the scheme before, entry by entry of `all`. */
+  /** The differences from the previous scheme, entry by entry of `all`. */
   readonly change: Float64Array;
 
   constructor(count: number) {
@@ -55,11 +55,10 @@ export class IntegralEngine implements Disposable {
   }
 
   /**
-   * Prices those puts that `open` names, from a scheme to the next finer one, until `isEnough` is said of each or there
-   * is none finer; gives those that are left. The error of a value is estimated as its change from one scheme to the
-   * next 1.5 times, and 0.6 standard deviations of S times that of delta, since a change may vanish by chance at one
-   * spot; where a boundary has not converged, nothing is known.
-   * @throws the signal's reason
+   * Prices the puts named by `open` by successively finer schemes until `isEnough` holds for each or the finest is
+   * reached, and returns the remaining ones. The error estimate of a value is 1.5 times its change between schemes plus
+   * 0.6 standard deviations of S times that of delta, since a change may vanish by chance at one spot; it is infinite
+   * where a boundary has not converged. @throws the signal's reason
    */
   async solve(
     puts: Puts,

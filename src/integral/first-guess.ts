@@ -2,8 +2,8 @@ import { fn, real } from "../kernel/index.ts";
 import { Constants, Limits } from "./model.ts";
 
 /**
- * A first guess of y = ln(B(0)/B(τ)), the boundary's distance from its limit at expiry: the quadratic approximation of
- * Barone-Adesi and Whaley (1987), whose boundary solves
+ * Computes a first guess of y = ln(B(0)/B(τ)), the boundary's distance from its limit at expiry: the quadratic
+ * approximation of Barone-Adesi and Whaley (1987), whose boundary solves
  *
  *   S·(1 − e^{−qτ}·N(−d₊)) + λ·(1 − S − p(S)) = 0,   ½σ²λ² + (r − q − ½σ²)λ − r/(1 − e^{−rτ}) = 0,   λ < 0
  *

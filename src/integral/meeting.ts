@@ -2,7 +2,7 @@ import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 
 /**
- * The times to expiry T at which two boundaries have met, by the secant method,
+ * The kernel of the times to expiry T at which two boundaries meet, by the secant method,
  *
  *   ln(B(0)/B(T)) + ln(Y(T)/Y(0)) = ln(q/r)
  *

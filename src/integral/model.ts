@@ -1,13 +1,16 @@
 /** The American put on a strike of 1, in a model of constant rate, yield and volatility. */
 import { bool, fn, real, record } from "../kernel/index.ts";
 
-/** Rate, yield and volatility, per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
+/** The rate, yield and volatility per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
 
-/** Limits of ln B: at expiry, whether that is below the strike, and how far from there it falls at most. */
+/** The limits of ln B: at expiry, whether that is below the strike, and its largest fall from there. */
 export const Limits = record({ isBelow: bool, atExpiry: real, depth: real });
 
-/** The limit ln B(0) of the boundary at expiry, B(0) = min(1, r/q), and whether it is below the strike: Kim (1990). */
+/**
+ * Computes the limit ln B(0) of the boundary at expiry, B(0) = min(1, r/q), and whether it is below the strike: Kim
+ * (1990).
+ */
 export const limitAtExpiry = fn({
   name: "limitAtExpiry",
   params: { rate: real, dividendYield: real },
@@ -18,7 +21,7 @@ export const limitAtExpiry = fn({
 });
 
 /**
- * The limits of the boundary: ln B at expiry, and how far ln B falls until the option is perpetual.
+ * Computes the limits of the boundary: ln B at expiry, and the fall of ln B to the perpetual option.
  *
  *   B(∞) = λ/(λ − 1),   ½σ²λ² + (r − q − ½σ²)λ − r = 0,   λ < 0
  *
@@ -45,7 +48,7 @@ export const boundaryLimits = fn({
 });
 
 /**
- * The two sides of the equation at one time u before, without their factors r·e^{ru} and q·e^{qu}, and their
+ * Computes the two sides of the equation at one earlier time u, without their factors r·e^{ru} and q·e^{qu}, and their
  * derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
  *
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2

@@ -3,9 +3,9 @@ import { Boundaries } from "./boundaries.ts";
 
 /** The inputs of all boundaries of some puts. */
 export interface Expanded {
-  /** `BOUNDARY_INPUTS` numbers each: those of the puts, and after them the lower ones. */
+  /** The `BOUNDARY_INPUTS` of each: those of the puts, followed by the lower ones. */
   readonly inputs: readonly (readonly number[])[];
-  /** The number of the lower boundary of each of the puts' boundaries; −1 where there is one boundary. */
+  /** The number of the lower boundary of each of the puts' boundaries; −1 for a single boundary. */
   readonly lower: Int32Array;
 }
 
@@ -37,10 +37,10 @@ const STAGES = 20;
 const PAST = 1.1;
 
 /**
- * Puts with two boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| they meet, and there is no early exercise longer
- * before expiry. Beyond that time the equation of the upper one has a solution only for a while, so that both are
- * solved as far as they go: until the expiry asked for, or shortly after they meet, which the secant method with the
- * coarsest scheme finds. Where they meet by a scheme, `premiumKernel` finds in its own boundaries.
+ * The treatment of puts with two boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| they meet, and there is no earlier
+ * exercise. Beyond that time the equation of the upper one is solvable only for a while, so that both are solved until
+ * the requested expiry, or shortly after they meet, as the secant method with the coarsest scheme finds.
+ * `premiumKernel` finds the meeting time of a scheme in its own boundaries.
  */
 export class Pairs implements Disposable {
   readonly #trials: Boundaries;
@@ -50,7 +50,9 @@ export class Pairs implements Disposable {
     this.#trials = new Boundaries(device);
   }
 
-  /** All boundaries of puts with those given: r, q, σ, the longest expiry, and the sign of `boundaryKernel`. */
+  /**
+   * Returns all boundaries of puts with the given ones: r, q, σ, the longest expiry, and the sign of `boundaryKernel`.
+   */
   async expand(boundaries: readonly (readonly number[])[]): Promise<Expanded> {
     const pairs = boundaries.filter(isPair);
     if (pairs.length > 0) await this.#search(pairs);

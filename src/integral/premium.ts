@@ -3,11 +3,11 @@ import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 import { limitAtExpiry } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
-/** The number of outputs: V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the boundary has it. */
+/** The number of outputs: V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as for the boundary. */
 export const PREMIUM_OUTPUTS = 5;
 
 /**
- * American puts on a strike of 1, given their boundaries: the European put and the premium of early exercise,
+ * The kernel of American puts with strike 1, given their boundaries: the European put and the early exercise premium,
  *
  *   V = p(S, T) + ∫₀^T (r·e^{−ru}·N(−d₋) − q·S·e^{−qu}·N(−d₊)) du,   d± = (ln(S/B(T−u)) + (r−q)u)/(σ√u) ± ½σ√u
  *

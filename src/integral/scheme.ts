@@ -2,12 +2,12 @@
 import { gaussLegendre } from "../linalg/index.ts";
 import { cosPi } from "../elementary.ts";
 
-/** The largest number of nodes that a boundary may have beside the one at expiry, which is known. */
+/** The maximum number of nodes of a boundary besides the known one at expiry. */
 export const MAX_NODES = 32;
 
 /** The size of a discretisation of the integral equation. */
 export interface SchemeSize {
-  /** The number of Chebyshev nodes of the boundary beside the one at expiry. */
+  /** The number of Chebyshev nodes of the boundary besides the one at expiry. */
   readonly nodes: number;
   /** The number of points of the integrals in the equation of the boundary. */
   readonly points: number;
@@ -15,10 +15,7 @@ export interface SchemeSize {
   readonly premium: number;
   /** The step below which Newton's method ends, relative to the boundary's distance from its limit at expiry. */
   readonly lastStep: number;
-  /**
-   * The smallest error estimate: half of all ordinary options have a larger error, on a strike of 1: no estimate is
-   * smaller.
-   */
+  /** The smallest error estimate, for strike 1: the median error of ordinary options. */
   readonly leastError: number;
 }
 
@@ -32,26 +29,30 @@ export const SCHEMES: readonly SchemeSize[] = [
   { nodes: 32, points: 56, premium: 192, lastStep: 1e-7, leastError: 1e-12 },
 ];
 
-/** The places at which the parts of a scheme's table begin. */
+/** The positions of the parts of a scheme's table. */
 export interface SchemeTable {
   readonly size: SchemeSize;
   readonly values: Float64Array;
-  /** √(τᵢ/T), i = 1 … n. */
+  /** The position of √(τᵢ/T), i = 1 … n. */
   readonly roots: number;
-  /** vⱼ and wⱼ: ∫₀^τ f(u) du = τ·Σ wⱼ·f(τ·(1 − vⱼ²)). */
+  /** The position of vⱼ and wⱼ: ∫₀^τ f(u) du = τ·Σ wⱼ·f(τ·(1 − vⱼ²)). */
   readonly quadrature: number;
-  /** Lₖ at √(τᵢ·(1 − vⱼ²)/T), [i][j][k], k = 1 … n. */
+  /** The position of Lₖ at √(τᵢ·(1 − vⱼ²)/T), [i][j][k], k = 1 … n. */
   readonly interpolation: number;
-  /** Coefficients of Chebyshev's polynomials from values at nodes 1 … n, [k][i], k = 0 … n; that at node 0 is 0. */
+  /**
+   * The position of the coefficients of Chebyshev's polynomials from values at nodes 1 … n, [k][i], k = 0 … n; the
+   * value at node 0 is 0.
+   */
   readonly coefficients: number;
-  /** gⱼ and wⱼ: ∫₀^T f(u) du = T·Σ wⱼ·f(T·gⱼ). */
+  /** The position of gⱼ and wⱼ: ∫₀^T f(u) du = T·Σ wⱼ·f(T·gⱼ). */
   readonly premium: number;
 }
 
 const tables: SchemeTable[] = [];
 
 /**
- * The table of a scheme, made once. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ the time to expiry.
+ * Returns the table of a scheme, which is cached. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ being the time to
+ * expiry.
  *
  * Both integrals are by Gauss and Legendre's rule in a variable in which their integrands are smooth. Near u = τ they
  * depend on √(τ − u), which v is, and near u = 0 on √u: v = s·(2 − s). Near the boundary the premium's integrand is a

@@ -1,4 +1,4 @@
-/** Numbers of tuples that are equally long, from 0 on in the order in which they are added. */
+/** A numbering of equally long tuples in the order in which they are added. */
 export class TupleNumbers {
   readonly #length: number;
   #size = 0;
@@ -22,12 +22,12 @@ export class TupleNumbers {
     return this.#size;
   }
 
-  /** The number of a tuple; −1 where it has none. */
+  /** Returns the number of a tuple; −1 if it has none. */
   find(tuple: ArrayLike<number>): number {
     return this.#places[this.#placeOf(tuple)] - 1;
   }
 
-  /** The number of a tuple, which gets the next one where it has none. */
+  /** Returns the number of a tuple, assigning the next one if it has none. */
   add(tuple: ArrayLike<number>): number {
     const place = this.#placeOf(tuple);
     if (this.#places[place] > 0) return this.#places[place] - 1;

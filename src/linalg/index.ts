@@ -2,6 +2,7 @@
  * Linear algebra on every device: dense and sparse matrices, batches of tridiagonal systems, Krylov methods.
  * docs/linear-algebra.md and docs/sparse.md are the guides.
  */
+export type { Accuracy, RelativeAccuracy } from "../accuracy.ts";
 export * from "./tridiagonal/index.ts";
 export * from "./dense/index.ts";
 export * from "./sparse/index.ts";

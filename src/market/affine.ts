@@ -11,7 +11,7 @@ import type { Dividends } from "./dividends.ts";
 import { INSTANT, integrate } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
-/** The coefficients at one time. */
+/** The coefficients of an affine function of X at one time. */
 export interface Affine {
   readonly scale: number;
   readonly cash: number;
@@ -19,17 +19,17 @@ export interface Affine {
 
 /** The decomposition of one underlying's spot. */
 export interface AffineSpot {
-  /** X(0), > 0 where the forward to the horizon is. */
+  /** The value X(0), > 0 where the forward to the horizon is. */
   readonly start: number;
   /** The times of the dividends up to the horizon. */
   readonly times: readonly number[];
-  /** The coefficients after the dividends of that time. */
+  /** Returns the coefficients after the dividends of a time. */
   readonly at: (time: number) => Affine;
-  /** The same before them. */
+  /** Returns the coefficients before the dividends of a time. */
   readonly before: (time: number) => Affine;
 }
 
-/** The decomposition with the cash dividends up to a horizon. */
+/** Returns the decomposition of a spot with cash dividends up to a horizon. */
 export function affineSpot(
   { spot, rates, dividends }: { readonly spot: number; readonly rates: ForwardCurve; readonly dividends: Dividends },
   horizon: number,

@@ -1,7 +1,7 @@
 import { INSTANT } from "./piecewise.ts";
 
 /**
- * A dividend on one date, `time` years from asOf (> 0): S falls by S·proportional + cash, and never below zero,
+ * A dividend on one date, `time` years from asOf (> 0), where S falls by S·proportional + cash, and never below zero,
  *
  *   S⁺ = max(S⁻·(1 − proportional) − cash, 0).
  */
@@ -9,22 +9,24 @@ export interface DiscreteDividend {
   readonly time: number;
   /** The cash amount in the underlying's currency, ≥ 0. */
   readonly cash: number;
-  /** The amount relative to the spot just before, 0 … 1. */
+  /** The fraction of the spot just before, 0 … 1. */
   readonly proportional: number;
 }
 
+/** The dividends of an underlying. */
 export interface Dividends {
-  /** The continuous yield q, per year, continuously compounded; may be negative (a borrow cost has the other sign). */
+  /** The continuous yield q per year; it may be negative (a borrow cost has the other sign). */
   readonly yield: number;
-  /** The discrete dividends by time, strictly increasing: dividends of one time are merged. */
+  /** The discrete dividends by strictly increasing time; dividends of one time are merged. */
   readonly discrete: readonly DiscreteDividend[];
 }
 
+/** The dividends of an underlying that pays none. */
 export const noDividends: Dividends = Object.freeze({ yield: 0, discrete: Object.freeze([]) });
 
 /**
- * Sorts by time, adds up dividends of the same time (both parts refer to the spot before either), and leaves out those
- * at or before time 0: the spot already is without them.
+ * Sorts dividends by time, adds up those of the same time (both refer to the spot before either), and drops those at or
+ * before time 0, which the spot already excludes.
  */
 export function dividendSchedule(yieldRate: number, discrete: readonly DiscreteDividend[]): Dividends {
   const merged = new Map<number, DiscreteDividend>();
@@ -40,7 +42,7 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
   return { time: a.time, cash: a.cash + b.cash, proportional: Math.min(a.proportional + b.proportional, 1) };
 }
 
-/** The dividends that are left after t years: one of that very day is paid. */
+/** Returns the dividends remaining after t years; one of that very day has been paid. */
 export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
   const left = discrete
     .filter(({ time }) => time > t + INSTANT)
@@ -48,7 +50,7 @@ export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: num
   return { yield: yieldRate, discrete: left };
 }
 
-/** The spot just after a dividend, from the spot just before. */
+/** Returns the spot just after a dividend from the spot just before. */
 export function afterDividend(spot: number, { cash, proportional }: DiscreteDividend): number {
   return Math.max(spot - spot * proportional - cash, 0);
 }

@@ -1,27 +1,27 @@
 import { SpecError } from "../errors.ts";
 
 /**
- * A function of time, constant on pieces; `values.length === times.length + 1`.
+ * A piecewise constant function of time; `values.length === times.length + 1`.
  *
  *   f(t) = values[i]  for times[i−1] < t ≤ times[i],   times[−1] = −∞,  times[n] = +∞
  *
- * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece has none and goes on for
- * ever. A constant is `{ times: [], values: [c] }`. Left-continuous, so that the piece that ends at a time step's right
- * end is the one which holds over that step.
+ * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece is unbounded. A constant is
+ * `{ times: [], values: [c] }`. It is left-continuous, so that the piece that ends at a time step's right end holds
+ * over that step.
  */
 export interface PiecewiseConstant {
   readonly times: readonly number[];
   readonly values: readonly number[];
 }
 
-/** The function f(t) = value for every t. */
+/** Returns the function f(t) = value for every t. */
 export function constant(value: number): PiecewiseConstant {
   return { times: [], values: [value] };
 }
 
 /**
- * The piecewise-constant f whose integral takes the given values at the given times: f = Δintegral / Δt between nodes,
- * from (0, 0) on; the last piece goes on beyond the last node.
+ * Returns the piecewise constant f whose integral takes the given values at the given times: f = Δintegral / Δt between
+ * nodes, from (0, 0) on; the last piece extends beyond the last node.
  *
  * @throws SpecError no nodes; times not strictly increasing from above 0
  */
@@ -70,10 +70,10 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
   return sum;
 }
 
-/** A second, in years: times that differ by less are one. */
+/** A second in years; times that differ by less are equal. */
 export const INSTANT = 1 / 31_536_000;
 
-/** Returns g(s) = f(t + s): what is left of f after t years, t ≥ 0. */
+/** Returns g(s) = f(t + s), f seen t ≥ 0 years later. */
 export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
   const passed = times.filter((end) => end <= t + INSTANT).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };

@@ -1,8 +1,6 @@
 import { constant, fromIntegral, integrate, type PiecewiseConstant, valueAt } from "./piecewise.ts";
 
-/**
- * Instantaneous forward rates f(t), continuously compounded, per year (Act/365F). Negative rates are ordinary rates.
- */
+/** The instantaneous forward rates f(t), continuously compounded, per year (Act/365F), of either sign. */
 export type ForwardCurve = PiecewiseConstant;
 
 /**
@@ -22,7 +20,7 @@ export interface ZeroRate {
   readonly zero: number;
 }
 
-/** The curve of one rate for all maturities. */
+/** Returns the curve of one rate for all maturities. */
 export function flatCurve(rate: number): ForwardCurve {
   return constant(rate);
 }
@@ -44,17 +42,17 @@ export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {
   );
 }
 
-/** The forward rate f(t), per year. */
+/** Returns the forward rate f(t), per year. */
 export function forwardRate(curve: ForwardCurve, t: number): number {
   return valueAt(curve, t);
 }
 
-/** The zero rate z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
+/** Returns the zero rate z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
 export function zeroRate(curve: ForwardCurve, t: number): number {
   return t > 0 ? integrate(curve, t) / t : forwardRate(curve, 0);
 }
 
-/** The discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds), without unit. */
+/** Returns the discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds), without unit. */
 export function discountFactor(curve: ForwardCurve, t: number): number {
   return Math.exp(-integrate(curve, t));
 }

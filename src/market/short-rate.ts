@@ -3,7 +3,7 @@ import type { PiecewiseConstant } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
 /**
- * The rates of one currency: a curve that does not move, or a model of the short rate r. Times in years, rates
+ * The rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
  * continuously compounded per year.
  */
 export type RatesModel =
@@ -13,9 +13,9 @@ export type RatesModel =
   | {
       readonly kind: "hullWhite";
       readonly curve: ForwardCurve;
-      /** a ≥ 0. */
+      /** The mean reversion a ≥ 0, per year. */
       readonly meanReversion: number;
-      /** σ(t) ≥ 0, per year and √year. */
+      /** The volatility σ(t) ≥ 0, per year and √year. */
       readonly volatility: PiecewiseConstant;
     }
   /** dr = κ(θ − r) dt + σ dW from r0. */
@@ -46,7 +46,7 @@ export type RatesModel =
       readonly r0: number;
       readonly drift: string;
       readonly volatility: string;
-      /** The rates between which x stays. */
+      /** The range of rates to which x is confined. */
       readonly range: readonly [low: number, high: number];
     }
   /**

@@ -30,7 +30,9 @@ export interface SurfaceRow {
   readonly slopes: ArrayLike<number>;
 }
 
-/** The surface of a grid that has been checked: `times` and `spots` increase, one row a time, one volatility a spot. */
+/**
+ * Returns the surface of a checked grid: `times` and `spots` increase, with one row a time and one volatility a spot.
+ */
 export function localSurface(
   times: readonly number[],
   spots: readonly number[],
@@ -71,7 +73,7 @@ export function laterSurface({ times, spots, volatility, slopes }: LocalSurface,
   };
 }
 
-/** The cubic of a row at a spot. */
+/** Evaluates the cubic of a row at a spot. */
 export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: SurfaceRow, spot: number): number {
   const last = spots.length - 1;
   if (spot <= spots[0]) return volatility[0];
@@ -86,9 +88,9 @@ export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: S
 }
 
 /**
- * The mean of the surface over the times `from` … `to`, exactly, as the row that it is: the interpolation in S is not
- * linear in the volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. A time,
- * where the two are equal. It is written to `mean`.
+ * Returns the exact mean of the surface over the times `from` … `to` as a row: the interpolation in S is not linear in
+ * the volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. With equal times it
+ * is the row of that time. It is written to `mean`.
  */
 export function rowMean(surface: LocalSurface, from: number, to: number, mean = emptyRow(surface)): SurfaceRow {
   const { volatility, slopes } = mean;
@@ -104,7 +106,7 @@ export function rowMean(surface: LocalSurface, from: number, to: number, mean = 
   return mean;
 }
 
-/** A row for the spots of a surface, with 0 everywhere. */
+/** Returns a row of zeros for the spots of a surface. */
 export function emptyRow({ spots }: LocalSurface): { volatility: Float64Array; slopes: Float64Array } {
   return { volatility: new Float64Array(spots.length), slopes: new Float64Array(spots.length) };
 }

@@ -3,7 +3,8 @@ import type { ForwardCurve, HullWhite } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
 /**
- * One underlying with the rates of its currency. Plain and frozen: trades share it by reference, so it may key a cache.
+ * One underlying with the rates of its currency. It is plain and frozen, and trades share it by reference, so that it
+ * may key a cache.
  */
 export interface Underlying {
   readonly name: string;
@@ -12,10 +13,10 @@ export interface Underlying {
   readonly currency: string;
   /** The rates of `currency`; drift and discounting both use them. */
   readonly rates: ForwardCurve;
-  /** The model of these rates; they are deterministic where there is none. */
+  /** The model of these rates; without one they are deterministic. */
   readonly shortRate?: HullWhite | undefined;
   readonly dividends: Dividends;
-  /** Its own volatility; absent where every trade has to bring one. */
+  /** The volatility; absent where every trade has its own. */
   readonly volatility: Volatility | undefined;
 }
 

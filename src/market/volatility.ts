@@ -42,15 +42,15 @@ export interface StochasticLocal {
   readonly kind: "stochasticLocal";
   readonly variance: StochasticVolatility;
   readonly surface: LocalSurface;
-  /** The shift added to σ, which is nowhere below 0. */
+  /** The shift added to σ, which is clipped at 0. */
   readonly added?: number;
-  /** The years that have passed since the times of the surface count from. */
+  /** The years elapsed since the reference date of the surface's times. */
   readonly start?: number;
 }
 
 /**
- * The spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
- * forward curve F. With α₁ = 0 it is Schwartz and Smith's (2000); with both 0 Black and Scholes'.
+ * A spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
+ * forward curve F. With α₁ = 0 it is Schwartz and Smith's model (2000); with both 0 Black and Scholes'.
  */
 export interface GaussianFactors {
   readonly kind: "gaussianFactors";
@@ -64,7 +64,7 @@ export interface GaussianFactors {
   readonly added?: number;
 }
 
-/** Volatilities of the factors, by which `added` scales them. */
+/** Returns the volatilities of the factors, scaled so that `added` is included. */
 export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly number[] {
   const [first, second = 0] = sigma;
   const total = Math.sqrt(first * first + 2 * rho * first * second + second * second);
@@ -72,7 +72,9 @@ export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly n
   return sigma.map((_, i) => (i === 0 ? Math.max(added, 0) : 0));
 }
 
-/** Heston's model: variance v0 today, θ in the long run, mean reversion κ, volatility of variance σ, correlation ρ. */
+/**
+ * Heston's model: variance v0 today, long-run variance θ, mean reversion κ, volatility of variance σ, correlation ρ.
+ */
 export interface Heston {
   readonly kind: "heston";
   /** Today's variance, ≥ 0, per year. */
@@ -102,19 +104,20 @@ export interface Sabr {
   readonly added?: number;
 }
 
-/** A volatility with a factor of its own. */
+/** A volatility with its own random factor. */
 export type StochasticVolatility = Heston | Sabr;
 
+/** Tells whether a volatility has its own random factor. */
 export const isStochastic = (volatility: Volatility): volatility is StochasticVolatility =>
   volatility.kind === "heston" || volatility.kind === "sabr";
 
-/** Today's variance, with what is added to the volatility. */
+/** Returns today's variance, including the shift of the volatility. */
 export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
 
-/** Tells whether the variance is 0 and nothing draws it up. */
+/** Tells whether the variance is 0 and has no drift upwards. */
 export const staysZero = (heston: Heston): boolean => varianceOf(heston) === 0 && heston.kappa * heston.theta === 0;
 
-/** Today's α, with what is added to the volatility at the spot. */
+/** Returns today's α, including the shift of the volatility at the spot. */
 export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
   Math.max(alpha + added * power(spot, 1 - beta), 0);
 
@@ -124,7 +127,7 @@ export interface VolatilityNode {
   readonly volatility: number;
 }
 
-/** The curve of one volatility for all times, ≥ 0. */
+/** Returns a volatility that is constant in time, ≥ 0. */
 export function flatVolatility(volatility: number): Volatility {
   return { kind: "deterministic", sigma: constant(volatility) };
 }
@@ -159,7 +162,10 @@ export function termStructure(nodes: readonly VolatilityNode[]): Volatility {
   };
 }
 
-/** The first index whose total variance is less than the one before it (by more than rounding), −1 if there is none. */
+/**
+ * Returns the first index whose total variance is less than the one before it (by more than rounding), −1 if there is
+ * none.
+ */
 export function decreasingAt(totals: readonly number[]): number {
   return totals.findIndex((total, i) => i > 0 && total < totals[i - 1] * (1 - 1e-12));
 }
@@ -217,7 +223,7 @@ export function shiftedVolatility(volatility: Volatility, shift: number): Volati
   }
 }
 
-/** The implied volatility σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */
+/** Returns the implied volatility σ_imp(t) = √(w(t) / t), per √year; σ(0) at t = 0. */
 export function impliedVolatility(sigma: PiecewiseConstant, t: number): number {
   return t > 0 ? Math.sqrt(integratedVariance(sigma, t) / t) : sigma.values[0];
 }

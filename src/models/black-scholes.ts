@@ -1,12 +1,13 @@
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 
-/** Values per item that `blackScholesKernel` reads, and that it writes. */
+/** The number of inputs of `blackScholesKernel` for each item. */
 export const BLACK_SCHOLES_INPUTS = 7;
+/** The number of outputs of `blackScholesKernel` for each item. */
 export const BLACK_SCHOLES_OUTPUTS = 5;
 
 /**
- * The formula of Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds for any
- * deterministic r(t), q(t), σ(t):
+ * The kernel of the formula of Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds
+ * for any deterministic r(t), q(t), σ(t):
  *
  *   vanilla   V = φ·(S·e^{−Q}·N(φd₁) − K·e^{−R}·N(φd₂)),     d₁ = (ln(S/K) + R − Q)/√w + √w/2,   d₂ = d₁ − √w
  *   digital   V = cash·e^{−R}·N(φd₂)

@@ -18,9 +18,9 @@ const logGamma = fn({
 });
 
 /**
- * The distribution function of the noncentral chi-square distribution with `freedom` degrees of freedom, a Poisson
- * mixture of incomplete gamma functions P(a, x/2). These are summed from large a downwards, where their recurrence
- * P(a − 1) = P(a) + (x/2)^{a−1}·e^{−x/2}/Γ(a) only adds. Accuracy: 1e-14, absolute. Cost: some 20·√λ steps.
+ * Computes the distribution function of the noncentral chi-square distribution with `freedom` degrees of freedom, a
+ * Poisson mixture of incomplete gamma functions P(a, x/2). These are summed from large a downwards, where their
+ * recurrence P(a − 1) = P(a) + (x/2)^{a−1}·e^{−x/2}/Γ(a) only adds. Accuracy: 1e-14, absolute. Cost: some 20·√λ steps.
  */
 export const noncentralChiSquare = fn({
   name: "noncentralChiSquare",
@@ -67,12 +67,12 @@ export const noncentralChiSquare = fn({
   },
 });
 
-/** Numbers that `cirKernel` reads of an option, and of a flow. */
+/** The number of inputs of `cirKernel` for an option. */
 export const CIR_OPTION = 7;
 
 /**
- * Options to exchange a fixed amount for flows in Cox, Ingersoll and Ross' model. Below one short rate r* at expiry the
- * flows are worth more, and each is certain to that probability under its own measure (Jamshidian 1989):
+ * The kernel of options to exchange a fixed amount for flows in Cox, Ingersoll and Ross' model. Below one short rate r*
+ * at expiry the flows are worth more, and each is certain to that probability under its own measure (Jamshidian 1989):
  *
  *   V = φ·(Σ aⱼ·χ²(φ; xⱼ) − a₀·χ²(φ; x₀)),   xⱼ = 2r*·(ρ + ψ + Bⱼ),   λⱼ = 2ρ²·r₀·e^{γT}/(ρ + ψ + Bⱼ)
  *

@@ -21,7 +21,7 @@ export const quotient = fn({
   },
 });
 
-/** The square root whose real part is not negative, without overflow of |a|². Cost: 2 roots, 2 divisions. */
+/** Returns the square root with a nonnegative real part, without overflow of |a|². Cost: 2 roots, 2 divisions. */
 export const squareRoot = fn({
   name: "squareRoot",
   params: { a: Complex },

@@ -1,14 +1,16 @@
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 
-/** Numbers that `exchangeKernel` writes of an option, and of a flow. */
+/** The number of outputs of `exchangeKernel` for an option. */
 export const EXCHANGE_OUTPUTS = 3;
+/** The number of outputs of `exchangeKernel` for a flow. */
 export const FLOW_OUTPUTS = 3;
 
-/** The kinds of motion that the flows of an option have. */
+/** The kinds of distribution of an option's flows. */
 export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
 
 /**
- * Options to exchange a fixed amount a₀ for flows whose forward values are jointly lognormal, in units of a₀:
+ * The kernel of options to exchange a fixed amount a₀ for flows whose forward values are jointly lognormal, in units of
+ * a₀:
  *
  *   V = E[max(φ·(Σ aⱼ·exp(−½(αⱼ² + βⱼ²) − αⱼ·U − βⱼ·Z) − a₀), 0)],   U, Z independent N(0, 1),   φ = 1 or −1
  *

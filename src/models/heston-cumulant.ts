@@ -26,8 +26,8 @@ const logarithm = fn({
 });
 
 /**
- * `log`, ln E[(S_T/F)^ζ], and `toVariance`, its derivative D to v₀. ζ has a positive imaginary part, or a tiny one in
- * place of 0, and Re ζ lies where the moment is finite. Cost: about 10 elementary functions.
+ * Computes `log` = ln E[(S_T/F)^ζ], and `toVariance`, its derivative D to v₀. ζ has a positive imaginary part, or a
+ * tiny one in place of 0, and Re ζ must be where the moment is finite. Cost: about 10 elementary functions.
  */
 export const cumulant = fn({
   name: "cumulant",
@@ -97,7 +97,8 @@ export const cumulant = fn({
 });
 
 /**
- * The cumulant generating function and its derivatives by the model's parameters. With C and D as functions of β and d,
+ * Computes the cumulant generating function and its derivatives by the model's parameters. With C and D as functions of
+ * β and d,
  *
  *   C_β = K·(T − A/ψ),   C_d = −K·(T + 2ψ_d/ψ),   D_β = −D·A/(2ψ),   D_d = D·(A_d/A − ψ_d/ψ),   K = κθ/σ²,
  *   A_d = (T·e − A)/d,   ψ_d = (β·A_d − T·e)/2,   ∂d/∂β = β/d,   ∂d/∂σ = −σP/d at constant β.

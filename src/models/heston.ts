@@ -2,8 +2,9 @@ import { bool, fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { product, quotient } from "./complex.ts";
 import { cumulant, HestonModel, momentExplodes } from "./heston-cumulant.ts";
 
-/** Values per item that `hestonKernel` reads, and that it writes. */
+/** The number of inputs of `hestonKernel` for each item. */
 export const HESTON_INPUTS = 12;
+/** The number of outputs of `hestonKernel` for each item. */
 export const HESTON_OUTPUTS = 8;
 
 /**
@@ -174,7 +175,8 @@ const hestonIntegrals = fn({
 });
 
 /**
- * European options in the model of Heston (1993), with deterministic rates and yields in integrated quantities:
+ * The kernel of European options in the model of Heston (1993), with deterministic rates and yields in integrated
+ * quantities:
  *
  *   dS = (r − q)S dt + √v·S dW,   dv = κ(θ − v)dt + σ√v dZ,   dW·dZ = ρ dt
  *   vanilla   V = e^{−R}·E[max(φ(S_T − K), 0)],     digital   V = cash·e^{−R}·P(φ(S_T − K) > 0)

@@ -1,7 +1,7 @@
 /** Options on log-normal numbers. */
 import { hostNormalCdf } from "./normal.ts";
 
-/** The undiscounted value E[max(φ·(exp(N(mean, variance)) − strike), 0)] of Black's formula. */
+/** Returns the undiscounted value E[max(φ·(exp(N(mean, variance)) − strike), 0)] of Black's formula. */
 export function logNormalOption(right: "call" | "put", strike: number, mean: number, variance: number): number {
   const sign = right === "call" ? 1 : -1;
   const forward = Math.exp(mean + 0.5 * variance);

@@ -1,7 +1,7 @@
 /** Functions of the kernel language, on the host in f64. */
 import { fn, real } from "../kernel/index.ts";
 
-/** The distribution function of N(0, 1). */
+/** Returns the distribution function of N(0, 1). */
 export const hostNormalCdf: (x: number) => number = fn({
   name: "hostNormalCdf",
   params: [real],

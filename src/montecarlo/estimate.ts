@@ -1,18 +1,19 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
+import type { Accuracy } from "../accuracy.ts";
 import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
 import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
-import { type ControlMean, controlMeanOf, intervalWidth, Moments } from "./moments.ts";
+import { type ControlMean, controlMeanOf, Moments } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
 import { BLOCK, type Sampling } from "./paths/shape.ts";
 import { type Batch, instancesPerPart, Simulation, stepEnds } from "./paths/simulation.ts";
 import { measuresOf, momentsOf, type WalkShape } from "./paths/walk.ts";
 import type { PathProduct } from "./product.ts";
 import { seedOf } from "../random/index.ts";
-import { checkPaths, checkSettings } from "./settings.ts";
+import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
 import { Work } from "../turns.ts";
 import { copiesOf, countOf, type Variant } from "./variants.ts";
 
@@ -31,8 +32,8 @@ export interface MonteCarloSettings extends CallOptions {
    * number.
    */
   readonly paths?: number;
-  /** The target standard error of the value; paths are added until it is reached. */
-  readonly accuracy?: Column;
+  /** The error that the value may have: paths are added until `errorEstimate` is no larger. */
+  readonly accuracy?: Accuracy<Column>;
   /** The maximum number of paths per instance with `accuracy`; 2²⁴ by default. */
   readonly maxPaths?: number;
   /** The seed, a whole number below 2⁶⁴; 1 by default. The same seed gives the same numbers on every device. */
@@ -79,6 +80,11 @@ export interface Estimates {
   readonly value: Float64Array;
   /** The standard errors, [instances]. */
   readonly standardError: Float64Array;
+  /**
+   * Half the widths of 95 % intervals, [instances]: Student's with Sobol' points, normal otherwise. They cover what
+   * sampling leaves; the steps of a model that is not exact, and of differences for Greeks, come on top.
+   */
+  readonly errorEstimate: Float64Array;
 }
 
 /** A Greek of all instances, and the method that computed it. */
@@ -91,8 +97,6 @@ export type Status = "reached" | "limit" | "fixed" | "not-finite";
 
 /** The result of `monteCarlo`. */
 export interface MonteCarloResult extends Estimates {
-  /** The half widths of 95 % confidence intervals: Student's with Sobol' points, normal otherwise. */
-  readonly halfWidth: Float64Array;
   /** The number of paths of each instance, including reflections. */
   readonly paths: Float64Array;
   /**
@@ -137,8 +141,8 @@ export interface MonteCarloResult extends Estimates {
  * const model = blackScholes({ spot: 100, rate: 0.05, volatility: 0.2 });
  * const product = asian({ payoff: "call", strike: [95, 100, 105] });
  * const dates = Array.from({ length: 12 }, (_, k) => (k + 1) / 12);
- * const { value, standardError } = await monteCarlo({ device, model, product, dates, paths: 16_384 });
- * console.log([...value].map((x) => x.toFixed(1)).join(" "), standardError[0]! < 0.01); // 9.2 6.2 3.9 true
+ * const { value, errorEstimate } = await monteCarlo({ device, model, product, dates, accuracy: { absolute: 0.01 } });
+ * console.log([...value].map((x) => x.toFixed(1)).join(" "), errorEstimate[0]! <= 0.01); // 9.2 6.2 3.9 true
  */
 export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
@@ -173,7 +177,7 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
     for (let i = from; i < to; i++) {
       result.paths[i] = blocks * perBlock;
       if (accuracy !== undefined)
-        result.status[i] = result.standardError[i] <= columnAt(accuracy, i) ? "reached" : "limit";
+        result.status[i] = result.errorEstimate[i] <= allowedOf(accuracy, i, result.value[i]) ? "reached" : "limit";
       if (!Number.isFinite(result.value[i] + result.standardError[i])) result.status[i] = "not-finite";
     }
   }
@@ -275,15 +279,14 @@ function emptyResult(
   settings: MonteCarloSettings,
 ): Writable {
   const column = (): Float64Array => new Float64Array(instances);
+  const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const names = [...measures, ...scores];
   return {
-    value: column(),
-    standardError: column(),
-    halfWidth: column(),
+    ...estimates(),
     paths: column(),
     effectivePaths: column(),
     status: Array.from({ length: instances }, () => "fixed" as const),
-    greeks: Object.fromEntries(names.map((name) => [name, { value: column(), standardError: column(), method }])),
+    greeks: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
     sampling: batch.shape.sampling,
     antithetic: settings.antithetic ?? false,
     control: control?.name,
@@ -295,7 +298,6 @@ function emptyResult(
 function read(result: Writable, plan: SimulationPlan, moments: Moments, from: number, to: number): void {
   const { batch, names, scores, controlMean } = plan;
   const { scramblings, measures } = batch.shape;
-  const width = scramblings > 1 ? intervalWidth(scramblings - 1) : intervalWidth(Infinity);
   const { weights } = batch.variants;
   const meanOf = (measure: number, i: number): ControlMean =>
     controlMeanOf(
@@ -313,9 +315,9 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, from: nu
       const estimate = moments.estimate(measure, i - from, scramblings, meanOf(measure, i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
+      output.errorEstimate[i] = estimate.errorEstimate;
       if (measure === 0) result.effectivePaths[i] = estimate.effective;
     }
-    result.halfWidth[i] = width * result.standardError[i];
   }
 }
 
@@ -328,13 +330,17 @@ interface Round {
 }
 
 /**
- * The number of blocks for which the standard errors of these instances would reach the accuracy, at least half as many
- * again as there are; twice as many with Sobol' points, which are best in powers of two.
+ * The number of blocks for which the errors of these instances would reach the accuracy, at least half as many again as
+ * there are; twice as many with Sobol' points, which are best in powers of two.
  */
-function neededBlocks(result: Writable, accuracy: Column, { from, to, blocks, perBlock, limit }: Round): number {
+function neededBlocks(
+  result: Writable,
+  accuracy: Accuracy<Column>,
+  { from, to, blocks, perBlock, limit }: Round,
+): number {
   let factor = 1;
   for (let i = from; i < to; i++) {
-    const ratio = (result.standardError[i] / columnAt(accuracy, i)) ** 2;
+    const ratio = (result.errorEstimate[i] / allowedOf(accuracy, i, result.value[i])) ** 2;
     if (ratio < Infinity) factor = Math.max(factor, ratio);
   }
   if (factor <= 1) return blocks;

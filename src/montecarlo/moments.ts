@@ -76,7 +76,9 @@ export class Moments {
     if (randomisations === 1) {
       const residual = values[first + series] - (each === 2 ? 0 : beta * values[first + 4 * series]);
       const freedom = n - (each === 2 ? 1 : 2);
-      return { value: meanOf(0), standardError: Math.sqrt(Math.max(residual, 0) / (n * freedom)), beta, effective };
+      const standardError = Math.sqrt(Math.max(residual, 0) / (n * freedom));
+      const errorEstimate = intervalWidth(Infinity) * standardError;
+      return { value: meanOf(0), standardError, errorEstimate, beta, effective };
     }
     let [mean, squares] = [0, 0];
     for (let r = 0; r < randomisations; r++) {
@@ -85,7 +87,8 @@ export class Moments {
       squares += difference * (meanOf(r) - mean);
     }
     const standardError = Math.sqrt(squares / (randomisations * (randomisations - 1)));
-    return { value: mean, standardError, beta, effective };
+    const errorEstimate = intervalWidth(randomisations - 1) * standardError;
+    return { value: mean, standardError, errorEstimate, beta, effective };
   }
 
   /** (Σ Y)²/Σ Y² over the series of a measure of an instance, from `first` on, of n samples each. */
@@ -128,6 +131,8 @@ export function controlMeanOf(weights: readonly number[], meanOf: (variant: numb
 export interface Estimate {
   readonly value: number;
   readonly standardError: number;
+  /** Half the width of a 95 % interval. */
+  readonly errorEstimate: number;
   readonly beta: number;
   /** The effective number (Σ Y)²/Σ Y² of samples: small where payoffs are rare. */
   readonly effective: number;

@@ -1,4 +1,5 @@
 /** Checks of what a simulation is asked for. */
+import { type Accuracy, allowedError, checkAccuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import type { PathModel } from "./model.ts";
 import { checkParameter, type Column, columnAt } from "./parameters.ts";
@@ -12,7 +13,7 @@ export interface SimulationSettings {
   readonly substeps?: number;
   readonly sampling?: string;
   readonly scramblings?: number;
-  readonly accuracy?: Column;
+  readonly accuracy?: Accuracy<Column>;
   readonly precision?: string;
   readonly greekMethod?: string;
   readonly greeks?: readonly string[];
@@ -39,7 +40,10 @@ export function checkSettings(settings: SimulationSettings): void {
     throw new SpecError(
       `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
     );
-  if (accuracy !== undefined) checkParameter("accuracy", accuracy, "a positive number, a standard error", (x) => x > 0);
+  if (accuracy !== undefined) {
+    checkAccuracy("accuracy", accuracy);
+    for (const [kind, column] of columnsOfAccuracy(accuracy)) checkParameter(kind, column, "above 0", (x) => x > 0);
+  }
   if ((product.assets ?? 0) > model.assets)
     throw new ShapeError(
       `product "${product.name}": needs ${product.assets} assets, the model "${model.name}" has ${model.assets}`,
@@ -66,6 +70,17 @@ function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "
   if (precision === "f32")
     throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
 }
+
+/** Returns the columns of an accuracy by their places. */
+export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonly [string, Column])[] =>
+  (["absolute", "relative"] as const).flatMap((kind) => {
+    const column = accuracy[kind];
+    return column === undefined ? [] : [[`accuracy.${kind}`, column]];
+  });
+
+/** Returns the error that is allowed in the value of an instance. */
+export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
+  allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
 
 /** Checks that the dates of every instance increase from above 0. @throws SpecError | ShapeError */
 export function checkDates(dates: readonly Column[]): void {

@@ -1,10 +1,12 @@
 /** Copies of what is simulated, with other numbers on the same random numbers. */
+import type { Accuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import type { Control } from "./controls.ts";
 import type { Paths, Variants } from "./greeks.ts";
 import type { PathModel } from "./model.ts";
 import { type Column, instancesOf, type Parameter, type Parameters } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
+import { columnsOfAccuracy } from "./settings.ts";
 
 /** A copy of a simulation with other parameters: its model and product have the same functions. */
 export interface Variant {
@@ -23,7 +25,7 @@ interface CopySettings {
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   readonly greeks?: readonly string[];
   readonly control?: Control | "auto" | "none";
-  readonly accuracy?: Column;
+  readonly accuracy?: Accuracy<Column>;
   readonly streams?: ArrayLike<number>;
   readonly shifts?: readonly Parameter[];
 }
@@ -60,7 +62,7 @@ export function countOf({ accuracy, streams, shifts = [] }: CopySettings, varian
     groups[`control${place}`] = variants.control[v];
     groups[`dates${place}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
   });
-  if (accuracy !== undefined) groups["settings"] = { accuracy };
+  if (accuracy !== undefined) groups["settings"] = Object.fromEntries(columnsOfAccuracy(accuracy));
   groups["shifts"] = Object.fromEntries(shifts.map((shift, j) => [String(j), shift]));
   const instances = Math.max(instancesOf(groups), streams?.length ?? 1);
   if (streams !== undefined && streams.length !== instances)

@@ -4,7 +4,7 @@ import { formatNamed } from "../formats/index.ts";
 import { Backend, priceBatch, settingsOf } from "../pricing/index.ts";
 import type { ChunkSetting, PricedChunk } from "./setting.ts";
 
-/** Reads, prices and writes chunks of a book, each as one batch. */
+/** A worker that reads, prices and writes chunks of a book, each as one batch. */
 export class ChunkPricer implements Disposable {
   readonly #book: ChunkedBook;
   readonly #setting: ChunkSetting;
@@ -19,7 +19,7 @@ export class ChunkPricer implements Disposable {
     this.#backend = new Backend(device, setting.precision, openFallback);
   }
 
-  /** @throws BookError a file that cannot be read any more; the signal's reason */
+  /** Prices a chunk. @throws BookError a file that cannot be read any more; the signal's reason */
   async price(place: ChunkPlace, signal: AbortSignal): Promise<PricedChunk> {
     const { format: name, start, options } = this.#setting;
     const format = formatNamed(name);

@@ -22,6 +22,7 @@ const LAST = 0.75;
 /** The number of chunks under way where no thread shares the work. */
 const UNDER_WAY = 2;
 
+/** The input of a pipeline. */
 export interface PipelineRequest {
   readonly book: OpenBook;
   readonly place: BookPlace;
@@ -34,13 +35,12 @@ export interface PipelineRequest {
 export type PipelineEnd = Pick<Totals, "priced" | "failed" | "totals">;
 
 /**
- * Threads that read, parse, price and write a book's file: each takes a chunk of the trades from its bytes to the bytes
- * of its results. The thread that has the pipeline finds where chunks begin, and puts results into the book's order.
+ * A group of threads that read, parse, price and write a book's file: each processes a chunk of the trades from its
+ * bytes to the bytes of its results. The main thread finds the chunks, and orders the results.
  *
  * * Values are those of `priceTrades`, to the bit, however many threads there are.
- * * A chunk whose worker is lost is priced by the thread that has the pipeline. So are all where no thread can start.
- * * An id that an earlier trade has is found there, from hashes: its chunk is priced once more, with that trade's
- * error.
+ * * A chunk whose worker is lost is priced by the main thread, as are all where no thread can start.
+ * * A repeated id is found there from hashes: its chunk is priced once more, with that trade's error.
  */
 export class Pipeline implements Disposable {
   readonly #device: Device;
@@ -59,8 +59,8 @@ export class Pipeline implements Disposable {
   }
 
   /**
-   * Prices a book; once. What it yields, one after another, is the whole output.
-   * @throws BookError a file that cannot be read any more; DeviceError; the signal's reason
+   * Prices a book, once, and yields the parts of the output. @throws BookError a file that cannot be read any more;
+   * DeviceError; the signal's reason
    */
   async *price(request: PipelineRequest): AsyncGenerator<string | Uint8Array, PipelineEnd, undefined> {
     const { book: open, place: path, setting, signal, onProgress } = request;

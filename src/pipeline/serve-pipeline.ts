@@ -7,7 +7,7 @@ import type { ChunkJob, PipelineSetup, PricedChunk, WorkerData } from "./setting
 
 /**
  * Makes this thread a worker of a pipeline, which reads, prices and writes chunks on its own part of a device.
- * `afterFirst` is called when it has done so once.
+ * `afterFirst` is called after the first chunk.
  */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { workerData } = process.getBuiltinModule("node:worker_threads");

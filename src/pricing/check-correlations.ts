@@ -11,7 +11,7 @@ const ROUNDED = 1e-9;
 export async function problemOf({ names, matrix }: DriverCorrelations): Promise<BookError | undefined> {
   // Linear algebra is loaded where there are correlations.
   const { isPositiveSemidefinite, nearestCorrelation } = await import("../linalg/index.ts");
-  if (isPositiveSemidefinite(matrix.flat(), ROUNDED)) return undefined;
+  if (isPositiveSemidefinite(matrix.flat(), { relative: ROUNDED })) return undefined;
   const { values } = nearestCorrelation(matrix.flat());
   const n = names.length;
   const list = (valueOf: (i: number, j: number) => number): string =>

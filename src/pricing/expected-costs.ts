@@ -3,7 +3,7 @@ import type { Precision } from "../kernel/index.ts";
 import { ScenarioCases } from "./columns/scenario-cases.ts";
 import { TradeColumns } from "./columns/trade-columns.ts";
 import { methodFor } from "./batch.ts";
-import type { PricingOptions } from "./options.ts";
+import type { NumberedOptions } from "./options.ts";
 import { settingsOf } from "./price-book.ts";
 import { TimeBudget } from "./time-budget.ts";
 import { RowProblems } from "./trade-problem.ts";
@@ -15,7 +15,7 @@ const HOST_COST = 1e-5;
  */
 const SCENARIO_COST = 4e-6;
 
-type CostOptions = Pick<PricingOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
+type CostOptions = Pick<NumberedOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
 
 /** The expected cost of a trade and its method; no method where it cannot be priced. */
 export interface ExpectedCost {

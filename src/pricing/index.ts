@@ -1,4 +1,6 @@
 /** Pricing: a book or a stream of trades in, values, sensitivities, scenarios and error estimates out. */
+/** @internal */
+export type { NumberedOptions } from "./options.ts";
 export type { Greeks, Method, PricingOptions, BookProgress } from "./options.ts";
 /** @internal */
 export { cpuSeconds, gpuSeconds, separateSeconds, type Work, workOf, WORTH_A_GPU } from "./device-times.ts";

@@ -1,3 +1,4 @@
+import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { METHOD_NAMES, type MethodName } from "../book/index.ts";
 import type { Device } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
@@ -40,11 +41,11 @@ export interface PricingOptions {
   /** The pricing method: by default the book's, if it names one, otherwise "auto". */
   readonly method?: Method | undefined;
   /**
-   * The target error of the value, relative to spot (with several, the largest): from 1e-8 to 1e-3, by default 1e-5,
-   * for several factors 1e-4 (Monte Carlo, sparse grids: 1e-3). Meshes and time steps are chosen for it, trade by
-   * trade. The achieved error is in `errorEstimate`, in the currency.
+   * The error of the value to aim at, relative to the spot (the largest of several) or to the notional: from 1e-8 to
+   * 1e-3, by default 1e-5, and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3; rates: 1e-7). Meshes
+   * and time steps are chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
    */
-  readonly accuracy?: number | undefined;
+  readonly accuracy?: RelativeAccuracy | undefined;
   /**
    * The maximum seconds for a trade, > 0; no limit by default. A method that refines its values stops before the step
    * that would exceed it, and returns its result so far with its error estimate and a warning: results then depend on
@@ -66,6 +67,15 @@ export interface PricingOptions {
   readonly onProgress?: (progress: BookProgress) => void;
   /** Opens the device that replaces a lost `device`; a CPU device by default. It is disposed when the run ends. */
   readonly openFallback?: () => Promise<Device>;
+}
+
+/** The options that have numerical defaults, with the accuracy as a number, as books and commands write it. */
+export interface NumberedOptions extends Pick<
+  PricingOptions,
+  "greeks" | "sensitivityErrorEstimates" | "method" | "timePerTrade" | "batchSize"
+> {
+  /** The relative accuracy. */
+  readonly accuracy?: number | undefined;
 }
 
 /** The options with all defaults applied. */
@@ -102,7 +112,8 @@ export function checkOptions(options: PricingOptions): void {
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(KNOWN, key));
   if (unknown !== undefined)
     throw new SpecError(`${unknown}: unknown option; expected one of ${Object.keys(KNOWN).join(", ")}`);
-  const { greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  const { accuracy, greeks = "all", method = "auto", sensitivityErrorEstimates = false } = options;
+  if (accuracy !== undefined) checkAccuracy("accuracy", accuracy, ["relative"]);
   if (typeof sensitivityErrorEstimates !== "boolean")
     throw new SpecError(
       `sensitivityErrorEstimates: got ${JSON.stringify(sensitivityErrorEstimates)}, expected true or false`,

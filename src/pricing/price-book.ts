@@ -15,7 +15,7 @@ import { priceBatch } from "./batch.ts";
 import { pricingPoolOf, startPricingPool } from "./workers/index.ts";
 import { underMovedQuotes } from "./moved-quotes.ts";
 import { lookAhead } from "./look-ahead.ts";
-import { checkOptions, type PricingOptions, type Settings } from "./options.ts";
+import { checkOptions, type NumberedOptions, type PricingOptions, type Settings } from "./options.ts";
 import { within } from "../turns.ts";
 
 /**
@@ -35,7 +35,7 @@ import { within } from "../turns.ts";
  *   trades: [{ id: "T1", underlying: "ACME", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
  * });
  * using device = await openDevice({ backend: "cpu" });
- * const { results } = await priceBook(book, { device, accuracy: 1e-6 });
+ * const { results } = await priceBook(book, { device, accuracy: { relative: 1e-6 } });
  * for (const { value } of results) console.log(value?.toFixed(4)); // 6.0904
  */
 export async function priceBook(book: Book, options: PricingOptions = {}): Promise<BookReport> {
@@ -137,7 +137,7 @@ export async function* priceTrades(
   options: PricingOptions = {},
 ): AsyncGenerator<readonly TradeResult[], void, undefined> {
   checkOptions(options);
-  const settings = settingsOf(options, context);
+  const settings = settingsOf({ ...options, accuracy: options.accuracy?.relative }, context);
   const { precision: wanted } = options;
   const opening = wanted === undefined ? {} : { precision: wanted };
   using own = options.device === undefined ? await openDevice(opening) : undefined;
@@ -240,18 +240,11 @@ const DEFAULT_SEED = 1;
 
 /** Returns the options with all defaults applied. @throws SpecError */
 export function settingsOf(
-  {
-    greeks = "all",
-    sensitivityErrorEstimates = false,
-    method,
-    accuracy,
-    timePerTrade,
-    batchSize = 1,
-  }: Omit<PricingOptions, "device">,
+  { greeks = "all", sensitivityErrorEstimates = false, method, accuracy, timePerTrade, batchSize = 1 }: NumberedOptions,
   context: BookContext,
 ): Settings {
   if (accuracy !== undefined && !(accuracy >= 1e-8 && accuracy <= 1e-3))
-    throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to spot, got ${accuracy}`);
+    throw new SpecError(`accuracy: expected a number from 1e-8 to 1e-3, relative to the spot, got ${accuracy}`);
   if (timePerTrade !== undefined && !(timePerTrade > 0))
     throw new SpecError(`timePerTrade: expected a number of seconds above 0, got ${timePerTrade}`);
   if (!(Number.isInteger(batchSize) && batchSize >= 1))

@@ -1,33 +1,34 @@
-/** The side on which early exercise happens: at low prices (puts), at high ones (calls), or nobody knows. */
+/** The side on which early exercise happens: at low prices (puts), at high ones (calls), or unknown. */
 export type ExerciseSide = "low" | "high" | "unknown";
 
 /**
  * The payoff as a function of the spot, in the form that a mesh needs.
  *
- * `kinks` (increasing, > 0) are the places where it bends or jumps.
+ * `kinks` (increasing, > 0) are the spots where it bends or jumps.
  */
 export interface PayoffProfile {
   readonly kinks: readonly number[];
-  /** The name in messages, where that is not just "payoff". */
+  /** The name in messages, "payoff" by default. */
   readonly name?: string | undefined;
   readonly exerciseSide: ExerciseSide;
   /** True where the payoff jumps at its kinks. */
   readonly jumps: boolean;
-  /** True where it is a straight line below its first kink and above its last; a formula may be anything. */
+  /** True where the payoff is linear below its first kink and above its last, unlike a formula in general. */
   readonly straight: boolean;
-  /** The sign φ, where the payoff is max(φ·(S − kink), 0) of its one kink: devices compute that themselves. */
+  /** The sign φ of a payoff max(φ·(S − kink), 0) with one kink, which devices compute themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
-  /** The payoff at expiry; at a jump the mean of its two sides. */
+  /** Returns the payoff at expiry; at a jump the mean of its two sides. */
   value(spot: number): number;
-  /** Returns what exercise pays: at a jump the better side, since the holder chooses the instant. */
+  /** Returns the exercise value: at a jump the better side, since the holder chooses the moment. */
   exercised(spot: number): number;
   /** Returns (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
   average(a: number, b: number): number;
 }
 
+/** A call or put. */
 export type Right = "call" | "put";
 
-/** The payoff max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
+/** Returns the payoff max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
 export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   const value = (spot: number): number => Math.max(sign * (spot - strike), 0);
@@ -48,8 +49,8 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
 }
 
 /**
- * `cash` where φ·(S − strike) > 0, half of it at the strike; exercised at the strike, all of it, or nothing if it is to
- * be paid.
+ * Returns the payoff of `cash` where φ·(S − strike) > 0, and half of it at the strike; on exercise at the strike the
+ * holder gets all of it, or nothing if it is negative.
  */
 export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
@@ -69,8 +70,8 @@ export function digitalPayoff(right: Right, strike: number, cash: number): Payof
 }
 
 /**
- * A payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between kinks,
- * exact for polynomials of degree 7.
+ * Returns a payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between
+ * kinks, exact for polynomials of degree 7.
  */
 export function functionPayoff(f: (spot: number) => number, kinks: readonly number[], name?: string): PayoffProfile {
   const jumps = kinks.some((kink) => jumpAt(f, kink));
@@ -90,7 +91,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
   };
 }
 
-/** A payoff less a fixed amount. */
+/** Returns a payoff less a fixed amount. */
 export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
   return {
     ...payoff,

@@ -20,8 +20,8 @@ export interface Quantizer {
   /** The weights, [size], whose sum is 1. */
   readonly weights: Float64Array;
   readonly distortion: number;
-  /** The standard error of the distortion where it was sampled; 0 where it was integrated. */
-  readonly standardError: number;
+  /** The error estimate of the distortion: half a 95 % interval where it was sampled, 0 where it was integrated. */
+  readonly errorEstimate: number;
 }
 
 /**

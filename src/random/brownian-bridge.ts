@@ -1,9 +1,12 @@
 /** Brownian motion from its end inwards, so that the first numbers of a Sobol' point decide most of a path. */
-import { type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { fn, hostReal, i32, kernel, type Precision, read, real, record, write } from "../kernel/index.ts";
 
-/** A bridge inside a kernel: for each step three places (itself, left, right) and weights (left, right, deviation). */
+/**
+ * A Brownian bridge inside a kernel: for each step three positions (itself, left, right) and weights (left, right,
+ * deviation).
+ */
 export const Bridge = record({ steps: i32, places: read(i32), weights: read(real) });
 
 /**
@@ -42,17 +45,17 @@ export const bridgePath = fn({
   },
 });
 
-/** The numbers that `bridgePath` reads, for times on the host. */
+/** The tables that `bridgePath` reads, for given times. */
 export interface BridgePlan {
-  /** The place of each step among the times, and the two that it lies between. */
+  /** The index of each step's time, and those of the two times around it. */
   readonly places: Int32Array;
-  /** The weights of the two at each step, and the standard deviation. */
+  /** The weights of the two surrounding times at each step, and the standard deviation. */
   readonly weights: Float64Array;
 }
 
 /**
- * The order and the weights of a Brownian bridge: the last time, then the middle time of each gap, gap by gap, the gaps
- * of a level before those of the next. A gap that begins at time 0, where W is 0, has the left weight 0.
+ * Returns the order and the weights of a Brownian bridge: the last time, then the middle time of each gap, gap by gap,
+ * the gaps of a level before those of the next. A gap that begins at time 0, where W is 0, has the left weight 0.
  *
  * @param times increasing, from above 0.
  * @throws SpecError if there are none, or if they do not increase.
@@ -108,7 +111,7 @@ export interface BridgeSettings {
   readonly precision?: Precision;
 }
 
-/** The buffers of normal numbers in, and of paths out: both [count, steps, factors]. */
+/** The buffers of input normal numbers and output paths, both [count, steps, factors]. */
 export interface BridgeArguments {
   readonly normals: DeviceBuffer;
   readonly paths: DeviceBuffer;
@@ -116,11 +119,11 @@ export interface BridgeArguments {
 }
 
 /**
- * Paths of Brownian motion on a device, by the Brownian bridge: see `bridgePath`.
+ * A generator of paths of Brownian motion on a device by the Brownian bridge; see `bridgePath`.
  *
  * Row k of `normals` has the numbers in the order in which the bridge uses them, all factors of its first step before
- * those of the next; row k of `paths` has W at the times. With Sobol' points, interleaved, of steps·factors dimensions
- * the first dimensions are where paths end. Cost: 5 words read or written per step.
+ * those of the next; row k of `paths` has W at the times. With interleaved Sobol' points of steps·factors dimensions
+ * the first dimensions determine the ends of paths. Cost: 5 words read or written per step.
  *
  * @example
  * import { openDevice } from "feynkac/device";
@@ -158,13 +161,13 @@ export class BrownianBridge implements Disposable {
     this.#weights = uploaded(device, this.#element, plan.weights);
   }
 
-  /** @throws SpecError | PrecisionError */
+  /** Creates a generator of paths. @throws SpecError | PrecisionError */
   static async create(device: Device, settings: BridgeSettings): Promise<BrownianBridge> {
     const { times, factors = 1, precision = "f64" } = settings;
     const plan = bridgePlan(times);
     if (!Number.isInteger(factors) || factors < 1)
       throw new SpecError(`BrownianBridge: factors: got ${factors}, expected a positive whole number`);
-    const compiled = await device.compile(bridgePaths, { precision, fma: "reproducible" });
+    const compiled = await compileExact(device, bridgePaths, precision);
     return new BrownianBridge(device, { times, factors, precision }, plan, compiled);
   }
 

@@ -1,5 +1,12 @@
 /** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
-import { type CompiledKernel, type Device, type DeviceBuffer, openDevice, uploaded } from "../device/index.ts";
+import {
+  compileExact,
+  type CompiledKernel,
+  type Device,
+  type DeviceBuffer,
+  openDevice,
+  uploaded,
+} from "../device/index.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
@@ -27,8 +34,8 @@ export type CorrelatedSettings = Omit<RandomSettings, "distribution" | "streams"
 };
 
 /**
- * Correlated normal numbers in bulk, [count, d]: each row is L·z with L·Lᵀ the covariance and z independent standard
- * normal numbers, number i of z from stream i of the generator (of sobol, from dimension i).
+ * A generator of correlated normal numbers, [count, d]: each row is L·z with L·Lᵀ the covariance and z independent
+ * standard normal numbers, number i of z from stream i of the generator (of sobol, from dimension i).
  *
  * L is computed in f64 on the CPU, and its product with z in a fixed order without contraction, so that rows are the
  * same wherever z is. Cost: d²/2 products per row beside the normal numbers.
@@ -57,21 +64,21 @@ export class CorrelatedNormals implements Disposable {
   }
 
   /**
-   * @throws SpecError | ShapeError (the covariance is not square) | NotPositiveDefiniteError (nearestCorrelation of
-   * feynkac/linalg gives the nearest matrix that is) | PrecisionError
+   * Creates a generator. @throws SpecError | ShapeError (the covariance is not square) | NotPositiveDefiniteError
+   * (nearestCorrelation of feynkac/linalg gives the nearest matrix that is) | PrecisionError
    */
   static async create(device: Device, settings: CorrelatedSettings): Promise<CorrelatedNormals> {
     const { covariance, ...rest } = settings;
     const factor = await factorOf(covariance);
     const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
-    const compiled = await device.compile(correlate, { precision: spec.precision, fma: "reproducible" });
+    const compiled = await compileExact(device, correlate, spec.precision);
     return new CorrelatedNormals(normals, compiled, uploaded(device, normals.element, factor));
   }
 
   /**
-   * Records that the first count·d elements of `buffer` become the rows of `range`; it is borrowed.
-   * @throws SpecError (the range) | ShapeError (the buffer) | DisposedError
+   * Records that the first count·d elements of `buffer`, which is borrowed, become the rows of `range`. @throws
+   * SpecError (the range) | ShapeError (the buffer) | DisposedError
    */
   fill(buffer: DeviceBuffer, range: Range): void {
     const { device, spec } = this.#normals;
@@ -81,10 +88,7 @@ export class CorrelatedNormals implements Disposable {
     device.launch(this.#kernel, args, { items: range.count });
   }
 
-  /**
-   * The rows of a range on the host, [count, d].
-   * @throws SpecError | OutOfMemoryError | DisposedError
-   */
+  /** Returns the rows of a range on the host, [count, d]. @throws SpecError | OutOfMemoryError | DisposedError */
   async generate(range: Range): Promise<Float64Array | Float32Array> {
     const { device, spec, element } = this.#normals;
     using buffer = device.createBuffer(element, spec.streams * range.count);

@@ -25,15 +25,16 @@ type Of = { readonly state: StateFields; readonly table: Table };
 
 /** Numbers of a draw: `a`, then `b`, `c`, `d` as far as `Source.group` says. */
 type Drawn = { readonly state: StateFields } & Readonly<Record<"a" | "b" | "c" | "d", number>>;
+/** A kernel function that draws numbers and advances a generator. */
 export type Draw = FunctionOf<(of: Of) => Drawn>;
 
-/** The functions that make the numbers of a specification. */
+/** The kernel functions that generate the numbers of a specification. */
 export interface Source {
   readonly start: Start<StateFields>;
   readonly draw: Draw;
-  /** Numbers of a draw. */
+  /** The number of random numbers in a draw. */
   readonly group: 1 | 2 | 4;
-  /** Steps of the generator in a draw. */
+  /** The number of generator steps in a draw. */
   readonly steps: 1 | 2 | 4;
 }
 
@@ -211,7 +212,7 @@ function philoxDraw(spec: RandomSpec): Draw {
   );
 }
 
-/** Returns the functions that make the numbers of a specification. */
+/** Returns the kernel functions that generate the numbers of a specification. */
 export function sourceOf(spec: RandomSpec): Source {
   const { generator, bits } = spec;
   if (generator === "philox")

@@ -8,8 +8,11 @@ import { bool, i32, type Kernel, kernel, read, real, u32, write } from "../kerne
 import type { Source } from "./draws.ts";
 import type { RandomSpec } from "./spec.ts";
 
-/** The count of numbers of a part between two barriers, where a workgroup writes what its items have made. */
+/**
+ * The number of random numbers of a part between two barriers, after which a workgroup writes the numbers of its items.
+ */
 export const TILE = 16;
+/** The number of items of a workgroup. */
 export const GROUP = 64;
 
 const paramsOf = ({ distribution }: RandomSpec) =>
@@ -34,13 +37,13 @@ const paramsOf = ({ distribution }: RandomSpec) =>
     out: write(distribution === "bits" ? (u32 as unknown as typeof real) : real),
   }) as const;
 
+/** A kernel of random numbers. */
 export type NumbersKernel = Kernel<ReturnType<typeof paramsOf>>;
 
 /**
- * A part per item. Interleaved, neighbours are streams, and write side by side; by stream, they are parts of a stream,
- * and write `length` numbers apart, which only a CPU does well.
- *
- * @param unroll numbers of a turn of the loop, a multiple of a draw's that divides `TILE`.
+ * Returns the kernel with one part an item. Interleaved, neighbouring items are streams and write side by side; by
+ * stream, they are parts of a stream and write `length` numbers apart, which is efficient on a CPU only. @param unroll
+ * the numbers of a loop round, a multiple of a draw's that divides `TILE`
  */
 export function directKernel(spec: RandomSpec, { start, draw, group }: Source, unroll: number): NumbersKernel {
   return kernel({
@@ -76,9 +79,9 @@ export function directKernel(spec: RandomSpec, { start, draw, group }: Source, u
 }
 
 /**
- * The kernel of numbers by stream on a GPU: each item of a workgroup makes TILE numbers of its part, then all write
- * them, TILE neighbours side by side. Launched in `groups` of which each stream has parts / GROUP, with parts a
- * multiple of GROUP.
+ * Returns the kernel of numbers by stream on a GPU: each item of a workgroup generates TILE numbers of its part, then
+ * all items write them, TILE neighbours side by side. It is launched in `groups`, parts / GROUP for each stream, where
+ * parts is a multiple of GROUP.
  */
 export function tiledKernel(spec: RandomSpec, { start, draw, group }: Source): NumbersKernel {
   const isBits = spec.distribution === "bits";

@@ -8,7 +8,7 @@ import {
   type DeviceBuffer,
   withDevice,
 } from "../device/index.ts";
-import { DisposedError, PrecisionError, ShapeError, SpecError } from "../errors.ts";
+import { DisposedError, ShapeError, SpecError } from "../errors.ts";
 import { hostReal } from "../kernel/index.ts";
 import { type Source, sourceOf } from "./draws.ts";
 import type { Jumps } from "./generators/generator.ts";
@@ -23,7 +23,7 @@ import { sobolTableOf } from "./sobol/sobol.ts";
 export interface Range {
   /** The count of numbers of each stream; of sobol, points. */
   readonly count: number;
-  /** The first number's place in its stream, 0 by default: any, at no cost. */
+  /** The index of the first number in its stream, 0 by default, at no cost. */
   readonly offset?: number | bigint;
 }
 
@@ -67,7 +67,7 @@ function partsPerItem(device: Device, generator: RandomSpec["generator"]): numbe
 }
 
 /**
- * Random numbers in bulk: fills buffers on its device with the numbers of a specification.
+ * A generator of random numbers: it fills buffers on its device with the numbers of a specification.
  *
  * Number i of stream k comes from the generator's steps k·blockLength + i·s, …, s the steps a number takes: 1, or 2 of
  * mrg32k3a and xorwow with 53 bits and with Box and Muller's method, or both. Philox makes 4 numbers per step, or 2 of
@@ -108,15 +108,12 @@ export class RandomGenerator implements Disposable {
     this.#rows = rows;
   }
 
-  /** @throws PrecisionError (not offered by the device) */
+  /** Creates a generator. @throws PrecisionError (not offered by the device) */
   static async create(device: Device, spec: RandomSpec): Promise<RandomGenerator> {
     const { precision } = spec;
     // Words are the same in every precision; f32 has the most SIMD lanes.
-    const offered = spec.distribution === "bits" ? "f32" : await offeredPrecision(device, precision);
-    if (spec.distribution !== "bits" && offered !== precision)
-      throw new PrecisionError(
-        `random: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
-      );
+    const offered =
+      spec.distribution === "bits" ? "f32" : await offeredPrecision(device, precision, { reproducible: "random" });
     const source = sourceOf(spec);
     const program = isTiled(device, spec)
       ? tiledKernel(spec, source)
@@ -127,13 +124,13 @@ export class RandomGenerator implements Disposable {
     return new RandomGenerator(device, spec, source, compiled, rows);
   }
 
-  /** The element type of its buffers: u32 for words, else the host's type of the precision. */
+  /** The element type of its buffers: u32 for words, otherwise the host's type of the precision. */
   get element(): "u32" | "f64" | "f32" {
     return this.spec.distribution === "bits" ? "u32" : hostReal(this.spec.precision);
   }
 
   /**
-   * Records that the first streams·count elements of `buffer` become the numbers of `range`; it is borrowed.
+   * Records that the first streams·count elements of `buffer`, which is borrowed, become the numbers of `range`.
    * @throws SpecError (the range) | ShapeError (the buffer) | DisposedError
    */
   fill(buffer: DeviceBuffer, range: Range): void {
@@ -157,8 +154,8 @@ export class RandomGenerator implements Disposable {
   }
 
   /**
-   * The numbers of a range, on the host: [streams, count], or [count, streams] if interleaved.
-   * @throws SpecError | OutOfMemoryError | DisposedError
+   * Returns the numbers of a range on the host: [streams, count], or [count, streams] if interleaved. @throws SpecError
+   * | OutOfMemoryError | DisposedError
    */
   async generate(range: Range): Promise<Float64Array | Float32Array | Uint32Array> {
     const { streams } = this.spec;
@@ -272,19 +269,19 @@ function checkCount(count: number, streams: number): void {
     );
 }
 
-/** Settings of `randomNumbers`: those of a generator, the range and the device. */
+/** The settings of `randomNumbers`: those of a generator, the range and the device. */
 export type NumberSettings = RandomSettings & Range & Pick<CallOptions, "device">;
-/** Settings of `randomNumbers` that give words of 32 bits. */
+/** The settings of `randomNumbers` for words of 32 bits. */
 export type WordSettings = NumberSettings & { readonly distribution: "bits" };
-/** Settings of `randomNumbers` that give reals, in any precision. */
+/** The settings of `randomNumbers` for reals, in any precision. */
 export type RealSettings = NumberSettings & { readonly distribution?: "uniform" | "normal" };
-/** Settings of `randomNumbers` that give f32. */
+/** The settings of `randomNumbers` for f32. */
 export type SingleSettings = RealSettings & { readonly precision: "f32" };
-/** Settings of `randomNumbers` that give f64. */
+/** The settings of `randomNumbers` for f64. */
 export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x2" };
 
 /**
- * Makes random numbers on the host, in one call: compiles, fills a buffer and reads it.
+ * Generates random numbers on the host in one call: compiles, fills a buffer and reads it.
  *
  * @param settings of `randomSpec`, the range and the device; without one the CPU makes them.
  * @returns [streams, count] or, if interleaved, [count, streams]: words as u32, else f64, or f32 for precision "f32".
@@ -298,9 +295,13 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
  * console.log((await randomNumbers({ device, ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
  */
 export function randomNumbers(settings: WordSettings): Promise<Uint32Array>;
+/** Generates random numbers in f32 on the host. */
 export function randomNumbers(settings: SingleSettings): Promise<Float32Array>;
+/** Generates random numbers in f64 on the host. */
 export function randomNumbers(settings: DoubleSettings): Promise<Float64Array>;
+/** Generates random numbers of any type on the host. */
 export function randomNumbers(settings: NumberSettings): Promise<Float64Array | Float32Array | Uint32Array>;
+/** Implements the overloads of `randomNumbers`. */
 export function randomNumbers({
   device,
   ...settings
@@ -311,16 +312,16 @@ export function randomNumbers({
   });
 }
 
-/** The settings of `streamTable`: those of `randomSpec` that say where streams are. */
+/** The settings of `streamTable`: those of `randomSpec` that determine streams. */
 export type StreamSettings = Pick<RandomSettings, "seed" | "streams" | "firstStream" | "blockLength"> & {
   readonly generator: "drand48" | "mrg32k3a" | "xorwow" | "philox";
-  /** Steps to skip in each stream, 0 by default. */
+  /** The number of steps to skip in each stream, 0 by default. */
   readonly offset?: number | bigint;
 };
 
 /**
- * The table by which work items of your own kernels find the starts of streams (`xorwowStart` and its like): write it
- * to a buffer of u32 and pass it as `read(u32)`. `part` is then 0.
+ * Returns the table from which users' kernels compute the starts of streams (`xorwowStart` and similar functions):
+ * write it to a buffer of u32 and pass it as `read(u32)`. `part` is then 0.
  *
  * Size: 63 jumps, of 4 to 18 words, per digit of the number of streams to base 64.
  *
@@ -351,7 +352,7 @@ function jumpsOf(who: string, generator: RandomSpec["generator"]): Jumps<unknown
 }
 
 /**
- * The state of a generator after any number of steps, also backwards.
+ * Returns the state of a generator after any number of steps, also backwards.
  *
  * @param generator its name; a step of philox is a counter, four words.
  * @param state its words, as `seed` of `randomSpec` takes them.

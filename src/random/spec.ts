@@ -10,51 +10,54 @@ import { wordsOf } from "./generators/words.ts";
 import { curandXorwowState, xorwowJumps } from "./generators/xorwow.ts";
 import { MAX_DIMENSIONS } from "./sobol/directions.ts";
 
-/** The generators. docs/random.md says which to choose. */
+/** The name of a generator; docs/random.md compares them. */
 export type GeneratorName = "drand48" | "mrg32k3a" | "xorwow" | "philox" | "sobol";
 
 /** The settings of random numbers; `randomSpec` completes them. */
 export interface RandomSettings {
   readonly generator: GeneratorName;
   /**
-   * A whole number from 0 to 2⁵³, or a bigint below 2⁶⁴ (drand48: below 2³²). Or the state itself, as 32-bit words:
-   * drand48 [low, high], mrg32k3a six words, the oldest first, each recurrence for itself; xorwow [x, y, z, w, v, d]
-   * (`MARSAGLIA_XORWOW` is his). Required, but for Sobol' points that are not scrambled.
+   * The seed: a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴ (drand48: below 2³²); or the state as 32-bit words:
+   * drand48 [low, high], mrg32k3a six words, the oldest of each recurrence first; xorwow [x, y, z, w, v, d]
+   * (`MARSAGLIA_XORWOW` is Marsaglia's). It is required except for unscrambled Sobol' points.
    */
   readonly seed?: number | bigint | readonly number[];
   /**
-   * The distribution. "bits": words of 32 bits, as u32 (of mrg32k3a z, from 1 to m₁). "uniform", the default, in (0,
+   * The distribution. "bits": words of 32 bits, as u32 (for mrg32k3a z, from 1 to m₁). "uniform", the default, in (0,
    * 1); "normal".
    */
   readonly distribution?: "bits" | "uniform" | "normal";
-  /** The random bits of a number. By default 24 in f32 (32 for normal numbers), 32 in f32x2 and of sobol, 53 in f64. */
+  /**
+   * The number of random bits of a number. By default 24 in f32 (32 for normal numbers), 32 in f32x2 and for sobol, 53
+   * in f64.
+   */
   readonly bits?: 24 | 32 | 53;
   /** The method for normal numbers: the inverse distribution function (the default), or Box and Muller. */
   readonly method?: "inverse" | "box-muller";
   /** The precision, "f64" by default. */
   readonly precision?: Precision;
-  /** The number of streams, 1 by default. Of sobol: dimensions. */
+  /** The number of streams, 1 by default; for sobol that of dimensions. */
   readonly streams?: number;
   /** The number of the first stream, 0 by default. */
   readonly firstStream?: number;
   /**
-   * Steps of the generator, words of 32 bits, from a stream's start to the next one's. By default 2¹²⁷ for mrg32k3a
-   * (L'Ecuyer's streams), 2⁶⁷ for xorwow and 2⁶⁶ for philox (cuRAND's subsequences),
-   * 4264680865, about 2³², for drand48.
+   * The number of generator steps, words of 32 bits, from a stream's start to the next one's. By default 2¹²⁷ for
+   * mrg32k3a (L'Ecuyer's streams), 2⁶⁷ for xorwow and 2⁶⁶ for philox (cuRAND's subsequences), 4264680865, about 2³²,
+   * for drand48.
    */
   readonly blockLength?: number | bigint;
   /**
-   * The order of numbers. "by-stream", the default: [streams, count], a stream after another. "interleaved": [count,
-   * streams], which is cuRAND's order, and a point per row of sobol.
+   * The order of numbers. "by-stream", the default: [streams, count], one stream after another. "interleaved": [count,
+   * streams], which is cuRAND's order, and one point per row for sobol.
    */
   readonly order?: "by-stream" | "interleaved";
   /** The scrambling of sobol: "owen", the default, or "none". */
   readonly scramble?: "owen" | "none";
 }
 
-/** A complete description of random numbers. */
+/** A complete specification of random numbers. */
 export interface RandomSpec extends Required<Omit<RandomSettings, "seed" | "blockLength">> {
-  /** The state at the start of stream 0, as words; of sobol the two words of the scrambling's seed. */
+  /** The state at the start of stream 0, as words; for sobol the two words of the scrambling's seed. */
   readonly state: readonly number[];
   readonly blockLength: bigint;
 }
@@ -76,7 +79,7 @@ const DRAND48_BLOCK = 4264680865n;
 const erased = (jumps: unknown): Jumps<unknown> => jumps as Jumps<unknown>;
 const LARGEST_SEED = (1n << 64n) - 1n;
 
-/** @internal What differs between generators on the host. */
+/** The properties of the generators on the host. @internal */
 export const GENERATORS: Readonly<Record<GeneratorName, Generator>> = {
   drand48: {
     jumps: erased(drand48Jumps),
@@ -114,7 +117,7 @@ export function seedOf(seed: number | bigint): bigint {
   return whole("seed", seed, LARGEST_SEED, "give a seed");
 }
 
-/** The two words of a seed, as arguments of a kernel. @internal */
+/** Returns the two words of a seed, as arguments of a kernel. @internal */
 export function seedWords(seed: number | bigint): { readonly seedLow: number; readonly seedHigh: number } {
   const [seedLow, seedHigh] = wordsOf(BigInt(seed), 2);
   return { seedLow, seedHigh };
@@ -122,10 +125,7 @@ export function seedWords(seed: number | bigint): { readonly seedLow: number; re
 
 const say = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
 
-/**
- * A whole number of a caller as a bigint.
- * @throws SpecError
- */
+/** Returns a caller's whole number as a bigint. @throws SpecError */
 export function whole(name: string, value: number | bigint, max: bigint, remedy: string): bigint {
   const isSafe = typeof value === "bigint" || Number.isSafeInteger(value) || value === 2 ** 53;
   if (!isSafe || value < 0 || BigInt(value) > max) {
@@ -136,10 +136,10 @@ export function whole(name: string, value: number | bigint, max: bigint, remedy:
 }
 
 /**
- * Checks and completes a description of random numbers.
+ * Checks and completes a specification of random numbers.
  *
- * @param settings the generator, its seed, and what is asked of it.
- * @returns a frozen description, which knows no device.
+ * @param settings the generator, its seed, and the form of the numbers.
+ * @returns a frozen specification without a device.
  * @throws SpecError for a seed that is missing, negative or not whole, more dimensions than there are direction
  * numbers, bits that the precision cannot hold, or unknown names.
  * @example

@@ -9,7 +9,7 @@ import { startOf } from "./generators/skip.ts";
 import { xorwowJumps, xorwowTable } from "./generators/xorwow.ts";
 
 /**
- * The kernel function that finds where a stream of drand48 starts, in a table of `streamTable`. Cost: 12 operations per
+ * The kernel function for the start of a stream of drand48, from a table of `streamTable`. Cost: 12 operations per
  * digit of the stream's number to base 64.
  *
  * @example
@@ -21,8 +21,8 @@ import { xorwowJumps, xorwowTable } from "./generators/xorwow.ts";
 export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
 
 /**
- * The kernel function that finds where a stream of MRG32k3a starts, in a table of `streamTable`. Cost: 250 operations
- * per digit of the stream's number to base 64.
+ * The kernel function for the start of a stream of MRG32k3a, from a table of `streamTable`. Cost: 250 operations per
+ * digit of the stream's number to base 64.
  *
  * @example
  * import { mrg32k3aStart, streamTable } from "feynkac/random";
@@ -33,8 +33,8 @@ export const drand48Start = startOf("drand48Start", drand48Table, drand48Jumps);
 export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJumps);
 
 /**
- * The kernel function that finds where a stream of XORWOW starts, in a table of `streamTable`. Cost: 2,900 operations
- * per digit of the stream's number to base 64.
+ * The kernel function for the start of a stream of XORWOW, from a table of `streamTable`. Cost: 2,900 operations per
+ * digit of the stream's number to base 64.
  *
  * @example
  * import { streamTable, xorwowStart } from "feynkac/random";
@@ -45,8 +45,8 @@ export const mrg32k3aStart = startOf("mrg32k3aStart", mrg32k3aTable, mrg32k3aJum
 export const xorwowStart = startOf("xorwowStart", xorwowTable, xorwowJumps);
 
 /**
- * The kernel function that finds where a stream of Philox starts, in a table of `streamTable`. Cost: 12 operations per
- * digit of the stream's number to base 64. A kernel may as well make a counter itself, see `philox4x32`.
+ * The kernel function for the start of a stream of Philox, from a table of `streamTable`. Cost: 12 operations per digit
+ * of the stream's number to base 64. A kernel may instead form a counter itself; see `philox4x32`.
  *
  * @example
  * import { philoxStart, streamTable } from "feynkac/random";

@@ -7,7 +7,7 @@ import { fn, real, u32 } from "../kernel/index.ts";
 import { M1 } from "./generators/mrg32k3a.ts";
 
 /**
- * A uniform number of 24 bits, exact in f32: (2·⌊word/2⁹⌋ + 1)·2⁻²⁴, from 2⁻²⁴ to 1 − 2⁻²⁴, symmetric about ½.
+ * Returns a uniform number of 24 bits, exact in f32: (2·⌊word/2⁹⌋ + 1)·2⁻²⁴, from 2⁻²⁴ to 1 − 2⁻²⁴, symmetric about ½.
  *
  * @param word 32 random bits.
  * @example
@@ -22,7 +22,8 @@ export const uniform24 = fn({
 });
 
 /**
- * A uniform number of 32 bits, exact in f64 and f32x2: (word + ½)·2⁻³². Not for f32, where it may round to 1.
+ * Returns a uniform number of 32 bits, exact in f64 and f32x2: (word + ½)·2⁻³². It is unsuitable for f32, where it may
+ * round to 1.
  *
  * @param word 32 random bits.
  * @example
@@ -37,8 +38,8 @@ export const uniform32 = fn({
 });
 
 /**
- * A uniform number of 53 bits, exact in f64: (2²⁶·⌊high/2⁵⌋ + k)·2⁻⁵³ with k = ⌊low/2⁶⌋, its lowest bit set; from 2⁻⁵³
- * to 1 − 2⁻⁵³, symmetric about ½.
+ * Returns a uniform number of 53 bits, exact in f64: (2²⁶·⌊high/2⁵⌋ + k)·2⁻⁵³ with k = ⌊low/2⁶⌋, its lowest bit set;
+ * from 2⁻⁵³ to 1 − 2⁻⁵³, symmetric about ½.
  *
  * @param high 32 random bits, of which 27 are used.
  * @param low 32 random bits, of which 25 are used.
@@ -54,8 +55,8 @@ export const uniform53 = fn({
 });
 
 /**
- * A uniform number from a whole state of drand48: (X + ½)·2⁻⁴⁸, exact in f64. POSIX's own number is 2⁻⁴⁹ less, and may
- * be 0.
+ * Returns a uniform number from a whole state of drand48: (X + ½)·2⁻⁴⁸, exact in f64. POSIX's own number is 2⁻⁴⁹ less,
+ * and may be 0.
  *
  * @param high the upper 16 bits of the state.
  * @param low its lower 32 bits.
@@ -146,8 +147,8 @@ const quantile32 = fn({
 });
 
 /**
- * A standard normal number from 32 bits by the inverse distribution function, for f32 too: the tail's probability,
- * min(p, 1 − p) with p = (word + ½)·2⁻³², keeps 24 significant bits, so that tails reach ±6.3.
+ * Returns a standard normal number from 32 bits by the inverse distribution function, for f32 too: the tail's
+ * probability, min(p, 1 − p) with p = (word + ½)·2⁻³², keeps 24 significant bits, so that tails reach ±6.3.
  *
  * @param word 32 random bits.
  * @example

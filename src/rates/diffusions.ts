@@ -44,14 +44,14 @@ const squareRoot = fn({
   },
 });
 
-/** The functions of the kernel language that make a model. */
+/** The kernel functions that define a model of the short rate. */
 export interface Diffusion {
   readonly name: string;
-  /** The drift of x, and half its variance per year. */
+  /** Computes the drift of x, and half its variance per year. */
   readonly coefficients: typeof meanReverting;
-  /** The rate at x without the shift that fits it to a curve. */
+  /** Computes the rate at x without the shift that fits it to a curve. */
   readonly rate: typeof normalRate;
-  /** The shift is added to the rate, or multiplies it. */
+  /** True where the shift multiplies the rate, false where it is added. */
   readonly isMultiplied: boolean;
 }
 
@@ -68,7 +68,7 @@ const squaredRate = fn({
   body: ({ sigma, x }) => 0.25 * sigma * sigma * x * x,
 });
 
-/** r = x + α(t), dx = −a·x dt + σ(t) dW: Hull and White's model. Parameter: a. */
+/** Hull and White's model, r = x + α(t), dx = −a·x dt + σ(t) dW, with the parameter a. */
 export const additive: Diffusion = {
   name: "Hull-White",
   coefficients: meanReverting,
@@ -76,7 +76,7 @@ export const additive: Diffusion = {
   isMultiplied: false,
 };
 
-/** r = α(t)·eˣ, dx = −a·x dt + σ dW: Black and Karasinski's model. Parameter: a. */
+/** Black and Karasinski's model, r = α(t)·eˣ, dx = −a·x dt + σ dW, with the parameter a. */
 export const multiplied: Diffusion = {
   name: "Black-Karasinski",
   coefficients: meanReverting,
@@ -85,8 +85,8 @@ export const multiplied: Diffusion = {
 };
 
 /**
- * r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by formulas, α left out of them.
- * Parameters: r0, and the years that have passed.
+ * Returns a model r = r0 + x + α(t), dr = drift(r, t) dt + (volatility(r, t) + σ) dW by a user's formulas, in which α
+ * is omitted. Parameters: r0, and the elapsed years.
  */
 export const usersRate = remembered((drift: string, volatility: string): Diffusion => {
   const [driftAt, volatilityAt] = [drift, volatility].map((text) => formula(text, ["r", "t"]));
@@ -108,7 +108,7 @@ export const usersRate = remembered((drift: string, volatility: string): Diffusi
   };
 });
 
-/** r = y + α(t), dy = κ(θ − y) dt + σ√y dW: Cox, Ingersoll and Ross' model. Parameters: κ, θ. */
+/** Cox, Ingersoll and Ross' model, r = y + α(t), dy = κ(θ − y) dt + σ√y dW, with the parameters κ and θ. */
 export const squareRootRate: Diffusion = {
   name: "Cox-Ingersoll-Ross",
   coefficients: squareRoot,

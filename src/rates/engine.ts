@@ -16,16 +16,19 @@ import { nodesNeeded } from "./sizes.ts";
 
 /** The fineness of the recursion. */
 export interface Fineness {
-  /** Nodes in a deviation of a step from one date to the next. */
+  /** The number of nodes per standard deviation of a step between dates. */
   readonly density: number;
-  /** Deviations on both sides that count. */
+  /** The number of standard deviations included on each side. */
   readonly reach: number;
 }
 
-/** Most nodes of a date: beyond, two dates are too close to each other for how far away they are. */
+/**
+ * The maximum number of nodes of a date, exceeded when two dates are too close to each other relative to their distance
+ * from today.
+ */
 export const mostNodes = 16385;
 
-/** Values of claims with rights on dates under Gaussian short rates, on a device. */
+/** An engine that values claims with rights on dates under Gaussian short rates, on a device. */
 export class ShortRateEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;
@@ -40,8 +43,8 @@ export class ShortRateEngine implements Disposable {
   }
 
   /**
-   * The values at time 0 of the instances, in the trades' currency.
-   * @throws SpecError two dates of a trade are too close to each other; the signal's reason
+   * Returns the values at time 0 of the instances, in the trades' currency. @throws SpecError two dates of a trade are
+   * too close to each other; the signal's reason
    */
   async values(
     trades: readonly ShortRateTrade[],
@@ -112,7 +115,7 @@ interface Launch<S> {
   readonly sizes: S;
 }
 
-/** Instances of the same sizes side by side, in pieces that fit into memory by the reals that each takes. */
+/** Groups instances of the same sizes into launches that fit into memory, given the reals that each takes. */
 export function launchesOf<S extends readonly number[]>(
   device: Device,
   instances: readonly ShortRateInstance[],
@@ -171,5 +174,5 @@ function dynamicsOf(markets: readonly GaussianMarket[]): readonly number[] {
   });
 }
 
-/** One more than the next power of 2: odd, as counts of nodes are. */
+/** Returns the next power of 2 plus one, since numbers of nodes are odd. */
 export const rounded = (count: number): number => 2 ** Math.ceil(Math.log2(Math.max(count - 1, 8))) + 1;

@@ -2,17 +2,17 @@
 import { fn, i32, read, real, record } from "../kernel/index.ts";
 import { MIN_VOLATILITY } from "./terms.ts";
 
-/** A market of `packMarkets`: its parameters start at `start`. */
+/** A market packed by `packMarkets`: its parameters start at `start`. */
 export const Market = record({ parameters: read(real), start: i32, pieces: i32 });
 
-/** (1 − e^{−at})/a, the integral of e^{−as} from 0 to t: the bond's sensitivity B(0, t) to the short rate. */
+/** Computes (1 − e^{−at})/a, the integral of e^{−as} from 0 to t: the bond's sensitivity B(0, t) to the short rate. */
 export const decayIntegral = fn({
   name: "decayIntegral",
   params: [real, real],
   body: ([a, t]) => (Math.abs(a * t) < 1e-9 ? t * (1 - 0.5 * a * t) : -Math.expm1(-a * t) / a),
 });
 
-/** ∫ₜˢ σ(u)²·e^{−2a(s−u)} du: the variance of x at s, given x at t. */
+/** Computes ∫ₜˢ σ(u)²·e^{−2a(s−u)} du, the variance of x at s, given x at t. */
 export const stepVariance = fn({
   name: "stepVariance",
   params: { market: Market, t: real, s: real },

@@ -19,7 +19,7 @@ interface Prepared {
   readonly logs: readonly number[];
 }
 
-/** Values of claims with rights under one-factor short rates by finite differences, on a device. */
+/** An engine that values claims with rights under one-factor short rates by finite differences, on a device. */
 export class GridEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;
@@ -34,9 +34,9 @@ export class GridEngine implements Disposable {
   }
 
   /**
-   * The values at time 0 of the instances on the mesh of a level: each level halves the steps of the one before.
-   * NaN where no positive rate has the forward rate of a step, as the model asks.
-   * @throws SpecError what `checkOnGrid` finds; the signal's reason
+   * Returns the values at time 0 of the instances on the mesh of a level; each level halves the steps of the one
+   * before. NaN where the model's positive rates cannot reach the forward rate of a step. @throws SpecError errors of
+   * `checkOnGrid`; the signal's reason
    */
   async values(
     trades: readonly ShortRateTrade[],

@@ -6,34 +6,34 @@ import { additive, type Diffusion, multiplied, squareRootRate, usersRate } from 
 import { decayIntegral, stepVariance } from "./gaussian.ts";
 import { packMarkets } from "./terms.ts";
 
-/** Nodes of a coordinate ξ, of which x is bend·sinh ξ, or ξ itself where `bend` is 0. */
+/** The nodes of a coordinate ξ, where x is bend·sinh ξ, or ξ itself if `bend` is 0. */
 export interface GridMesh {
   readonly low: number;
   readonly step: number;
   readonly bend: number;
   readonly nodes: number;
-  /** Today's state is on this node, but for the weights of the next two. */
+  /** The node of today's state, up to the weights of the next two. */
   readonly first: number;
   readonly second: number;
   readonly third: number;
 }
 
-/** A short rate and the curve that it is fitted to. */
+/** A short rate and the curve to which it is fitted. */
 export interface GridMarket {
   readonly diffusion: Diffusion;
   readonly parameters: readonly number[];
-  /** σ(t), for the functions of the diffusion. */
+  /** The volatility σ(t), for the functions of the diffusion. */
   readonly volatility: PiecewiseConstant;
-  /** ln P(0, t); without a fit, minus the integral of what is added to the rate. */
+  /** Returns ln P(0, t); without a fit, minus the integral of the rate's shift. */
   readonly logDiscount: (t: number) => number;
   readonly isFitted: boolean;
-  /** Times at which the curve or the volatility have steps. */
+  /** The times at which the curve or the volatility jumps. */
   readonly breaks: readonly number[];
-  /** @param spaces the number of spaces from today's state to one end, as a rule */
+  /** Returns the mesh up to a horizon. @param spaces the usual number of intervals from today's state to one end */
   readonly mesh: (horizon: number, spaces: number) => GridMesh;
 }
 
-/** The fields of all markets, whatever their model. */
+/** The fields that all markets share. */
 export type GridCurve = Pick<GridMarket, "logDiscount" | "breaks">;
 
 /** Deviations of the state that a mesh covers on each side. */
@@ -74,15 +74,15 @@ function gaussian(
   return { diffusion, parameters: [meanReversion], volatility, ...curve, isFitted: true, breaks, mesh };
 }
 
-/** Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
+/** Returns the market of Hull and White's model: r = x + α(t), dx = −a·x dt + σ(t) dW. */
 export const hullWhiteOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
   gaussian(additive, a, volatility, curve);
 
-/** Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
+/** Returns the market of Black and Karasinski's model: r = α(t)·eˣ, dx = −a·x dt + σ(t) dW. */
 export const blackKarasinskiOnGrid = (a: number, volatility: PiecewiseConstant, curve: GridCurve): GridMarket =>
   gaussian(multiplied, a, volatility, curve);
 
-/** Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
+/** Returns the market of Cox, Ingersoll and Ross' model with a shift: r = y + α(t), dy = κ(θ − y) dt + σ√y dW. */
 export function cirOnGrid(
   { r0, kappa, theta, sigma }: { readonly [name in "r0" | "kappa" | "theta" | "sigma"]: number },
   curve: GridCurve,
@@ -119,18 +119,21 @@ export function cirOnGrid(
   };
 }
 
-/** A short rate by the formulas of a user, `years` after they begin. */
+/** A short rate by a user's formulas, `years` after their start. */
 export interface UsersRate {
   readonly r0: number;
   readonly drift: string;
   readonly volatility: string;
   readonly range: readonly [low: number, high: number];
   readonly years: number;
-  /** Added to the volatility. */
+  /** The amount added to the volatility. */
   readonly shift: number;
 }
 
-/** A user's short rate. Until `years` it follows its drift; the mesh is dense about it, and reflects at the range. */
+/**
+ * Returns the market of a user's short rate. Until `years` it follows its drift; the mesh is dense about it, and
+ * reflects at the ends of the range.
+ */
 export function usersRateOnGrid(
   { r0, drift, volatility, range, years, shift }: UsersRate,
   curve: GridCurve,
@@ -165,7 +168,7 @@ export function usersRateOnGrid(
   };
 }
 
-/** @throws SpecError a market in which claims up to `last` cannot be priced, with the reason */
+/** Checks that claims up to `last` can be priced in a market. @throws SpecError with the reason */
 export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket, last: number): void {
   mesh(last, COARSEST);
   const ends = [...breaks.filter((time) => time > 0 && time < last), last].toSorted((a, b) => a - b);
@@ -179,5 +182,5 @@ export function checkOnGrid({ diffusion, breaks, logDiscount, mesh }: GridMarket
     );
 }
 
-/** Spaces of the coarsest mesh: finer ones have a multiple of them, so that their nodes are nested. */
+/** The number of intervals of the coarsest mesh; finer ones have a multiple of it, so that their nodes are nested. */
 export const COARSEST = 32;

@@ -4,13 +4,19 @@ import type { Diffusion } from "./diffusions.ts";
 import { correctKink, Room } from "./kink.ts";
 import { NO_PRICE } from "./terms.ts";
 
-/** Integers of an instance: first stop, stops, first step, first parameter, nodes, first node, side, whether a sum. */
+/**
+ * The number of integers of an instance: first stop, stops, first step, first parameter, nodes, first node, side, and
+ * whether it is a sum.
+ */
 export const GRID_WIDTH = 8;
-/** Reals of a stop: time, steps since the stop before, σ over them, cash, floor, cap. */
+/** The number of reals of a stop: time, steps since the last stop, σ over them, cash, floor, cap. */
 export const STOP_WIDTH = 6;
-/** Reals of a mesh, before its model's parameters: first coordinate, step, bend, weights of a second and third node. */
+/**
+ * The number of reals of a mesh before its model's parameters: first coordinate, step, bend, weights of a second and
+ * third node.
+ */
 export const MESH_WIDTH = 5;
-/** Arrays of one real a node. */
+/** The number of arrays with one real a node. */
 export const GRID_ARRAYS = 11;
 
 /**
@@ -142,7 +148,8 @@ const gridParams = {
 };
 
 /**
- * Values of claims with rights under a short rate r(x, t) that is fitted to a curve on the mesh itself.
+ * Returns the kernel of values of claims with rights under a short rate r(x, t) that is fitted to a curve on the mesh
+ * itself.
  *
  *   ∂V/∂t + L·V − r·V = 0,   L = ½·variance·∂²/∂x² + drift·∂/∂x
  *

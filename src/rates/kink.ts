@@ -5,12 +5,12 @@ import { fn, i32, read, real, record, write } from "../kernel/index.ts";
 const STENCIL = 8;
 const BEFORE = 3;
 
-/** Arrays of one instance: element j of the array that starts at `slot` is `work[origin + (slot + j)·block]`. */
+/** The arrays of one instance: element j of the array that starts at `slot` is `work[origin + (slot + j)·block]`. */
 export const Room = record({ work: write(real), origin: i32, block: i32 });
 
 /**
- * The coefficients of Lagrange's polynomials on the nodes −3 … 4 as [power][node]: the polynomial with the values f has
- * the coefficients Σ_j matrix[m·8 + j]·f_j.
+ * Returns the coefficients of Lagrange's polynomials on the nodes −3 … 4 as [power][node]: the polynomial with the
+ * values f has the coefficients Σ_j matrix[m·8 + j]·f_j.
  */
 export function lagrangeCoefficients(): Float64Array {
   const matrix = new Float64Array(STENCIL * STENCIL);
@@ -29,9 +29,9 @@ export function lagrangeCoefficients(): Float64Array {
 }
 
 /**
- * Adds to the node values of max(g, 0) what makes the trapezoidal rule exact, to high order, across the kink of g
- * between the nodes `at` and `at + 1`. With u = (z − z*)/h, z* the root, θ the distance of the first node beyond it and
- * a smooth weight w,
+ * Adds to the node values of max(g, 0) the correction that makes the trapezoidal rule accurate to high order across the
+ * kink of g between the nodes `at` and `at + 1`. With u = (z − z*)/h, z* the root, θ the distance of the first node
+ * beyond it and a smooth weight w,
  *
  *   ∫₀^∞ g·w du = Σ_{j ≥ 0} (g·w)(j + θ) + Σ_{p ≥ 1} B_{p+1}(θ)/(p + 1)·[uᵖ](g·w)      (Euler and Maclaurin)
  *

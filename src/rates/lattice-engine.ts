@@ -4,22 +4,22 @@ import type { Precision } from "../kernel/index.ts";
 import { LATTICE_ARRAYS, latticeKernel } from "./lattice.ts";
 import { packTrades, type ShortRateTrade } from "./terms.ts";
 
-/** A claim on whole years, and the curve that its lattice is fitted to. */
+/** A claim on whole years, and the curve to which its lattice is fitted. */
 export interface LatticeInstance {
   readonly trade: ShortRateTrade;
-  /** Yield, annually compounded, and its volatility for 1, 2, … years, up to the last payment at least. */
+  /** The yields, annually compounded, and their volatilities for 1, 2, … years, at least up to the last payment. */
   readonly yields: readonly (readonly [yieldOf: number, volatility: number])[];
 }
 
-/** Values and the rates of their lattices. */
+/** The values of claims and the rates of their lattices. */
 export interface LatticeValues {
-  /** NaN where no lattice meets the yields. */
+  /** The values, NaN where no lattice reproduces the yields. */
   readonly values: Float64Array;
-  /** The lowest rate of each period of an instance, and the factor from one rate to the next. */
+  /** Returns the lowest rate of each period of an instance, and the ratio of successive rates. */
   readonly ratesOf: (instance: number) => readonly (readonly [lowest: number, factor: number])[];
 }
 
-/** Values of claims on whole years in the model of Black, Derman and Toy, on a device. */
+/** An engine that values claims on whole years in the model of Black, Derman and Toy, on a device. */
 export class LatticeEngine {
   readonly #device: Device;
   readonly #precision: Precision;

@@ -3,9 +3,12 @@ import { fn, i32, kernel, read, real, record, write } from "../kernel/index.ts";
 import { Room } from "./kink.ts";
 import { DATE_WIDTH, FLOW_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
 
-/** Integers of an instance: trade, first of its yields, periods. */
+/** The number of integers of an instance: trade, first of its yields, periods. */
 export const LATTICE_WIDTH = 3;
-/** Arrays of one real a period: state prices from both nodes of year 1, values, the claim, lowest rate, spread. */
+/**
+ * The number of arrays with one real a period: state prices from both nodes of year 1, values, the claim, lowest rate,
+ * spread.
+ */
 export const LATTICE_ARRAYS = 6;
 
 /** One period: its lowest rate r, and the factor e^{2s} from one rate to the next. */
@@ -52,8 +55,8 @@ const advance = fn({
 });
 
 /**
- * Values of claims with rights on whole years in the model of Black, Derman and Toy (1990), as published: periods of a
- * year, probabilities ½, rates r(i, j) = r(i, 0)·e^{2·sᵢ·j} annually compounded.
+ * The kernel of values of claims with rights on whole years in the model of Black, Derman and Toy (1990), as published:
+ * periods of a year, probabilities ½, rates r(i, j) = r(i, 0)·e^{2·sᵢ·j} annually compounded.
  *
  * Each period's rates meet the yield yₙ of n = i + 1 years and its volatility σₙ = ½·ln(y_up/y_down). Both bond prices
  * of year 1 follow from these two, and with state prices from both nodes of year 1 (Jamshidian 1991) they are two

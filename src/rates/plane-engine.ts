@@ -10,18 +10,18 @@ import { PLANE_RECORD, planeKernel } from "./plane-recursion.ts";
 import { NODE_ARRAYS } from "./recursion.ts";
 import { packBonds, packTrades, type ShortRateInstance, type ShortRateTrade } from "./terms.ts";
 
-/** Two Gaussian factors, r = x + y + α(t), fitted to discount factors (G2++). */
+/** A market with two Gaussian factors, r = x + y + α(t), fitted to discount factors (G2++). */
 export interface PlaneMarket {
-  /** Mean reversion and volatility of x, then of y, and their correlation. */
+  /** The mean reversion and volatility of x, then of y, and their correlation. */
   readonly parameters: readonly [a: number, sigma: number, b: number, eta: number, rho: number];
-  /** ln P(0, t). */
+  /** Returns ln P(0, t). */
   readonly logDiscount: (t: number) => number;
 }
 
 /** Most nodes of a date. */
 const MOST_NODES = 2 ** 18;
 
-/** Values of claims with rights on dates in two factors, on a device. */
+/** An engine that values claims with rights on dates in two factors, on a device. */
 export class PlaneEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;
@@ -33,7 +33,7 @@ export class PlaneEngine implements Disposable {
     this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
   }
 
-  /** The values at time 0 of the instances, in the trades' currency. @throws the signal's reason */
+  /** Returns the values at time 0 of the instances, in the trades' currency. @throws the signal's reason */
   async values(
     trades: readonly ShortRateTrade[],
     markets: readonly PlaneMarket[],
@@ -86,7 +86,7 @@ export class PlaneEngine implements Disposable {
   }
 }
 
-/** @throws SpecError dates of which a claim has too many nodes */
+/** Checks that a claim does not need too many nodes. @throws SpecError the dates for which it does */
 export function checkOnPlane(trade: ShortRateTrade, market: PlaneMarket, fineness: Fineness): void {
   const [rows, columns] = planeNeeded(trade, market, fineness);
   if (rows * columns > MOST_NODES)

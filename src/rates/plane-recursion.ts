@@ -7,9 +7,11 @@ import { addPayment, exercise, NODE_ARRAYS } from "./recursion.ts";
 import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
 import { gaussianSum } from "./transition.ts";
 
-/** Reals that are kept of a date: the covariance of the state, the step's frame and its decays of both factors. */
+/**
+ * The number of reals kept for a date: the covariance of the state, the step's frame and its decays of both factors.
+ */
 export const PLANE_RECORD = 9;
-/** Reals of a market: a, σ, b, η, ρ. */
+/** The number of reals of a market: a, σ, b, η, ρ. */
 export const PLANE_MARKET = 5;
 
 /** Nodes of a plane, row by row. */
@@ -47,7 +49,8 @@ const within = fn({
 });
 
 /**
- * Values of bonds with calls and puts, and of Bermudan options on payments, under the rate r = x + y + α(t),
+ * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under the rate r = x + y +
+ * α(t),
  *
  *   dx = −a·x dt + σ dW₁,   dy = −b·y dt + η dW₂,   dW₁·dW₂ = ρ dt
  *

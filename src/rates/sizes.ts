@@ -19,7 +19,7 @@ function varianceOver({ meanReversion: a, volatility }: GaussianMarket, t: numbe
   return sum;
 }
 
-/** The most nodes at any date of a trade. */
+/** Returns the maximum number of nodes at any date of a trade. */
 export function nodesNeeded(
   { dates, flows }: ShortRateTrade,
   market: GaussianMarket,

@@ -3,27 +3,27 @@ import type { PiecewiseConstant } from "../market/index.ts";
 
 /** A date at which a right may be exercised, just after the payments of that date. */
 export interface ExerciseDate {
-  /** Years, ≥ 0. */
+  /** The time in years, ≥ 0. */
   readonly time: number;
-  /** The time at which the price is paid: `time`, or later by a period of notice. */
+  /** The payment time of the price: `time`, or later by a period of notice. */
   readonly settlement: number;
-  /** The price that the holder of a bond may ask for, accrued interest included; the strike of an option. */
+  /** The price at which the holder may put a bond, accrued interest included; the strike of an option. */
   readonly floor?: number | undefined;
-  /** The price at which the issuer of a bond may redeem it, accrued interest included. */
+  /** The price at which the issuer may call a bond, accrued interest included. */
   readonly cap?: number | undefined;
 }
 
 /**
- * A claim on fixed payments. "bond": the holder has the payments, until the bond is called or put. "receiver" and
- * "payer": the holder may on one of the dates buy or sell the payments that are due after it for the strike `floor`,
- * as a receiver swaption buys a bond for its notional. "receivers" and "payers": on each of the dates those up to the
- * next, as the caplets of a cap do; payments up to the first date are certain. Amounts in the trade's currency.
+ * A claim on fixed payments. "bond": the holder receives the payments until the bond is called or put. "receiver" and
+ * "payer": the holder may on one of the dates buy or sell the later payments for the strike `floor`, as a receiver
+ * swaption buys a bond for its notional. "receivers" and "payers": on each of the dates those up to the next, like the
+ * caplets of a cap; payments up to the first date are certain. Amounts are in the trade's currency.
  */
 export interface ShortRateTrade {
   readonly kind: keyof typeof SIDES;
-  /** Payments [time, amount] with times above 0 that increase. */
+  /** The payments [time, amount], with increasing times above 0. */
   readonly flows: readonly (readonly [number, number])[];
-  /** Dates that increase. */
+  /** The dates in increasing order. */
   readonly dates: readonly ExerciseDate[];
 }
 
@@ -32,45 +32,49 @@ export interface ShortRateTrade {
  * Vasicek's with the discount factors that follow from its parameters.
  */
 export interface GaussianMarket {
-  /** a per year, of any sign. */
+  /** The mean reversion a per year, of any sign. */
   readonly meanReversion: number;
-  /** σ(t) ≥ 0, per year and √year. */
+  /** The volatility σ(t) ≥ 0, per year and √year. */
   readonly volatility: PiecewiseConstant;
-  /** ln P(0, t). */
+  /** Returns ln P(0, t). */
   readonly logDiscount: (t: number) => number;
 }
 
-/** Prices that nobody would ask for or pay stand for rights that are not there. */
+/** The price of an absent right, which nobody would exercise. */
 export const NO_PRICE = 1e30;
 
-/** The volatility that stands for none: the recursion needs a width. */
+/** The smallest volatility of the recursion, which needs a positive width. */
 export const MIN_VOLATILITY = 1e-10;
 
-/** Integers of a trade in `trades`: first flow, flows, first date, dates, side. */
+/** The number of integers of a trade: first flow, flows, first date, dates, side. */
 export const TRADE_WIDTH = 5;
-/** Reals of a flow: time, amount. */
+/** The number of reals of a flow: time, amount. */
 export const FLOW_WIDTH = 2;
-/** Reals of a date: time, settlement, floor, cap. */
+/** The number of reals of a date: time, settlement, floor, cap. */
 export const DATE_WIDTH = 4;
-/** Integers of a market: first parameter, pieces of the volatility. */
+/** The number of integers of a market: first parameter, pieces of the volatility. */
 export const MARKET_WIDTH = 2;
-/** Integers of an instance: trade, market, first of the zero bonds at the times of its flows and settlements. */
+/**
+ * The number of integers of an instance: trade, market, first of the zero bonds at the times of its flows and
+ * settlements.
+ */
 export const INSTANCE_WIDTH = 3;
 
 const SIDES = { bond: 0, receiver: 1, payer: -1, receivers: 1, payers: -1 } as const;
 
-/** The sign of the payments that an option is for, 0 of a bond, and whether there is an option for each date. */
+/** Returns the sign of an option's payments (0 for a bond), and whether there is an option for each date. */
 export function sidesOf(kind: ShortRateTrade["kind"]): { readonly side: -1 | 0 | 1; readonly isSum: boolean } {
   return { side: SIDES[kind], isSum: kind === "receivers" || kind === "payers" };
 }
 
-/** Trades as arrays: integers of `TRADE_WIDTH` each, and the flows and dates they point to. */
+/** The trades as arrays: `TRADE_WIDTH` integers each, and the flows and dates to which they refer. */
 export interface PackedTrades {
   readonly trades: Int32Array;
   readonly flows: Float64Array;
   readonly dates: Float64Array;
 }
 
+/** Packs trades into arrays. */
 export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
   const trades = new Int32Array(TRADE_WIDTH * list.length);
   const flows = new Float64Array(FLOW_WIDTH * list.reduce((sum, trade) => sum + trade.flows.length, 0));
@@ -98,13 +102,16 @@ export function packTrades(list: readonly ShortRateTrade[]): PackedTrades {
   return { trades, flows, dates };
 }
 
-/** Markets as arrays: integers of `MARKET_WIDTH` each, and the parameters they point to. */
+/** The markets as arrays: `MARKET_WIDTH` integers each, and the parameters to which they refer. */
 export interface PackedMarkets {
   readonly markets: Int32Array;
   readonly parameters: Float64Array;
 }
 
-/** The parameters are a, and end and value of each piece of σ; the last one ends never. */
+/**
+ * Packs markets into arrays. The parameters are a, and the end and value of each piece of σ; the last piece is
+ * unbounded.
+ */
 export function packMarkets(list: readonly GaussianMarket[]): PackedMarkets {
   const parameters: number[] = [];
   const markets = list.flatMap(({ meanReversion, volatility: { times, values } }) => {
@@ -121,7 +128,7 @@ export interface ShortRateInstance {
   readonly market: number;
 }
 
-/** Members of a list of instances as arrays: integers of `INSTANCE_WIDTH` each, ln P(0, t) of flows and settlements. */
+/** Packs some instances into arrays: `INSTANCE_WIDTH` integers each, and ln P(0, t) of flows and settlements. */
 export function packBonds(
   trades: readonly ShortRateTrade[],
   markets: readonly Pick<GaussianMarket, "logDiscount">[],

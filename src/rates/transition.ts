@@ -3,8 +3,8 @@ import { fn, i32, real } from "../kernel/index.ts";
 import { Room } from "./kink.ts";
 
 /**
- * The expectation Σ_j w_j·V_j over nodes z_j = z₀ + j·h for a normal variable with the mean z₀ + `centre`·h and the
- * deviation h·`deviation`:
+ * Computes the expectation Σ_j w_j·V_j over nodes z_j = z₀ + j·h for a normal variable with the mean z₀ + `centre`·h
+ * and the deviation h·`deviation`:
  *
  *   w_j = exp(−½·((j − centre)/deviation)²)/(√(2π)·deviation)
  *

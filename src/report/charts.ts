@@ -5,6 +5,7 @@ import { EXPIRY_BUCKETS, type Group, type ReportSummary } from "./summary.ts";
 
 const MAX_BARS = 14;
 
+/** Returns the charts of a report. */
 export function reportCharts(summary: ReportSummary, scenarios: Scenarios | undefined): Chart[] {
   const currencies = summary.totals.map(({ currency }) => currency);
   return [

@@ -19,6 +19,7 @@ export interface ReportRun {
   readonly inputs: readonly { readonly name: string; readonly sha256: string | undefined }[];
 }
 
+/** Returns a report as HTML. */
 export function reportHtml(summary: ReportSummary, run: ReportRun): string {
   const body = [
     head(summary, run),

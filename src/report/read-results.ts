@@ -3,7 +3,7 @@ import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } 
 import { parseJson, type RandomAccess } from "../book/index.ts";
 import { BookError } from "../errors.ts";
 
-/** Results as they were written, with what is known of their run. */
+/** Results as written, with what is known of their run. */
 export interface WrittenResults {
   readonly asOf: string;
   readonly device: BookReport["device"];
@@ -13,7 +13,7 @@ export interface WrittenResults {
 
 const FORMS = "expected results that `feynkac price` has written, as JSON or Parquet";
 
-/** Reads results from JSON. @throws BookError for JSON that has no results */
+/** Reads results from JSON. @throws BookError for JSON without results */
 export function readJsonResults(text: string): WrittenResults {
   const value = parseJson(text) as Partial<BookReport> | null;
   if (typeof value !== "object" || value === null || !Array.isArray(value.results) || value.device === undefined)

@@ -2,7 +2,7 @@
 import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
-/** A trade that a report names. */
+/** A trade named in a report. */
 export interface NamedTrade {
   readonly id: string;
   readonly product: string;
@@ -10,10 +10,11 @@ export interface NamedTrade {
   readonly currency: string;
   readonly quantity: number;
   readonly value: number;
-  /** quantity × the number that it is named for. */
+  /** The product quantity × the number for which it is named. */
   readonly amount: number;
 }
 
+/** The sums of a group of trades in a report. */
 export interface Group {
   readonly name: string;
   readonly currency: string;
@@ -29,6 +30,7 @@ const NAMED = 12;
 const MAX_GROUPS = 2000;
 
 const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
+/** The name of a list of trades in a report. */
 export type ListName = (typeof LISTS)[number];
 
 /** Upper ends of expiry buckets, in years. */
@@ -42,6 +44,7 @@ const BUCKETS = [
   [Number.POSITIVE_INFINITY, "beyond 5 years"],
 ] as const;
 
+/** An accumulator of the results for a report. */
 export class ReportSummary {
   readonly lists: Readonly<Record<ListName, NamedTrade[]>> = { value: [], vega: [], theta: [], errorEstimate: [] };
   readonly byUnderlying = new Map<string, Group>();
@@ -51,7 +54,7 @@ export class ReportSummary {
   readonly methods = new Map<string, number>();
   readonly precisions = new Map<string, number>();
   readonly seeds = new Set<number>();
-  /** The numbers of trades that have log₁₀(error estimate ÷ spot) in each half decade from −14 to 0. */
+  /** The numbers of trades by log₁₀(error estimate ÷ spot), in half decades from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
   readonly #totals = new Totals();
 
@@ -67,7 +70,7 @@ export class ReportSummary {
     return this.#totals.totals;
   }
 
-  /** Adds one result. Without its trade it counts with quantity 1, and in no sum. */
+  /** Adds one result. Without its trade it has quantity 1, and is in no sum. */
   add(trade: AnyTrade | undefined, result: TradeResult): void {
     this.#totals.add(trade, result);
     if (result.status === "error") {
@@ -117,7 +120,7 @@ export class ReportSummary {
   }
 }
 
-/** Names of the expiry buckets, in their order. */
+/** The names of the expiry buckets, in order. */
 export const EXPIRY_BUCKETS = BUCKETS.map(([, name]) => name);
 
 function nameOf(trade: AnyTrade | undefined, id: string, value: number): Omit<NamedTrade, "amount"> {

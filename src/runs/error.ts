@@ -1,13 +1,13 @@
 import { FeynkacError } from "../errors.ts";
 
-/** A run cannot begin, go on, or be checked. */
+/** The error of a run that cannot begin, continue, or be checked. */
 export class RunError extends FeynkacError {
   readonly code: string = "RUN";
 }
 
 /**
- * A file or an object cannot be read or written: the disk is full, the network is down, a right is missing. Nothing is
- * wrong with the trades, so that trying again later may help.
+ * The error of a file or an object that cannot be read or written: a full disk, a network failure, a missing
+ * permission. The trades are not at fault, so that trying again later may help.
  */
 export class StorageError extends RunError {
   override readonly code = "STORAGE";

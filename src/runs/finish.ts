@@ -5,9 +5,8 @@ import type { Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
 /**
- * The manifest of a run whose chunks are all priced, written, and everything else removed. It may be done again, and by
- * several processes at once: they write the same.
- * @throws RunError a chunk that is not priced; StorageError
+ * Completes a run whose chunks are all priced: writes its manifest and removes everything else. It may be repeated,
+ * also by several processes at once, which write the same. @throws RunError a chunk that is not priced; StorageError
  */
 export async function finishRun(store: Store, manifest: Manifest, known: Known): Promise<Manifest> {
   const outcomes: Outcome[] = [];

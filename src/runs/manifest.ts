@@ -5,6 +5,7 @@ import { packageCommit, packageVersion } from "../formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Store } from "./storage/index.ts";
 
+/** The name of the manifest's file. */
 export const MANIFEST = "manifest.json";
 
 const count = z.int().min(0);
@@ -43,7 +44,7 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
   scenarioErrorEstimates: nested.exactOptional(),
 });
 
-/** The outcome of a chunk that has been priced. */
+/** The schema of the outcome of a priced chunk. */
 export const outcome = z.object({
   /** Its file, below the run's folder; the name has the beginning of its hash. */
   part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
@@ -72,7 +73,7 @@ const scenarios = z.object({
   rate: z.array(number),
 }) satisfies z.ZodType<Scenarios>;
 
-/** The options that decide the numbers, beside the book. */
+/** The schema of the options that determine the numbers, besides the book. */
 export const runOptions = z.object({
   greeks: z.enum(["all", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
@@ -92,6 +93,7 @@ const timing = z.object({
 
 const file = z.object({ place: z.string(), bytes: count, sha256: hash });
 
+/** The schema of a manifest. */
 export const manifestSchema = z.object({
   feynkac: z.object({ version: z.string(), commit: z.string().optional() }),
   status: z.enum(["running", "complete"]),
@@ -128,22 +130,24 @@ export const manifestSchema = z.object({
   }),
 });
 
+/** The manifest of a run: its book, options, chunks and their outcomes. */
 export type Manifest = z.infer<typeof manifestSchema>;
+/** A chunk of a run in its manifest. */
 export type RunChunk = Manifest["chunks"][number];
+/** The outcome of a priced chunk. */
 export type Outcome = z.infer<typeof outcome>;
+/** The timing of a priced chunk. */
 export type Timing = z.infer<typeof timing>;
+/** The options of a run that determine the numbers. */
 export type RunOptions = Manifest["options"];
 
-/** Returns this package, as manifests name it. */
+/** Returns this package as manifests name it. */
 export function packageName(): Manifest["feynkac"] {
   const commit = packageCommit();
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
 }
 
-/**
- * Reads the manifest of a run; undefined where there is no run.
- * @throws RunError a manifest that is none; StorageError
- */
+/** Reads the manifest of a run; undefined where there is none. @throws RunError an invalid manifest; StorageError */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
   const bytes = await store.read(MANIFEST);
   if (bytes === undefined) return undefined;
@@ -160,7 +164,7 @@ export async function readManifest(store: Store): Promise<Manifest | undefined> 
   throw new RunError(`${place}: not the manifest of a run: ${path.join(".")}: ${message}`);
 }
 
-/** Reads the manifest of a run. @throws RunError no run there */
+/** Reads the manifest of a run. @throws RunError no run */
 export async function needManifest(store: Store): Promise<Manifest> {
   const manifest = await readManifest(store);
   if (manifest !== undefined) return manifest;
@@ -169,7 +173,7 @@ export async function needManifest(store: Store): Promise<Manifest> {
   );
 }
 
-/** Writes the manifest, one line a chunk, so that it can be read and compared. @throws StorageError */
+/** Writes the manifest, one line a chunk. @throws StorageError */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
   const { chunks, timings, ...rest } = manifest;

@@ -11,7 +11,7 @@ import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resul
 import { RunError } from "./error.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** A result, and what the totals need of its trade; undefined where the parser found no trade. */
+/** A result with the properties of its trade that totals need; undefined where parsing failed. */
 export interface PartRow {
   readonly result: TradeResult;
   readonly trade: TotalledTrade | undefined;
@@ -39,20 +39,21 @@ function detailsOf(result: TradeResult): string | null {
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }
 
-/** The metadata that all parts of a run carry. */
+/** The metadata that all parts of a run share. */
 export interface PartHead {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   readonly sensitivityErrors: boolean;
 }
 
-/** A part under way: its bytes depend on its rows alone. */
+/** A part in preparation, whose bytes depend on its rows alone. */
 export interface PartBuilder {
   add(rows: readonly PricedRow[]): void;
-  /** The whole file. */
+  /** Returns the whole file. */
   end(): Uint8Array;
 }
 
+/** Starts a part. */
 export async function buildPart(head: PartHead): Promise<PartBuilder> {
   const { asOf, scenarios } = head;
   const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
@@ -67,10 +68,7 @@ export async function buildPart(head: PartHead): Promise<PartBuilder> {
   };
 }
 
-/**
- * The rows of a part.
- * @throws RunError what is no part
- */
+/** Reads the rows of a part. @throws RunError an invalid part */
 export async function readPart(
   bytes: Uint8Array,
   manifest: Pick<Manifest, "scenarios" | "market">,
@@ -144,7 +142,7 @@ function taker(values: readonly (number | null)[]): () => number | null {
   return () => values[next++] ?? null;
 }
 
-/** Adds rows up as pricing does. */
+/** Adds rows to totals as pricing does. */
 export function addRows(totals: Totals, rows: readonly PartRow[]): void {
   for (const { trade, result } of rows) totals.add(trade, result);
 }

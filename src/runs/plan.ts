@@ -12,26 +12,26 @@ import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
 import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
 
-/** A book, and the market beside it where there is one: paths or URLs. */
+/** A book and its separate market, if any, as paths or URLs. */
 export interface BookPlace {
   readonly place: string;
   readonly format: ChunkedFormat;
   readonly market: string | undefined;
-  /** Columns of a table that become tags. */
+  /** The columns of a table that become tags. */
   readonly keep?: readonly string[] | undefined;
 }
 
-/** A book that is open, with its files. */
+/** An open book with its files. */
 export interface OpenBook extends AsyncDisposable {
   readonly book: ChunkedBook;
   readonly file: StoredFile;
-  /** The hash of the market as it is written. */
+  /** The hash of the market as written. */
   readonly marketHash: string;
 }
 
 /**
- * Opens a book; `header` and `fits` as for `openChunkedBook`.
- * @throws BookError an unusable book or market; RunError | StorageError
+ * Opens a book; `header` and `fits` as for `openChunkedBook`. @throws BookError an unusable book or market; RunError |
+ * StorageError
  */
 export async function openBook(
   { place, format, market, keep = [] }: BookPlace,
@@ -54,8 +54,8 @@ export async function openBook(
 }
 
 /**
- * The book of a run, which must be the one that was planned; it may have moved.
- * @throws RunError another book, or another market
+ * Opens the book of a run, possibly at another place, and checks that it is the planned one. @throws RunError another
+ * book, or another market
  */
 export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
   const open = await openBook(moved ?? { ...book, market: market.place });
@@ -65,25 +65,23 @@ export async function openPlanned({ book, market }: Manifest, moved?: BookPlace)
   throw changedBook(isOther ? book.place : "its market");
 }
 
-/**
- * Checks that a book is the one that a run was begun with.
- * @throws RunError another book, or another market, than a run was begun with
- */
+/** Checks that a book is the one with which a run began. @throws RunError another book, or another market */
 export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
   if (open.marketHash !== market.sha256) throw changedBook("its market");
   if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)
     throw changedBook(book.place);
 }
 
+/** Returns the error of a changed book or market. */
 export function changedBook(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
-/** The inputs that decide a plan. */
+/** The inputs that determine a plan. */
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;
-  /** The number of trades of a chunk, and their expected cost on one core in seconds, at most. */
+  /** The maximum number of trades of a chunk, and their maximum expected cost on one core in seconds. */
   readonly limits: { readonly rows: number; readonly seconds: number };
   readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
   readonly signal: AbortSignal;
@@ -99,7 +97,7 @@ function spotsOf({ market }: ChunkedBook): Record<string, number> {
 /** The seed of books that name none. */
 const DEFAULT_SEED = 1;
 
-/** Reads a book from its first byte to its last. @throws as `openBook`; the signal's reason */
+/** Reads a whole book and divides it into the chunks of a run. @throws as `openBook`; the signal's reason */
 export async function planRun(
   { book: place, options, limits, costOf, signal }: PlanRequest,
   { book, file, marketHash }: OpenBook,

@@ -8,7 +8,7 @@ import { changedBook, type OpenBook } from "./plan.ts";
 import { type Known, type Receipt, writePart } from "./receipts.ts";
 import type { Store } from "./storage/index.ts";
 
-/** A device with the pricer on it. */
+/** A device with the functions that price on it. */
 export interface Pricer {
   readonly device: BookReport["device"];
   priceTrades(
@@ -23,12 +23,13 @@ export interface Pricer {
 
 /** The progress of a run. */
 export interface RunProgress {
-  /** The number of trades that this process has priced. */
+  /** The number of trades priced by this process. */
   readonly done: number;
-  /** The part of the expected work, of all that was to be done here, 0 … 1. */
+  /** The fraction of the expected work to be done here, 0 … 1. */
   readonly fraction: number;
 }
 
+/** The input of `priceRun`. */
 export interface RunRequest {
   readonly store: Store;
   readonly manifest: Manifest;
@@ -39,7 +40,7 @@ export interface RunRequest {
   readonly onProgress: (progress: RunProgress) => void;
 }
 
-/** Prices what is missing, and completes the manifest. @throws RunError | StorageError; as `priceTrades` */
+/** Prices the missing chunks, and completes the manifest. @throws RunError | StorageError; as `priceTrades` */
 export async function priceRun(request: RunRequest): Promise<Manifest> {
   const { store, manifest, known } = request;
   const missing = known.flatMap((receipt, i) => (receipt === undefined ? [i] : []));
@@ -48,12 +49,12 @@ export async function priceRun(request: RunRequest): Promise<Manifest> {
   return finishRun(store, manifest, found);
 }
 
-/** The name of this process, for people who look for it. */
+/** Returns the name of this process for people. */
 export function processName(): string {
   return `${hostname()}:${process.pid}`;
 }
 
-/** Prices some chunks, one after another, as one stream of trades, so that the device is never without work. */
+/** Prices some chunks as one stream of trades, so that the device is never idle. */
 export async function* priceChunks(
   { store, manifest, book: { book }, pricer, signal, onProgress }: RunRequest,
   wanted: readonly number[],

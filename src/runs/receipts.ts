@@ -8,6 +8,7 @@ import { type Manifest, MANIFEST, type Outcome, outcome, type Timing } from "./m
 import { buildPart } from "./part.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 
+/** The name of the folder of parts. */
 export const PARTS = "parts";
 
 /** Says that a chunk is priced, and by which part: beside the parts until the run is complete. */
@@ -16,6 +17,7 @@ const receiptSchema = z.object({
   timing: z.object({ seconds: z.number(), finished: z.string(), by: z.string() }),
 });
 
+/** The record of a priced chunk. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
 function nameOf(chunk: number): string {
@@ -35,10 +37,9 @@ export interface PricedChunk {
 }
 
 /**
- * Writes the part of a chunk, and after it its receipt. The part's name has the beginning of its hash, so that two
- * workers that price one chunk write one file if their bytes agree, and two files if not, of which the receipt names
- * one.
- * @throws StorageError
+ * Writes the part of a chunk, and then its receipt. The part's name includes its hash, so that two workers that price
+ * one chunk write one file if their bytes agree, and otherwise two, one of which the receipt names. @throws
+ * StorageError
  */
 export async function writePart(store: Store, manifest: Manifest, priced: PricedChunk): Promise<Receipt> {
   const { chunk, rows, device, timing } = priced;
@@ -93,18 +94,18 @@ function parseReceipt(bytes: Uint8Array): Receipt | undefined {
   }
 }
 
-/** Tells whether a part is there, with the bytes that its hash says. @throws StorageError */
+/** Tells whether a part exists with the bytes of its hash. @throws StorageError */
 export async function isWhole(store: Store, { part, sha256 }: Outcome): Promise<boolean> {
   const bytes = await store.read(part);
   return bytes !== undefined && hashOf(bytes) === sha256;
 }
 
-/** The receipts of chunks: undefined for those that are still to be priced. */
+/** The receipts of chunks; undefined for those still to be priced. */
 export type Known = readonly (Receipt | undefined)[];
 
-/** Options for looking at parts that are known. */
+/** The options of reading known parts. */
 export interface KnownOptions {
-  /** Take receipts at their word, instead of reading every part. */
+  /** True to trust receipts without reading every part. */
   readonly trust?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -112,7 +113,7 @@ export interface KnownOptions {
 /** Receipts that are read at once: S3 takes some 20 ms for each, and a large run has thousands. */
 const AT_ONCE = 32;
 
-/** Looks at every part of a run. @throws StorageError; the signal's reason */
+/** Returns the receipts of a run's chunks. @throws StorageError; the signal's reason */
 export async function knownParts(store: Store, manifest: Manifest, options: KnownOptions = {}): Promise<Known> {
   const names = new Set(await store.list(PARTS));
   const look = async (i: number): Promise<Receipt | undefined> =>
@@ -140,7 +141,7 @@ async function fromManifest(store: Store, { timings, chunks }: Manifest, i: numb
   return (await isWhole(store, known)) ? { outcome: known, timing } : undefined;
 }
 
-/** Removes what a complete run does not need: receipts, parts that do not count, files that were never finished. */
+/** Removes what a complete run does not need: receipts, superseded parts, unfinished files. */
 export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
   const kept = new Set(chunks.map((chunk) => chunk.outcome?.part));
   for (const name of await store.list(PARTS)) {
@@ -150,10 +151,7 @@ export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
   for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST}.`)) await store.remove(name);
 }
 
-/**
- * Checks that a run is of this version.
- * @throws RunError a run of another version: the same trades may have other bits there
- */
+/** Checks that a run is of this version. @throws RunError a run of another version, whose bits may differ */
 export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): void {
   const { feynkac } = manifest;
   if (isSameVersion(feynkac, here)) return;
@@ -165,7 +163,7 @@ export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): voi
   );
 }
 
-/** Tells whether two packages give the same bits, as far as they say of which commit they are. */
+/** Tells whether two packages give the same bits, as far as their commits are known. */
 export function isSameVersion(a: Manifest["feynkac"], b: Manifest["feynkac"]): boolean {
   return a.version === b.version && (a.commit === undefined || b.commit === undefined || a.commit === b.commit);
 }

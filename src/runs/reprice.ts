@@ -5,7 +5,7 @@ import type { PartRow } from "./part.ts";
 import type { OpenBook } from "./plan.ts";
 import type { Pricer } from "./price-run.ts";
 
-/** A result that is not what it was. */
+/** A result that has changed. */
 export interface Difference {
   /** The index of the trade in the book. */
   readonly index: number;
@@ -14,7 +14,7 @@ export interface Difference {
   readonly now: string;
 }
 
-/** The sample of a share of the trades: the same ones each time. */
+/** Returns the test for a sample of a share of the trades, the same ones each time. */
 export function sampleOf(share: number): (index: number) => boolean {
   const below = Math.min(share, 1) * 2 ** 32;
   return (index) => mixed(index) < below;
@@ -34,7 +34,7 @@ interface Sampled {
   readonly row: PartRow;
 }
 
-/** Prices the sampled rows of a run again, chunk by chunk. */
+/** A checker that prices the sampled rows of a run again, chunk by chunk. */
 export class Repricer {
   readonly #request: { readonly manifest: Manifest; readonly book: OpenBook; readonly pricer: Pricer };
   readonly #isSampled: (index: number) => boolean;
@@ -52,7 +52,10 @@ export class Repricer {
     this.#signal = signal;
   }
 
-  /** @throws RunError | StorageError; as `priceTrades` */
+  /**
+   * Prices the sampled rows of a chunk again and returns the differences. @throws RunError | StorageError; as
+   * `priceTrades`
+   */
   async compare(chunk: number, rows: readonly PartRow[]): Promise<void> {
     const { manifest, book, pricer } = this.#request;
     const { first } = manifest.chunks[chunk];

@@ -1,6 +1,6 @@
 import { type CurrencyTotals, Totals } from "../book/index.ts";
 
-/** The totals of chunks, added up in their order: the order in which they were priced makes no difference. */
+/** Returns the sum of chunks' totals in their order, so that the order of pricing does not matter. */
 export function sumTotals(chunks: readonly (readonly CurrencyTotals[])[]): CurrencyTotals[] {
   const sums = new Totals();
   for (const totals of chunks) sums.addTotals(totals);

@@ -6,8 +6,9 @@ import { addRows, type PartRow, readPart } from "./part.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
+/** The result of verifying a run. */
 export interface Verification {
-  /** The number of chunks whose part is as the manifest says. */
+  /** The number of chunks whose part matches the manifest. */
   readonly whole: number;
   /** The number of rows in those parts. */
   readonly rows: number;
@@ -15,7 +16,7 @@ export interface Verification {
   readonly problems: readonly string[];
 }
 
-/** The rows of each part of a complete run, in the book's order. @throws RunError a part that is not what it was */
+/** Yields the rows of each part of a complete run, in the book's order. @throws RunError a changed part */
 export async function* readParts(store: Store, manifest: Manifest): AsyncGenerator<readonly PartRow[]> {
   for (const [i, chunk] of manifest.chunks.entries()) {
     const rows = await verifyChunk(store, manifest, i, chunk);
@@ -24,10 +25,10 @@ export async function* readParts(store: Store, manifest: Manifest): AsyncGenerat
   }
 }
 
-/** Rows of a part that is as the manifest says, while it is verified. */
+/** A callback for the rows of each matching part during verification. */
 export type VisitPart = (chunk: number, rows: readonly PartRow[]) => Promise<void> | void;
 
-/** Reads every part. @throws StorageError; the signal's reason */
+/** Reads and checks every part of a run. @throws StorageError; the signal's reason */
 export async function verifyRun(
   store: Store,
   manifest: Manifest,

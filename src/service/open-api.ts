@@ -13,7 +13,7 @@ const answer = (description: string, name: string): Json => ({
   content: { "application/json": { schema: reference(name) } },
 });
 
-/** The document of /openapi.json. */
+/** Returns the OpenAPI document. */
 export function openApi(version: string, limits: ServiceLimits): Json {
   const { bytes, trades, seconds, requests } = limits;
   const { "application/json": result } = answer("results", "PriceResponse")["content"] as Record<string, Json>;
@@ -102,17 +102,18 @@ function requestSchemas(): Record<string, Json> {
   };
 }
 
+/** The limits of the service. */
 export interface ServiceLimits {
-  /** The largest size of a request's body, in bytes. */
+  /** The maximum size of a request's body in bytes. */
   readonly bytes: number;
-  /** The largest number of trades of a request. */
+  /** The maximum number of trades of a request. */
   readonly trades: number;
-  /** A request may take. */
+  /** The maximum duration of a request in seconds. */
   readonly seconds: number;
-  /** The number of requests under way at once. */
+  /** The maximum number of concurrent requests. */
   readonly requests: number;
-  /** The finest accuracy that may be asked for. */
+  /** The finest accuracy of a request. */
   readonly accuracy: number;
-  /** The number of markets kept. */
+  /** The maximum number of cached markets. */
   readonly markets: number;
 }

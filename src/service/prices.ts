@@ -6,14 +6,14 @@ import {
   explainBook,
   type ExplainOptions,
   type ExplainReport,
-  type PricingOptions,
+  type NumberedOptions,
   priceTrades,
 } from "../pricing/index.ts";
 
 /** The settings that requests must share to be priced together. */
-export type PriceSettings = Pick<PricingOptions, "greeks" | "accuracy" | "method">;
+export type PriceSettings = Pick<NumberedOptions, "greeks" | "accuracy" | "method">;
 
-/** Trades of one request. */
+/** The trades and settings of one request. */
 export interface Request extends PriceSettings {
   readonly trades: readonly ParsedTrade[];
   readonly asOf: string;
@@ -37,7 +37,10 @@ const PATIENCE = 20;
 /** Launches under way at once. */
 const MAX_LAUNCHES = 8;
 
-/** Prices on one device. Small requests that come while the device works wait, and go together when it is free. */
+/**
+ * The pricing of requests on one device. Small requests that arrive while the device works wait, and are priced
+ * together when it is free.
+ */
 export class Prices {
   readonly #device: Device;
   #precision: Precision | undefined;
@@ -50,20 +53,17 @@ export class Prices {
     this.#device = device;
   }
 
-  /** The number of requests that wait for a launch. */
+  /** The number of waiting requests. */
   get waiting(): number {
     return this.#waiting.length;
   }
 
-  /** Launches so far. */
+  /** The number of launches so far. */
   get launches(): number {
     return this.#launches;
   }
 
-  /**
-   * Returns the results in the order of the trades.
-   * @throws as `priceTrades`; the signal's reason, as soon as it comes
-   */
+  /** Returns the results in the order of the trades. @throws as `priceTrades`; the signal's reason at once */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -76,7 +76,7 @@ export class Prices {
     });
   }
 
-  /** Batches as they are priced, for a request whose results are streamed. @throws as `price` */
+  /** Yields batches as they are priced, for a request whose results are streamed. @throws as `price` */
   async *stream({
     trades,
     signal,
@@ -86,14 +86,20 @@ export class Prices {
     ...settings
   }: Request): AsyncGenerator<readonly TradeResult[]> {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
-    const options = { ...settings, device: this.#device, precision: this.#precision, signal };
+    const accuracy = relativeOf(settings);
+    const options = { ...settings, accuracy, device: this.#device, precision: this.#precision, signal };
     yield* priceTrades(trades, { asOf, scenarios, seed }, options);
   }
 
-  /** @throws as `explainBook`; the signal's reason */
-  async explain(before: Book, after: Book, options: Omit<ExplainOptions, "device">): Promise<ExplainReport> {
+  /** Explains the change of value between two books. @throws as `explainBook`; the signal's reason */
+  async explain(
+    before: Book,
+    after: Book,
+    options: Omit<ExplainOptions, "device" | "accuracy"> & Pick<PriceSettings, "accuracy">,
+  ): Promise<ExplainReport> {
     this.#precision ??= await offeredPrecision(this.#device, "f64");
-    return explainBook(before, after, { ...options, device: this.#device, precision: this.#precision });
+    const common = { accuracy: relativeOf(options), device: this.#device, precision: this.#precision };
+    return explainBook(before, after, { ...options, ...common });
   }
 
   async #work(): Promise<void> {
@@ -145,6 +151,10 @@ export class Prices {
     }
   }
 }
+
+/** Returns the accuracy of a request, which is relative, as the library takes it. */
+const relativeOf = ({ accuracy }: Pick<PriceSettings, "accuracy">) =>
+  accuracy === undefined ? undefined : { relative: accuracy };
 
 /** Tells whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
 function isAlike(a: Request, b: Request): boolean {

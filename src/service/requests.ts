@@ -5,22 +5,24 @@ import { BookError } from "../errors.ts";
 
 const accuracy = z.number().min(1e-8).max(1e-3).optional();
 
+/** The schema of the options of a request for prices. */
 export const optionsSchema = z.strictObject({
   greeks: z.enum(["all", "grid", "none"]).optional(),
   accuracy,
   method: z.enum(METHOD_NAMES).optional(),
 });
 
+/** The schema of the options of a request for an explanation. */
 export const explainOptionsSchema = z.strictObject({
   method: z.enum(["taylor", "revaluation"]).optional(),
   accuracy,
 });
 
-/** A book, or a market that is kept and trades, as a request writes it. */
+/** A book as a request writes it, or a cached market with trades. */
 export interface WrittenBook {
   /** The book without its trades. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** The hash of a market that is kept. */
+  /** The hash of a cached market. */
   readonly market: string | undefined;
   /** The trades; undefined where there are none. */
   readonly trades: readonly unknown[] | undefined;
@@ -34,11 +36,11 @@ type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 /** The body of POST /price. */
 export interface PriceBody extends WrittenBook {
   readonly options: Given<z.infer<typeof optionsSchema>>;
-  /** Results as NDJSON. */
+  /** True for results as NDJSON. */
   readonly streams: boolean;
 }
 
-/** Reads the body of a request for prices. @throws BookError what is no request */
+/** Reads the body of a request for prices. @throws BookError an invalid request */
 export function readPriceBody(body: unknown): PriceBody & { readonly trades: readonly unknown[] } {
   const { options, stream = false, ...book } = fieldsOf(body, "");
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");
@@ -46,7 +48,7 @@ export function readPriceBody(body: unknown): PriceBody & { readonly trades: rea
   return { ...written, trades: needTrades(written, ""), options: readOptions(options, optionsSchema), streams: stream };
 }
 
-/** The body of PUT /market: a book without trades. @throws BookError what is none */
+/** Reads the body of PUT /market: a book without trades. @throws BookError an invalid one */
 export function readMarketBody(body: unknown): Fields {
   const { header, market } = readWritten(fieldsOf(body, ""), "");
   if (market !== undefined) throw new BookError("market", "expected a market, got the hash of one");
@@ -60,7 +62,10 @@ export interface ExplainBody {
   readonly options: Given<z.infer<typeof explainOptionsSchema>>;
 }
 
-/** The later book may leave out its trades: then they are those of the earlier one. @throws BookError */
+/**
+ * Reads the body of POST /explain; the trades of the later book are those of the earlier one by default. @throws
+ * BookError
+ */
 export function readExplainBody(body: unknown): ExplainBody {
   const { before, after, options, ...others } = fieldsOf(body, "");
   const [unknown] = Object.keys(others);

@@ -11,6 +11,7 @@ import { openApi } from "./open-api.ts";
 import { Prices, type Request as PriceRequest } from "./prices.ts";
 import { readExplainBody, readMarketBody, readPriceBody, type WrittenBook } from "./requests.ts";
 
+/** The settings of the service. */
 export interface ServiceRequest {
   readonly device: Device;
   readonly host: string;
@@ -20,6 +21,7 @@ export interface ServiceRequest {
   readonly limits: ServiceLimits;
 }
 
+/** The running service. */
 export interface Service extends AsyncDisposable {
   readonly url: string;
 }
@@ -36,7 +38,7 @@ class StatusError extends Error {
   }
 }
 
-/** Starts the service. @throws Error a port that is taken; Fastify is not installed */
+/** Starts the service. @throws Error a port in use; Fastify is not installed */
 export async function startService(request: ServiceRequest): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;

@@ -3,23 +3,22 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Metrics, METRICS_TYPE } from "./metrics.ts";
 
+/** The settings of a health server. */
 export interface HealthRequest {
   readonly port: number;
   readonly host: string;
   readonly metrics: Metrics;
   readonly isHealthy: () => boolean;
-  /** Further pages: what is answered as JSON, by path. */
+  /** Further pages, answered as JSON, by path. */
   readonly pages?: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
+/** A running health server. */
 export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/**
- * Answers GET /health (200 or 503) and /metrics, and the given pages.
- * @throws Error a port that is taken
- */
+/** Starts a server of GET /health (200 or 503), /metrics, and further pages. @throws Error a port in use */
 export async function startHealth({
   port,
   host,

@@ -2,12 +2,12 @@
 
 type Labels = Readonly<Record<string, string>>;
 
-/** One figure that only grows. */
+/** A metric that only increases. */
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
-/** The distribution of values. */
+/** A metric of the distribution of values. */
 export interface Histogram {
   observe(value: number): void;
 }
@@ -19,10 +19,10 @@ interface Family {
   lines(): string[] | Promise<string[]>;
 }
 
-/** The present value of a gauge: one, or one for each set of labels. */
+/** The present value of a gauge, or one for each set of labels. */
 export type Reading = number | readonly (readonly [Labels, number])[];
 
-/** The metrics of a process, by their names. */
+/** The metrics of a process by name. */
 export class Metrics {
   readonly #families: Family[] = [];
 
@@ -42,7 +42,7 @@ export class Metrics {
     };
   }
 
-  /** `read` is asked whenever somebody looks. */
+  /** Adds a gauge; `read` is called at every request. */
   gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void {
     this.#families.push({
       name,
@@ -56,7 +56,7 @@ export class Metrics {
     });
   }
 
-  /** `bounds` increase; values above the last one are counted as well. */
+  /** Adds a histogram with increasing `bounds`; larger values are counted as well. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram {
     const counts = new Float64Array(bounds.length + 1);
     let sum = 0;
@@ -82,7 +82,7 @@ export class Metrics {
     };
   }
 
-  /** All of them. A gauge that cannot be read is left out. */
+  /** Returns all metrics as text, without gauges that cannot be read. */
   async text(): Promise<string> {
     const parts = await Promise.all(
       this.#families.map(async ({ name, help, type, lines }) => {
@@ -97,7 +97,7 @@ export class Metrics {
   }
 }
 
-/** The media type of that text. */
+/** The media type of the metrics' text. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 function written(labels: Labels): string {

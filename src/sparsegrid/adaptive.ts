@@ -1,11 +1,12 @@
 /** Grids chosen one after another where they change the value most: Gerstner & Griebel (2003). */
+import { allowedError } from "../accuracy.ts";
 import { SpecError } from "../errors.ts";
 import { type ParameterValues } from "../fdm/index.ts";
 import { isObject, knownKeys } from "../given.ts";
 import { IndexSet } from "./combination.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";
-import { combined, type CombinedGrid, type SparseContents } from "./solution.ts";
+import { combined, type CombinedGrid, type EndValue, type SparseContents } from "./solution.ts";
 import type { Runs } from "./runs.ts";
 
 /** Grids are refined together whose surplus is at least this part of the largest. */
@@ -14,46 +15,46 @@ const MAX_STEPS = 5000;
 const DEFAULT_UNKNOWNS = 20e6;
 
 /**
- * The combination that reaches an accuracy at a point. The surplus of a grid,
+ * Computes the combination that reaches an accuracy at a point. The surplus of a grid,
  *
  *   Δ(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·V_(l − z)(point),
  *
- * is what it adds to the value. Grids whose neighbours above are not yet solved are active; those with the largest
- * surplus are refined along every axis, as long as the sum of the active ones' surpluses is too large. The number of
- * time steps is doubled before, until halving it changes the value on a small combination by a third of what is
- * allowed at most.
+ * is its contribution to the value. Grids without solved finer neighbours are active; those with the largest surplus
+ * are refined along every axis, as long as the sum of the active surpluses is too large. Before, the number of time
+ * steps is doubled until halving it changes the value on a small combination by at most a third of the tolerance.
  * @throws SpecError where `maxUnknowns` do not suffice, with the accuracy that was reached
  */
 export async function adaptiveGrids(
   runs: Runs,
   model: SparseModel,
   accuracy: SparseAccuracy<string>,
-): Promise<Pick<SparseContents, "error" | "warnings" | "fine" | "time" | "estimate">> {
+  endValue: EndValue,
+): Promise<Pick<SparseContents, "error" | "warnings"> & Partial<SparseContents>> {
   const { initial, max } = model.combination;
   const point = pointOf(model, accuracy, runs.entry);
-  const { relative = 0, absolute = 0, maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
-  const allowed = (value: number): number => Math.max(absolute, relative * Math.abs(value));
-  const read = (of: readonly CombinedGrid[]): number => combined(of, point, ZEROS(point), 4, endValueOf(runs, model));
+  const none = point.map(() => 0);
+  const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;
+  const allowed = (value: number): number => allowedError(accuracy, value);
+  const read = (of: readonly CombinedGrid[]): number => combined(of, point, none, 4, endValue);
   const by = 2 ** model.order - 1;
-  const start = new IndexSet();
-  start.add(initial);
-  initial.forEach((level, k) => level < max[k] && start.add(initial.with(k, level + 1)));
-  const small = start.combination();
+  const set = new IndexSet();
+  set.add(initial);
+  initial.forEach((level, k) => level < max[k] && set.add(initial.with(k, level + 1)));
+  const small = set.combination();
   let time: SparseContents["time"];
   for (;;) {
     await runs.solve(
-      start.members.map((levels) => ({ levels })),
+      set.members.map((levels) => ({ levels })),
       "all",
     );
     await runs.solve(small, "half");
     const failed = runs.outcome(0);
-    if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
+    if (failed.error !== undefined) return failed;
     time = { all: runs.combined(small, 0, "all"), half: runs.combined(small, 0, "half"), by };
     const change = Math.abs(read(time.all) - read(time.half)) / by;
     if (3 * change <= allowed(read(time.all)) || 2 * runs.steps > MAX_STEPS) break;
     runs.steps *= 2;
   }
-  const set = start;
   const valueOf = (levels: readonly number[]): number => read(runs.combined([{ levels, coefficient: 1 }], 0, "all"));
   const surpluses = new Map<string, number>();
   const surplusOf = (levels: readonly number[]): number => {
@@ -87,23 +88,18 @@ export async function adaptiveGrids(
             "axes points and narrower ends",
         ),
         warnings: [],
-        fine: [],
-        time: undefined,
-        estimate: undefined,
       };
     await runs.solve(
       [...added.values()].map((levels) => ({ levels })),
       "all",
     );
     const failed = runs.outcome(0);
-    if (failed.error !== undefined) return { ...failed, fine: [], time: undefined, estimate: undefined };
+    if (failed.error !== undefined) return failed;
     for (const levels of added.values()) set.add(levels);
   }
 }
 
-const ZEROS = (point: readonly number[]): readonly number[] => point.map(() => 0);
-
-/** The refinements of a grid along each axis whose coarser neighbours are all in the set. */
+/** Returns the refinements of a grid along each axis whose coarser neighbours are all in the set. */
 export function nextOf(
   levels: readonly number[],
   set: IndexSet,
@@ -149,10 +145,3 @@ function pointOf(
     return value;
   });
 }
-
-const endValueOf =
-  (runs: Runs, { ends }: SparseModel) =>
-  (axis: number, high: boolean, x: readonly number[]): number => {
-    const { number } = high ? ends[axis].high : ends[axis].low;
-    return number === undefined ? 0 : number.at(0, ...x, ...runs.entry);
-  };

@@ -1,13 +1,13 @@
 import { SpecError } from "../errors.ts";
 import { isObject, knownKeys, oneOf } from "../given.ts";
 
-/** A grid of the combination: its level along each axis, and how often it counts. Level l has 2^l intervals. */
+/** A grid of the combination: its level along each axis, and its coefficient. Level l has 2^l intervals. */
 export interface CombinationGrid {
   readonly levels: readonly number[];
   readonly coefficient: number;
 }
 
-/** The description of a combination of grids. */
+/** The settings of `combinationGrids`. */
 export interface CombinationSettings {
   /**
    * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
@@ -18,17 +18,18 @@ export interface CombinationSettings {
   readonly initial: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
   readonly max?: number | readonly number[];
-  /** The number of axes; needed where `initial` is one number. */
+  /** The number of axes; required where `initial` is one number. */
   readonly axes?: number;
   /**
-   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` refinements
-   * more; or of the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, of no refinement more.
+   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` further
+   * refinements; or from the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, without further
+   * refinement.
    */
   readonly extrapolate?: boolean | "levels";
 }
 
 /**
- * The grids of the combination technique and their coefficients,
+ * Returns the grids of the combination technique and their coefficients,
  *
  *   V = Σ c(l)·V_l,   c(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·[l + z in the set],
  *
@@ -41,7 +42,7 @@ export interface CombinationSettings {
  *
  * @param settings the level, the initial levels, and the limits.
  * @returns the grids whose coefficient is not zero, in lexicographic order of their levels; the coefficients add to 1.
- * @throws SpecError naming the field, what was got, and what was expected.
+ * @throws SpecError naming the field, its value, and what was expected.
  * @example
  * import { combinationGrids } from "feynkac/sparsegrid";
  *
@@ -82,7 +83,7 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
 /** The finest level of an axis: 2^20 intervals. */
 const MAX_LEVEL = 20;
 
-/** A level for each axis. @throws SpecError */
+/** Returns a level for each axis. @throws SpecError */
 export function perAxis(name: string, value: number | readonly number[], axes: number | undefined): readonly number[] {
   if (axes !== undefined && (!Number.isInteger(axes) || axes < 1))
     throw new SpecError(`axes: got ${axes}, expected a whole number of at least 1`);
@@ -113,7 +114,7 @@ export class IndexSet {
     return [...this.#members.values()];
   }
 
-  /** Griebel, Schneider & Zenger's coefficients; grids that count for nothing are left out. */
+  /** Returns the coefficients of Griebel, Schneider & Zenger, without grids of coefficient 0. */
   combination(): readonly CombinationGrid[] {
     return this.members
       .map((levels) => ({ levels, coefficient: this.#coefficient(levels) }))

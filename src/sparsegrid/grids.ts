@@ -17,23 +17,23 @@ import { type GradedMesh, gradedMesh } from "./mesh.ts";
 import type { SparseModel } from "./problem/model.ts";
 import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
 
-/** A grid of one entry of the batch. */
+/** A grid to be solved for one entry of the batch. */
 export interface GridJob {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
   readonly levels: readonly number[];
 }
 
-/** A grid's solution: V at its unknowns, the first axis fastest. */
+/** The solution V on a grid at its unknowns, the first axis fastest. */
 export interface GridValues {
   readonly levels: readonly number[];
   readonly meshes: readonly GradedMesh[];
-  /** The first unknown of each axis, and how many it has: nodes of Dirichlet ends are none. */
+  /** The first unknown of each axis, since nodes of Dirichlet ends are not unknowns. */
   readonly first: readonly number[];
   readonly counts: readonly number[];
   readonly values: Float64Array;
   readonly report: GridReport;
-  /** The program that solved it. */
+  /** The time program that produced it. */
   readonly program: GridProgram;
 }
 
@@ -45,14 +45,14 @@ interface GridProgram {
   readonly source: Kernel;
 }
 
-/** The merged findings of a grid's items. */
+/** The merged status of a grid's items. */
 export interface GridReport {
   readonly fault: number;
   readonly node: number;
   readonly row: number;
   readonly endless: number;
   readonly growth: false;
-  /** The number of systems that the iteration did not solve, and the row of the time program of the first. */
+  /** The number of systems that the iteration did not solve. */
   readonly unsolved: number;
   readonly unsolvedRow: number;
   readonly iterations: number;
@@ -86,7 +86,7 @@ interface Layout extends GridSize {
 /** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
-/** Solves grids of one model on one device. */
+/** The solver of grids of one model on one device. */
 export class GridSolver {
   readonly #device: Device;
   readonly #model: SparseModel;
@@ -105,17 +105,17 @@ export class GridSolver {
     this.#shape = shape;
   }
 
-  /** Unknowns of a grid. */
+  /** Returns the number of unknowns of a grid. */
   unknownsOf(levels: readonly number[]): number {
     return levels.reduce((product, level, k) => product * this.#countOf(level, k), 1);
   }
 
   /**
-   * Solves grids that share a time program, in the order given. Those that take longest start first, so that cores
-   * finish together; each is solved by one workgroup, so that the numbers do not depend on how many there are.
+   * Solves grids that share a time program, in the given order. The slowest start first, so that cores finish together;
+   * one workgroup solves each, so that results do not depend on the number of cores.
    *
-   * @param room rows that the kernel has room for at least: where these are not all grids, those of the largest.
-   * @throws SpecError a grid that the device has no memory for | KernelError | PrecisionError | the signal's reason
+   * @param room the minimum number of rows for the kernel: that of the largest of all grids @throws SpecError a grid
+   *   that exceeds the device's memory | KernelError | PrecisionError | the signal's reason
    */
   async solve(jobs: readonly GridJob[], program: TimeProgram, room = 0): Promise<GridValues[]> {
     const results = new Array<GridValues>(jobs.length);
@@ -160,7 +160,7 @@ export class GridSolver {
     return 2 ** level + 1 - (first.kind === "dirichlet" ? 1 : 0) - (last.kind === "dirichlet" ? 1 : 0);
   }
 
-  /** The size of a grid, and the time that it takes. */
+  /** Returns the size of a grid, and its expected time. */
   sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));
@@ -206,7 +206,7 @@ export class GridSolver {
     const element = hostReal(this.#precision);
     const { kernel, shape } = by;
     const { variant } = this.#model;
-    const { relative = 1e-9, maxIterations = 1000 } = this.#model.solver;
+    const { tolerance, maxIterations } = this.#model.solver;
     const entries = [...new Map(grids.map(({ job }) => [job.entry, job])).values()];
     const table: number[] = [];
     const reals: number[] = [];
@@ -244,7 +244,7 @@ export class GridSolver {
       instances: entries.length,
       dates: entries[0].timeline.dates.length,
       maxIterations,
-      relative,
+      relative: tolerance.relative,
       table: buffers.filled("i32", Int32Array.from(table)),
       meshes: buffers.filled(element, Float64Array.from(reals)),
       parameters: buffers.filled(element, packedParameters(entries, this.#model.literals)),

@@ -1,30 +1,28 @@
 /** The nodes of an axis on its levels, each of which has every second node of the next one. */
 
-/** An axis with all its quantities evaluated. */
+/** An axis with all quantities evaluated. */
 export interface GradedAxis {
   readonly coordinate: "linear" | "log";
   readonly from: number;
   readonly to: number;
-  /** The price at a node in the middle of every level from 1 on; the middle of the coordinate by default. */
+  /** The value at a node in the middle of every level from 1 on; the middle of the coordinate by default. */
   readonly centre: number | undefined;
-  /**
-   * The width of the dense part around the centre, in units of the coordinate; undefined: nodes are not concentrated.
-   */
+  /** The width of the dense part around the centre, in units of the coordinate; undefined for equidistant nodes. */
   readonly width: number | undefined;
 }
 
-/** Values of the axis and of its coordinate. */
+/** The values of an axis and of its coordinate at the nodes. */
 export interface GradedMesh {
   readonly values: Float64Array;
   readonly coordinates: Float64Array;
 }
 
 /**
- * The mesh with node i of 2^level + 1, ξ = i/2^(level−1) − 1:
+ * Returns the mesh with node i of 2^level + 1, ξ = i/2^(level−1) − 1:
  *
  *   x = centre + width·sinh(z(ξ)),   z(ξ) = a·ξ/(1 + b·ξ),
  *
- * with a and b such that the ends are met. z is monotone wherever the centre is. Without a width, x = centre + z(ξ).
+ * where a and b reproduce the ends; z is monotone for every centre. Without a width, x = centre + z(ξ).
  */
 export function gradedMesh({ coordinate, from, to, centre, width }: GradedAxis, level: number): GradedMesh {
   const isLog = coordinate === "log";

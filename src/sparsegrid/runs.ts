@@ -25,7 +25,7 @@ interface Solved {
   readonly program: TimeProgram;
 }
 
-/** The grids that have been solved for some entries of a batch with the same time program. */
+/** The grids solved for some entries of a batch with the same time program. */
 export class Runs {
   readonly #solvers: readonly GridSolver[];
   readonly #model: SparseModel;
@@ -33,7 +33,7 @@ export class Runs {
   readonly #pace: Pace;
   readonly #called: Error;
   readonly #solved = new Map<string, Solved>();
-  /** The number of steps; the adaptive choice changes it. */
+  /** The number of time steps, which the adaptive choice changes. */
   steps: number;
 
   /** One solver a device. */
@@ -57,12 +57,12 @@ export class Runs {
     return this.#model.batch.entries[this.#members[0].index];
   }
 
-  /** Unknowns of a grid. */
+  /** Returns the number of unknowns of a grid. */
   unknownsOf(levels: readonly number[]): number {
     return this.#solvers[0].unknownsOf(levels);
   }
 
-  /** Solves those grids that have not been solved yet, each once. */
+  /** Solves those of the given grids that have not been solved yet. */
   async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: Steps): Promise<void> {
     const missing = new Map<string, readonly number[]>();
     for (const { levels } of grids)
@@ -85,7 +85,7 @@ export class Runs {
     }));
   }
 
-  /** The errors and warnings of an entry's grids, the first in the order in which they were solved. */
+  /** Returns the errors and warnings of an entry's grids, the first in the order in which they were solved. */
   outcome(member: number): Pick<SparseContents, "error" | "warnings"> {
     const model = this.#model;
     const { index, timeline } = this.#members[member];
@@ -133,8 +133,8 @@ function unsolved(
   entry: readonly number[],
 ): SpecError {
   return new SpecError(
-    `solver: ${solver.method} did not reach ${solver.relative} in ${solver.maxIterations} iterations, ${count} times on ` +
-      `the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; take more steps, a larger relative, or ` +
+    `solver: ${solver.method} did not reach ${solver.tolerance.relative} in ${solver.maxIterations} iterations, ${count} times on ` +
+      `the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; take more steps, a larger tolerance, or ` +
       `another method`,
   );
 }

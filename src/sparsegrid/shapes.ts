@@ -3,9 +3,10 @@ import { type Device, firstThatFits, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
 
+/** The shape of a kernel's workgroups. */
 export type GridShape = Pick<GridVariant, "groupSize" | "shuffles" | "residentRows">;
 
-/** The most unknowns that a shape takes; distances to neighbours may be as large. */
+/** Returns the maximum number of unknowns of a shape, which also bounds distances to neighbours. */
 export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
   residentRows > 0 ? residentRows * groupSize : Infinity;
 
@@ -25,8 +26,8 @@ const RESIDENT_WORDS = 160;
 const NUMBERS_OF_A_ROW = 10;
 
 /**
- * The shape for grids of up to so many unknowns. Small ones stay in registers for all time steps, where the compiler
- * can be told to unroll the loops over rows: with CUDA.
+ * Returns the shape for grids of up to a number of unknowns. Small ones stay in registers for all time steps where the
+ * compiler can be told to unroll the loops over rows, as with CUDA.
  */
 export function shapeFor(
   device: Device,

@@ -5,16 +5,16 @@ import { isObject, knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 
-/** A grid, V beyond its unknowns, and how often it counts. */
+/** A grid's solution with its coefficient, and V beyond its unknowns. */
 export interface CombinedGrid {
   readonly grid: GridValues;
   readonly coefficient: number;
 }
 
-/** Returns V at a node of a Dirichlet end today. */
+/** A function for V today at a node of a Dirichlet end. */
 export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
 
-/** The combinations of one entry: the one asked for, and those that its error is estimated by. */
+/** The combinations of one entry: the requested one, and those for its error estimate. */
 export interface SparseContents {
   readonly axes: readonly string[];
   readonly parameters: Readonly<Record<string, number>>;
@@ -22,27 +22,27 @@ export interface SparseContents {
   readonly error: SpecError | undefined;
   readonly endValue: EndValue;
   readonly fine: readonly CombinedGrid[];
-  /** The combinations with one refinement less and with two. */
+  /** The combinations with one and with two refinements less. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
-  /** The combination as it is without an extrapolation from two levels. */
+  /** The combination without an extrapolation from two levels. */
   readonly plain: readonly CombinedGrid[] | undefined;
-  /** A small combination with all time steps and with half of them, and what their difference is divided by. */
+  /** A small combination with all time steps and with half of them, and the divisor of their difference. */
   readonly time:
     | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
     | undefined;
-  /** The error that an adaptive choice of grids has estimated. */
+  /** The error estimate of an adaptive choice of grids. */
   readonly estimate: number | undefined;
 }
 
 /** The part of an extrapolation's correction that may be wrong: its differences may be small by chance, too. */
 const UNSURE = 0.5;
 
-/** One grid of a combination, as it was solved. */
+/** The statistics of one solved grid of a combination. */
 export interface SolvedGrid {
   readonly levels: readonly number[];
   readonly coefficient: number;
   readonly unknowns: number;
-  /** The iterations of all its systems together; `systems`: how many they were. */
+  /** The total number of iterations of its systems. */
   readonly iterations: number;
   readonly systems: number;
 }
@@ -68,9 +68,9 @@ export interface SolvedGrid {
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** The departures from what was asked for, in words. */
+  /** The departures from the requested solution, in words. */
   readonly warnings: readonly string[];
-  /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
+  /** The reason why there is no solution, such as a coefficient that is not finite, with its path. */
   readonly error: SpecError | undefined;
   readonly #contents: SparseContents;
 
@@ -198,7 +198,7 @@ export class SparseEntrySolution<A extends string = string> {
   }
 }
 
-/** A derivative of the combined function; `orders`: how often each axis is differentiated by. */
+/** Returns a derivative of the combined function; `orders` are those of differentiation by each axis. */
 export function combined(
   combination: readonly CombinedGrid[],
   x: readonly number[],
@@ -252,7 +252,7 @@ function derivative(
 
 /** The result of `solveOnSparseGrid`. */
 export interface SparseSolution<A extends string = string> {
-  /** One for each entry of the batch, in order. */
+  /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly SparseEntrySolution<A>[];
   readonly backend: BackendName;
   readonly precision: Precision;

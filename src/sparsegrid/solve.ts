@@ -26,11 +26,11 @@ import type { AnySparseProblem, SparseGridProblem } from "./problem/problem.ts";
 import { Runs } from "./runs.ts";
 import { type SparseContents, SparseEntrySolution, type SparseSolution } from "./solution.ts";
 
-/** The devices on which to solve, and the pace. */
+/** The options of `solveOnSparseGrid`. */
 export interface SparseOptions extends CallOptions {
   /**
-   * The devices of one kind, borrowed, in place of `device`: every GPU of a machine, say. Grids are spread over them,
-   * the longest first, and the numbers are those of one device.
+   * The borrowed devices of one kind, in place of `device`, such as every GPU of a machine. Grids are distributed over
+   * them, the longest first, and results are those of one device.
    */
   readonly devices?: readonly Device[] | undefined;
 }
@@ -42,8 +42,8 @@ export interface SparseOptions extends CallOptions {
  *   ∂V/∂t + Σ aᵢⱼ ∂²V/∂xᵢ∂xⱼ + Σ bᵢ ∂V/∂xᵢ + c·V + d = 0,   V(expiry, x) = terminal(x).
  *
  * Every grid is solved by implicit Euler, Crank–Nicolson or TR-BDF2 with BiCGStab or CGS, the whole time loop by one
- * workgroup; grids are shared out over cores or multiprocessors, longest first. The numbers do not depend on how many
- * there are. docs/sparsegrid.md shows how to choose levels and meshes.
+ * workgroup; grids are distributed over cores or multiprocessors, longest first. Results do not depend on their number.
+ * docs/sparsegrid.md shows how to choose levels and meshes.
  *
  * Accuracy: with means over cells at expiry, of order h² up to powers of its logarithm; see `errorEstimate` and
  * `accuracy`. Verified: test/sparsegrid, against closed forms of best-of barrier options and baskets, published tables
@@ -51,7 +51,7 @@ export interface SparseOptions extends CallOptions {
  * Source: Griebel, Schneider & Zenger (1992); Reisinger & Wittum (2007) for options; Gerstner & Griebel (2003) for the
  * adaptive choice of grids.
  *
- * @param problem the axes, the equation, the terminal condition, and whatever else it has. Times are in years.
+ * @param problem the axes, the equation, the terminal condition, and its other properties. Times are in years.
  * @param options `{ device, devices, signal, onProgress }`. Without a device, the best one of the machine is
  *   opened for the solution and disposed afterwards.
  * @returns one solution per entry of the parameters, in order.
@@ -149,7 +149,10 @@ async function solveOn(
     if (accuracy !== undefined) {
       for (const { index, timeline } of members) {
         const runs = new Runs(solvers, model, [{ index, timeline }], pace, called);
-        contents[index] = { ...contents[index], ...(await adaptiveGrids(runs, model, accuracy)) };
+        contents[index] = {
+          ...contents[index],
+          ...(await adaptiveGrids(runs, model, accuracy, contents[index].endValue)),
+        };
       }
       continue;
     }

@@ -6,6 +6,7 @@ export type ToWorker<Setup, Job> =
   /** Its answer is not wanted any more. */
   | { readonly kind: "stop"; readonly number: number };
 
+/** The messages from a worker to its pool. */
 export type FromWorker<Answer> =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly number: number; readonly answer: Answer }

@@ -1,17 +1,18 @@
 /** The worker's side of a `WorkerPool`. */
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** An answer, and which of its memory moves to who asked. */
+/** An answer, with the memory that is transferred to the pool. */
 export interface Answered<Answer> {
   readonly answer: Answer;
   readonly transfer?: ArrayBuffer[];
 }
 
+/** A function that does one job. */
 export type Work<Job, Answer> = (job: Job, signal: AbortSignal) => Promise<Answered<Answer>>;
 
 /**
- * Does the jobs that come, one at a time, once `begin` has been told what they have in common. A job that fails is
- * given back: who asked does it, and meets the reason. What `begin` throws ends the thread.
+ * Does the jobs that arrive, one at a time, after `begin` has received their common setup. A failed job is returned to
+ * the pool, which repeats it and meets the error. An error of `begin` ends the thread.
  */
 export function serveJobs<Setup, Job, Answer>(
   begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>,

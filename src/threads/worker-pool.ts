@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 /** The number of jobs a worker has at once: the next one is there when it has done with one. */
 const JOBS_PER_WORKER = 2;
 
-/** Starts a worker. */
+/** A function that starts a worker. */
 export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
@@ -15,10 +15,7 @@ interface PoolWorker<Answer> {
   ready: boolean;
 }
 
-/**
- * Threads that do the same kind of job side by side: they run `serveJobs`. They load their modules as soon as there is
- * a pool, and take jobs once it has begun.
- */
+/** A pool of threads that run `serveJobs`. They load their modules at once, and take jobs after `begin`. */
 export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
   readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
@@ -34,19 +31,22 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     this.#announceIfStarted();
   }
 
-  /** The number of jobs that it takes at once, now: none before its first worker is ready, and when all are gone. */
+  /**
+   * The number of further jobs that it currently accepts: none before its first worker is ready, and after all have
+   * ended.
+   */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
-  /** Resolves when the workers that are gone have ended. */
+  /** Resolves when the workers have ended. */
   get ended(): Promise<unknown> {
     return this.#ended;
   }
 
   /**
-   * Waits until each worker is ready or gone: jobs given to the first alone would keep the others waiting for the first
-   * answer. The process stays for as long.
+   * Waits until each worker is ready or ended, since jobs given to the first alone would delay the others. The process
+   * stays alive meanwhile.
    */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
@@ -54,14 +54,13 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     for (const { thread, pending } of this.#workers) if (pending.size === 0) thread.unref();
   }
 
-  /** Tells all workers what the jobs have in common: once. @throws DataCloneError what cannot be sent */
+  /** Sends all workers the common setup of the jobs, once. @throws DataCloneError data that cannot be sent */
   begin(setup: Setup): void {
     for (const { thread } of this.#workers) thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
   }
 
   /**
-   * Runs a job and returns what a worker answers. Undefined where none could: it has ended, or something failed that is
-   * not the job's fault.
+   * Runs a job and returns a worker's answer; undefined where no worker could do it for reasons outside the job.
    * @throws the signal's reason
    */
   run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {
@@ -161,8 +160,8 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * Returns functions that start workers from a file of JavaScript, one for each of `data`, which they are given;
- * undefined where there are none: a page, a program in one file, or sources that nobody has compiled.
+ * Returns functions that start workers from a file of JavaScript, one for each of `data`; undefined where there is no
+ * file: in a page, a single-file program, or uncompiled sources.
  */
 export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };

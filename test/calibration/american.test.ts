@@ -57,7 +57,7 @@ describe.each(cases)("$exercise quotes, $discrete.length dividends, rate $rate",
         return { id: `T${i}`, underlying: "A", payoff: type, ...option, ...terms };
       });
       const book = parseBook({ asOf: "2026-11-20", market: market(of), trades });
-      const { results } = await priceBook(book, { device, greeks: "none", accuracy: 1e-5 });
+      const { results } = await priceBook(book, { device, greeks: "none", accuracy: { relative: 1e-5 } });
       return results.map(({ value }) => value!);
     };
     const prices = await pricesOf(volatility, { exercise });

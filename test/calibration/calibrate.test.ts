@@ -156,7 +156,7 @@ describe("calibrate", () => {
       expect(fit.standardErrors[name]).toBeLessThan({ v0: 0.003, sigma: 0.1, rho: 0.15 }[name]);
       expect(Math.abs(fit.parameters[name] - HESTON[name])).toBeLessThan(4 * fit.standardErrors[name]);
     }
-    for (const { error, standardError } of fit.quotes) expect(Math.abs(error)).toBeLessThan(4 * standardError!);
+    for (const { error, errorEstimate } of fit.quotes) expect(Math.abs(error)).toBeLessThan(2 * errorEstimate!);
   });
 
   it("never calls a fit what has not converged, nor what no price depends on", async () => {

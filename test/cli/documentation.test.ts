@@ -89,7 +89,7 @@ test.skipIf(!everything)(
       })),
     };
     using device = createCpuDevice({ threads: 1 });
-    const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: 1e-6 });
+    const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: { relative: 1e-6 } });
     rows.forEach(([, value, delta], i) => {
       const exact = results[i];
       if (exact.status === "error") throw new Error(exact.error.message);

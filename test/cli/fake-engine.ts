@@ -44,7 +44,8 @@ export function fakeEngine(batchSize = 100): FakeEngine {
       },
       explainBook: (before, after, run) => {
         asked.push({ ...options, ...run });
-        return explainBook(before, after, { ...run, device: new PlainDevice() });
+        const accuracy = run.accuracy === undefined ? undefined : { relative: run.accuracy };
+        return explainBook(before, after, { ...run, accuracy, device: new PlainDevice() });
       },
       [Symbol.asyncDispose]: async () => void closed++,
     };

@@ -94,7 +94,11 @@ test("estimates of finite differences cover the distance from closed forms", asy
   const book = bookOf(randomTrades(100));
   const exact = await priced(book);
   for (const accuracy of [1e-4, 1e-5]) {
-    const found = await priced(book, { method: "fdm", accuracy, sensitivityErrorEstimates: true });
+    const found = await priced(book, {
+      method: "fdm",
+      accuracy: { relative: accuracy },
+      sensitivityErrorEstimates: true,
+    });
     const share = (isCovered: (i: number) => boolean): number => found.filter((_, i) => isCovered(i)).length / 100;
     expect(share((i) => Math.abs(found[i].value - exact[i].value) <= found[i].errorEstimate)).toBeGreaterThan(0.985);
     for (const name of SENSITIVITIES) {
@@ -213,7 +217,7 @@ afterAll(() => webgpu?.[Symbol.dispose]());
 test.skipIf(webgpu === undefined)("beside a GPU the CPU prices them, with the same value", async () => {
   const book = parseBook(bookOf([{ terms: { conversion: "american" } }]));
   const [onCpu, beside] = await Promise.all(
-    [device, webgpu!].map((one) => priceBook(book, { device: one, greeks: "none", accuracy: 1e-4 })),
+    [device, webgpu!].map((one) => priceBook(book, { device: one, greeks: "none", accuracy: { relative: 1e-4 } })),
   );
   expect(beside.results[0]).toMatchObject({ status: "ok", backend: "cpu", precision: "f64" });
   expect(beside.results[0].value).toBe(onCpu.results[0].value);

@@ -43,7 +43,12 @@ const book = {
 } satisfies BookInput;
 
 test("values of finite differences are within their estimates and the lattice's uncertainty", async () => {
-  const { results } = await priceBook(parseBook(book), { device, greeks: "none", accuracy: 1e-4, method: "fdm" });
+  const { results } = await priceBook(parseBook(book), {
+    device,
+    greeks: "none",
+    accuracy: { relative: 1e-4 },
+    method: "fdm",
+  });
   const beyond = results.filter((result, i) => {
     if (result.status === "error") throw new Error(`${i}: ${result.error.message}`);
     return Math.abs(result.value - cases[i].value) > result.errorEstimate + cases[i].uncertainty;

@@ -85,7 +85,9 @@ describe("the nearest correlation matrix", () => {
     expect(() => nearestCorrelation([1, 2, 3])).toThrow("nearestCorrelation: 3 values, expected n·n, row by row");
     expect(() => nearestCorrelation([1, 0.5, 0.4, 1])).toThrow("elements [1, 0] and [0, 1]: got 0.4 and 0.5");
     expect(() => nearestCorrelation([1, NaN, NaN, 1])).toThrow(ShapeError);
-    expect(() => nearestCorrelation([1], { tolerance: 0 })).toThrow("tolerance 0, expected a number > 0");
+    expect(() => nearestCorrelation([1], { tolerance: { relative: 0 } })).toThrow(
+      "tolerance.relative 0, expected a number > 0",
+    );
     expect(() => nearestCorrelation([1], { maxIterations: 0.5 })).toThrow(SpecError);
     expect(() => nearestCorrelation([1], { minEigenvalue: 1 })).toThrow("minEigenvalue 1, expected 0 ≤ it < 1");
   });
@@ -113,8 +115,8 @@ describe("whether a matrix is positive semi-definite", () => {
   });
 
   test("the tolerance is relative to the largest eigenvalue", () => {
-    expect(isPositiveSemidefinite([1e6, 0, 0, -1], 1e-5)).toBe(true);
-    expect(isPositiveSemidefinite([1e6, 0, 0, -1], 1e-7)).toBe(false);
+    expect(isPositiveSemidefinite([1e6, 0, 0, -1], { relative: 1e-5 })).toBe(true);
+    expect(isPositiveSemidefinite([1e6, 0, 0, -1], { relative: 1e-7 })).toBe(false);
     expect(isPositiveSemidefinite([-1])).toBe(false);
     expect(isPositiveSemidefinite([0])).toBe(true);
     expect(isPositiveSemidefinite([])).toBe(true);
@@ -123,7 +125,7 @@ describe("whether a matrix is positive semi-definite", () => {
   test("refuses what is no symmetric matrix, and a tolerance out of range", () => {
     expect(() => isPositiveSemidefinite([1, 2])).toThrow("isPositiveSemidefinite: 2 values, expected n·n, row by row");
     expect(() => isPositiveSemidefinite([1, 0.5, 0.4, 1])).toThrow(ShapeError);
-    expect(() => isPositiveSemidefinite([1], -1)).toThrow("tolerance -1, expected a number ≥ 0");
+    expect(() => isPositiveSemidefinite([1], { relative: -1 })).toThrow("tolerance.relative -1, expected a number ≥ 0");
   });
 });
 

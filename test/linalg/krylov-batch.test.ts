@@ -221,7 +221,7 @@ describe("time loops", () => {
         guess,
         steps,
         carry: 1,
-        options: { method: "cg", relative: 1e-13 },
+        options: { method: "cg", tolerance: { relative: 1e-13 } },
       },
     );
     sizes.forEach((n, s) => {
@@ -236,7 +236,7 @@ describe("time loops", () => {
   test("are the steps one by one, to the bit, and end at a step that fails", async () => {
     const matrix = heat(30, 0.01);
     const b = Array.from({ length: 30 }, (_, i) => Math.cos(i));
-    const options = { relative: 1e-12 };
+    const options = { tolerance: { relative: 1e-12 } };
     let x: readonly number[] = b.map(() => 0.5);
     for (let step = 0; step < 3; step++) [x] = (await solveAll(cpu, [matrix], b, { options, guess: x, carry: 0.75 })).x;
     const loop = await solveAll(cpu, [matrix], b, { options, guess: b.map(() => 0.5), carry: 0.75, steps: 3 });

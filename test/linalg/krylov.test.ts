@@ -72,7 +72,7 @@ describe("on the CPU, every system", () => {
   test.each(methods)("%s", async (method) => {
     for (const system of systems) {
       const relative = 1e-10;
-      const got = await solved(cpu, "f64", system, { method, relative, maxIterations: 600 });
+      const got = await solved(cpu, "f64", system, { method, tolerance: { relative }, maxIterations: 600 });
       expectTrue(system, "f64", relative, got);
       if (solvable[method].includes(system.name))
         expect([system.name, got.result.status]).toEqual([system.name, "converged"]);
@@ -88,7 +88,7 @@ describe("on the CPU, every system", () => {
     for (const system of systems.filter(({ name }) => !/singular|empty|cyclic/.test(name))) {
       for (const method of methods) {
         if (method === "cg" && !spd.includes(system.name)) continue;
-        const options = { method, relative: 1e-10 };
+        const options = { method, tolerance: { relative: 1e-10 } };
         const plain = await solved(cpu, "f64", system, options);
         const got = await solved(cpu, "f64", system, options, { preconditioner: (a) => preconditioner(a, kind) });
         expectTrue(system, "f64", 1e-10, got);
@@ -229,7 +229,7 @@ describe("how iterations end", () => {
     for (const method of methods)
       expect(["converged"]).not.toContain(await status("singular, inconsistent", { method }));
     // Rounding keeps the residual above this.
-    expect(await status("convection", { relative: 1e-18, patience: 20 })).toBe("stagnation");
+    expect(await status("convection", { tolerance: { relative: 1e-18 }, patience: 20 })).toBe("stagnation");
     const infinite = { ...systemNamed("laplace"), b: systemNamed("laplace").b.map((_, i) => (i === 3 ? Infinity : 1)) };
     expect((await solved(cpu, "f64", infinite, {})).result).toMatchObject({ status: "not-finite", iterations: 0 });
   });
@@ -274,7 +274,7 @@ describe("how iterations end", () => {
     expect(() => krylovSpec({ method: "jacobi" as never })).toThrow(
       'krylovSpec: method: got "jacobi", expected "bicgstab", "cgs", "cg" or "gmres"',
     );
-    expect(() => krylovSpec({ relative: -1 })).toThrow("krylovSpec: relative: got -1");
+    expect(() => krylovSpec({ tolerance: { relative: -1 } })).toThrow("krylovSpec: tolerance.relative: got -1");
     expect(() => krylovSpec({ restart: 0 })).toThrow(
       "krylovSpec: restart: got 0, expected a whole number from 1 to 1,000",
     );
@@ -308,7 +308,7 @@ describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precis
       systemNamed(method === "cg" ? "laplace" : "convection"),
       {
         method,
-        relative: tolerance[precision],
+        tolerance: { relative: tolerance[precision] },
         restart: 12,
       },
       kind === undefined ? {} : { preconditioner: (a) => preconditioner(a, kind) },

@@ -116,24 +116,33 @@ describe("Greeks", () => {
 });
 
 describe("accuracy", () => {
-  test("paths are added until the standard error is reached, of each instance", async () => {
+  test("paths are added until the error estimate is small enough, of each instance", async () => {
     const model = blackScholes({ spot: [50, 100, 200], volatility: 0.3 });
-    const accuracy = 0.05;
+    const accuracy = 0.1;
     const result = await run({
       model,
       product: european({ payoff: "call", strike: 100 }),
       dates: [1],
-      accuracy,
+      accuracy: { absolute: accuracy },
       paths: 1024,
     });
     expect(result.status).toEqual(["reached", "reached", "reached"]);
-    result.standardError.forEach((x) => expect(x).toBeLessThanOrEqual(accuracy));
-    // Not many more than needed: 60² variance of the largest payoff over the accuracy squared.
-    expect(result.paths[2]).toBeLessThan(3 * (62 / accuracy) ** 2);
+    result.errorEstimate.forEach((x) => expect(x).toBeLessThanOrEqual(accuracy));
+    // Not many more than needed: 60² variance of the largest payoff over the squared standard error.
+    expect(result.paths[2]).toBeLessThan(3 * ((1.96 * 62) / accuracy) ** 2);
+    const relative = await run({
+      model,
+      product: european({ payoff: "call", strike: 100 }),
+      dates: [1],
+      accuracy: { relative: 0.01 },
+    });
+    relative.value.forEach((x, i) => expect(relative.errorEstimate[i]).toBeLessThanOrEqual(0.01 * x));
+    expect(relative.paths[2]).toBe(relative.paths[0]);
+    expect(relative.status).toEqual(["reached", "reached", "reached"]);
   });
 
   test("a limit of paths is a status", async () => {
-    const result = await run({ ...base, accuracy: 1e-4, paths: 1024, maxPaths: 4096 });
+    const result = await run({ ...base, accuracy: { absolute: 1e-4 }, paths: 1024, maxPaths: 4096 });
     expect(result.status).toEqual(["limit"]);
     expect(result.paths[0]).toBe(4096);
   });
@@ -141,7 +150,7 @@ describe("accuracy", () => {
   test("rounds give what one run of as many paths gives, but for rounding", async () => {
     const product = asian({ payoff: "call", strike: 100 });
     const settings = { model: spot, product, dates: equalDates(4, 1) };
-    const added = await run({ ...settings, accuracy: 0.002, paths: 1024 });
+    const added = await run({ ...settings, accuracy: { absolute: 0.004 }, paths: 1024 });
     const once = await run({ ...settings, paths: added.paths[0] });
     expect(added.paths[0]).toBeGreaterThan(1024);
     expect(Math.abs(added.value[0] - once.value[0])).toBeLessThan(1e-12);
@@ -150,7 +159,7 @@ describe("accuracy", () => {
   test("a payoff that is not finite is a status, and ends nothing", async () => {
     const product = terminalPayoff({ payoff: "S1 > 100 ? 1/0 : S1", assets: 1 });
     const model = blackScholes({ spot: [100, 1], volatility: 0.2 });
-    const result = await run({ model, product, dates: [1], accuracy: 0.1 });
+    const result = await run({ model, product, dates: [1], accuracy: { absolute: 0.1 } });
     expect(result.status).toEqual(["not-finite", "reached"]);
   });
 
@@ -213,10 +222,10 @@ describe("variance reduction", () => {
   });
 
   test("an interval of 32 scramblings is Student's with 31 degrees of freedom", async () => {
-    const { halfWidth, standardError } = await run({ ...base, sampling: "sobol", scramblings: 32 });
-    expect(halfWidth[0] / standardError[0]).toBeCloseTo(2.0395, 3);
+    const { errorEstimate, standardError } = await run({ ...base, sampling: "sobol", scramblings: 32 });
+    expect(errorEstimate[0] / standardError[0]).toBeCloseTo(2.0395, 3);
     const random = await run(base);
-    expect(random.halfWidth[0] / random.standardError[0]).toBeCloseTo(1.96, 3);
+    expect(random.errorEstimate[0] / random.standardError[0]).toBeCloseTo(1.96, 3);
   });
 
   test("one step and many give the same law, with Sobol' points through the bridge", async () => {
@@ -235,12 +244,12 @@ test("past fixings: an average of which half is known", async () => {
 
 test("dates of each instance", async () => {
   const dates = [0.25, 1].map((t) => Float64Array.of(t, 2 * t));
-  const { value, standardError } = await run({
+  const { value, standardError, errorEstimate } = await run({
     model: spot,
     product: european({ payoff: "call", strike: 105 }),
     dates,
   });
-  expectWithin({ value, standardError }, exactGreeks().value);
+  expectWithin({ value, standardError, errorEstimate }, exactGreeks().value);
   const two = await run({ model: spot, product: european({ payoff: "call", strike: 105 }), dates: [2], streams: [1] });
   expect(Math.abs(value[1] - two.value[0])).toBeLessThan(3 * Math.hypot(standardError[1], two.standardError[0]));
 });
@@ -256,7 +265,8 @@ describe("errors say the place, what was expected, and the remedy", () => {
     [/sampling: got "halton"/, () => run({ ...base, sampling: "halton" as never })],
     [/scramblings: got 1/, () => run({ ...base, sampling: "sobol", scramblings: 1 })],
     [/seed: got -1/, () => run({ ...base, seed: -1 })],
-    [/accuracy: got 0, expected a positive number/, () => run({ ...base, accuracy: 0 })],
+    [/^accuracy\.absolute: got 0, expected above 0/, () => run({ ...base, accuracy: { absolute: 0 } })],
+    [/^accuracy: got neither, expected \{ absolute/, () => run({ ...base, accuracy: {} })],
     [/greeks: got "charm", expected one of delta, gamma/, () => run({ ...base, greeks: ["charm"] })],
     [/"gamma" pathwise/, () => run({ ...base, greeks: ["gamma"], greekMethod: "pathwise" })],
     [/in f32/, () => run({ ...base, greeks: ["delta"], greekMethod: "pathwise", precision: "f32" })],

@@ -45,7 +45,7 @@ interface Shares {
 async function shares(cases: readonly ReferenceTrade[], accuracy: number, method: "auto" | "fdm"): Promise<Shares> {
   const got = await priced(
     cases.map((one) => one.trade),
-    { device, method, accuracy, greeks: "none" },
+    { device, method, accuracy: { relative: accuracy }, greeks: "none" },
   );
   const errors = cases.map(({ expected }, i) => Math.abs(got[i].value - expected["price"]));
   const isMet = (i: number): boolean =>
@@ -127,8 +127,8 @@ describe("resolutions", () => {
 describe("an accuracy beyond the precision", () => {
   it("is a warning in f32, which does what it can, and its estimate covers the error", async () => {
     const american = trade({ exercise: { kind: "american" } });
-    const [got] = await priced([american], { device, precision: "f32", accuracy: 1e-7 });
-    const [exact] = await priced([american], { device, precision: "f64", accuracy: 1e-7 });
+    const [got] = await priced([american], { device, precision: "f32", accuracy: { relative: 1e-7 } });
+    const [exact] = await priced([american], { device, precision: "f64", accuracy: { relative: 1e-7 } });
     expect(got.warnings).toEqual([
       expect.stringMatching(/accuracy 1e-7 of the spot is beyond f32/),
       "the accuracy that was asked for is not reached: errorEstimate is larger",
@@ -149,7 +149,7 @@ describe("a trade whose first solution is enough", () => {
       ["all", 4],
     ] as const) {
       const plain = new PlainDevice();
-      await priced([trade()], { device: plain, method: "fdm", greeks, accuracy: 1e-4 });
+      await priced([trade()], { device: plain, method: "fdm", greeks, accuracy: { relative: 1e-4 } });
       expect(plain.launches).toBe(launches);
     }
   });

@@ -503,7 +503,7 @@ describe("early exercise", () => {
               market: market(rate, dividendYield),
             }),
           ],
-          { device, accuracy: 1e-7, greeks: "none" },
+          { device, accuracy: { relative: 1e-7 }, greeks: "none" },
         );
         expect(Math.abs(got.value - expected) / 100).toBeLessThan(1e-7);
         expect(Math.abs(got.value - expected)).toBeLessThan(got.errorEstimate + 1e-6);

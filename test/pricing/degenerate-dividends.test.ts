@@ -67,7 +67,7 @@ const skewed: Readonly<Record<string, Volatility>> = {
 };
 
 async function value(parts: Parameters<typeof trade>[0], method: "auto" | "fdm" = "fdm"): Promise<number> {
-  const [got] = await priced([trade(parts)], { device, method, greeks: "none", accuracy: ACCURACY });
+  const [got] = await priced([trade(parts)], { device, method, greeks: "none", accuracy: { relative: ACCURACY } });
   return got.value;
 }
 
@@ -310,7 +310,7 @@ it("the mesh of a formula goes on beyond the spot however low the strike", async
   for (const strike of [1, 4, 8, 16])
     for (const accuracy of [1e-3, 1e-4, 1e-5]) {
       const one = trade({ volatility, payoff: digital("call", strike) });
-      const [got] = await priced([one], { device, greeks: "none", accuracy });
+      const [got] = await priced([one], { device, greeks: "none", accuracy: { relative: accuracy } });
       // What was asked for; on meshes that are not the coarsest nothing but rounding is left.
       expect(Math.abs(got.value - 10 * Math.exp(-RATE))).toBeLessThanOrEqual(accuracy > 1e-5 ? accuracy * 100 : 1e-7);
     }

@@ -151,7 +151,7 @@ describe.each(["auto", "fdm"] as const)(
   `degenerate limits at an accuracy of ${ACCURACY} of the spot, method %s`,
   (method) => {
     it.each([...still, ...short, ...brief, ...negative, ...dividends])("%s", async (_, limit, theory) => {
-      const [got] = await priced([limit], { device, method, accuracy: ACCURACY });
+      const [got] = await priced([limit], { device, method, accuracy: { relative: ACCURACY } });
       const expected = typeof theory === "number" ? theory : (await priced([theory], { device }))[0].value;
       expect(Math.abs(got.value - expected) / 100).toBeLessThanOrEqual(ACCURACY);
       for (const greek of ["delta", "gamma", "theta", "vega", "rho"] as const)

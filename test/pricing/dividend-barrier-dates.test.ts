@@ -119,7 +119,7 @@ const out = ({ side, level }: Case, parts: Partial<Parameters<typeof barrier>[0]
 async function compare(pairs: readonly (readonly [Trade, number])[]): Promise<void> {
   const got = await priced(
     pairs.map(([one]) => one),
-    { device, accuracy: 1e-5, greeks: "none" },
+    { device, accuracy: { relative: 1e-5 }, greeks: "none" },
   );
   const errors = got.map(({ value }: PricedTrade, i) => Math.abs(value - pairs[i][1]));
   console.log(`${pairs.length} trades: ${(Math.max(...errors) / SPOT).toExponential(1)} of the spot`);

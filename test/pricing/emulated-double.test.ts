@@ -32,7 +32,7 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
       const own = dealt(trades, method === "auto" ? 1 : 3, 12);
       const solvable = method === "auto" ? own : own.filter(({ id }) => id !== "EUR-O-13");
       // On meshes that both devices have room for: the private memory of a software adapter ends at some 170 nodes.
-      const options = { precision: "f64", method, greeks: "grid", accuracy: 1e-4 } as const;
+      const options = { precision: "f64", method, greeks: "grid", accuracy: { relative: 1e-4 } } as const;
       const expected = await priced(solvable, { device: cpu, ...options });
       const got = await priced(solvable, { device: webgpu!, ...options });
       // American options go to the integral equation in f64, which pairs do not have, and to the same method otherwise.

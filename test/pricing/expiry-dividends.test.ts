@@ -163,7 +163,7 @@ describe("American options", () => {
       },
       trades: [{ id: "1", underlying: "A", payoff: "put", strike: 100, expiry: 1, exercise: "american" }],
     };
-    const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: 1e-6 });
+    const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: { relative: 1e-6 } });
     const [earlier] = results;
     // A day's hundredth of interest on the strike.
     expect(Math.abs((american?.value ?? NaN) - (earlier?.value ?? NaN))).toBeLessThan(2e-3);

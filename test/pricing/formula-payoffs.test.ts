@@ -88,7 +88,7 @@ describe.each([1e-5, 1e-7])("payoffs that bend far out, at an accuracy of %f of 
         market: { rates: constant(rate), dividends: dividendSchedule(dividendYield, []) },
       }),
     );
-    const got = await priced(trades, { device, accuracy, greeks: "none" });
+    const got = await priced(trades, { device, accuracy: { relative: accuracy }, greeks: "none" });
     powers.forEach(([name, , , price], i) => {
       const { value, errorEstimate } = got[i];
       const allowed = Math.max(accuracy * 100, errorEstimate);
@@ -118,7 +118,7 @@ describe.each([1e-5, 1e-7])("an American call spread, at an accuracy of %f of th
         }),
       ),
     );
-    const got = await priced(trades, { device, accuracy, greeks: "none" });
+    const got = await priced(trades, { device, accuracy: { relative: accuracy }, greeks: "none" });
     caps.forEach((cap, i) =>
       spots.forEach((spot, j) => {
         const { value } = got[i * spots.length + j];

@@ -42,7 +42,7 @@ const differing = (k: number): string => `${0.2 + 0.01 * k} + 0.1*exp(-S/${100 +
 
 async function valuesOf(what: ReturnType<typeof book>, device: Device, precision?: "f32"): Promise<number[]> {
   const options = { greeks: "none", ...(precision === undefined ? {} : { precision }) } as const;
-  const { results } = await priceBook(what, { device, accuracy: 1e-3, ...options });
+  const { results } = await priceBook(what, { device, accuracy: { relative: 1e-3 }, ...options });
   return results.map((result) => (result.status === "error" ? Number.NaN : result.value));
 }
 

@@ -44,7 +44,11 @@ async function resultOf(terms: Terms): Promise<TradeResult> {
     ],
   };
   const { accuracy = 1e-5 } = terms;
-  const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, greeks: "none", accuracy });
+  const { results } = await priceBook(parseBook(JSON.stringify(book)), {
+    device,
+    greeks: "none",
+    accuracy: { relative: accuracy },
+  });
   return results[0];
 }
 

@@ -10,7 +10,7 @@ describe("Greeks without a closed form", () => {
   it("are those of a solution three times finer in each direction", async () => {
     const device = new PlainDevice();
     const got = await priced(trades, { device, method: "fdm" });
-    const finer = await priced(trades, { device, method: "fdm", accuracy: 1e-6 });
+    const finer = await priced(trades, { device, method: "fdm", accuracy: { relative: 1e-6 } });
     // Largest differences seen: 3e-5, 2e-4, 1e-4, 1e-3, 2e-3, each in its natural unit.
     const tolerance = { delta: 1e-4, gamma: 6e-4, theta: 6e-4, vega: 4e-3, rho: 5e-3 } as const;
     trades.forEach(({ id, underlying: { spot }, expiry }, i) => {

@@ -148,7 +148,8 @@ describe("a value that is outside", () => {
 
 describe("results say", () => {
   const price = async (book: object): Promise<readonly TradeResult[]> =>
-    (await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: 1e-8, greeks: "none" })).results;
+    (await priceBook(parseBook(JSON.stringify(book)), { device, accuracy: { relative: 1e-8 }, greeks: "none" }))
+      .results;
   const asOf = "2026-11-20T00:00:00Z";
   const market = { rates: { EUR: 0.03 }, underlyings: { ACME: { spot: 100, currency: "EUR", volatility: 0.25 } } };
 
@@ -157,7 +158,7 @@ describe("results say", () => {
     const [american] = await price({ asOf, market, trades: [one] });
     const text = "the accuracy that was asked for is not reached: errorEstimate is larger";
     expect(american.errorEstimate! > 1e-8 * 100).toBe(american.warnings.includes(text));
-    const quick = { device, accuracy: 1e-8, greeks: "none", method: "fdm", timePerTrade: 1e-9 } as const;
+    const quick = { device, accuracy: { relative: 1e-8 }, greeks: "none", method: "fdm", timePerTrade: 1e-9 } as const;
     const { results } = await priceBook(parseBook({ asOf, market, trades: [one] } as never), quick);
     expect(results[0].warnings).toContain(text);
   });

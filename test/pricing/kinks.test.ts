@@ -22,7 +22,7 @@ const formula = (expression: string, kinks: readonly number[]) =>
 
 /** Error and estimate of a value, as parts of the spot of 100. */
 async function errorOf(one: Trade, exact: number, accuracy: number): Promise<{ error: number; estimate: number }> {
-  const [{ value, errorEstimate }] = await priced([one], { device, accuracy, greeks: "none" });
+  const [{ value, errorEstimate }] = await priced([one], { device, accuracy: { relative: accuracy }, greeks: "none" });
   return { error: Math.abs(value - exact) / 100, estimate: errorEstimate / 100 };
 }
 
@@ -73,7 +73,7 @@ describe("a strangle whose call is worth nothing", () => {
     const put = { kind: "vanilla", right: "put", strike } as const;
     const [{ value: exact }] = await priced([trade({ ...terms, payoff: put })], {
       device,
-      accuracy: 1e-7,
+      accuracy: { relative: 1e-7 },
       greeks: "none",
     });
     const strangle = formula(`max(${strike} - S, 0) + max(S - 130, 0)`, [strike, 130]);
@@ -120,7 +120,7 @@ describe("a put on dates, as a formula", () => {
       market: { rates: constant(0.06), dividends: noDividends },
     };
     const put = trade({ ...terms, payoff: { kind: "vanilla", right: "put", strike: 108 } });
-    const [{ value: exact }] = await priced([put], { device, accuracy: 1e-8, greeks: "none" });
+    const [{ value: exact }] = await priced([put], { device, accuracy: { relative: 1e-8 }, greeks: "none" });
     const { error, estimate } = await errorOf(
       trade({ ...terms, payoff: formula("max(108 - S, 0)", [108]) }),
       exact,

@@ -64,7 +64,7 @@ describe("one level, monitored always, American", () => {
   });
 
   it("and to 1e-6 where that is asked for", async () => {
-    expect(worstOf(await errors(cases, { accuracy: 1e-6 }), "1e-6")).toBeLessThan(1e-6);
+    expect(worstOf(await errors(cases, { accuracy: { relative: 1e-6 } }), "1e-6")).toBeLessThan(1e-6);
   });
 
   it("is the mirrored American price where it is out of the money, and so are its Greeks", async () => {
@@ -184,7 +184,7 @@ describe("limits", () => {
       for (const barriers of [level("down-and-in", 90), level("down-and-in", 90, 3), level("up-and-in", 130)]) {
         const parts = { payoff: call(100), barriers, market: market(0.05, 0, spot) };
         const trades = [american, european].map((exercise) => trade({ ...parts, exercise }));
-        const [early, late] = await priced(trades, { device, accuracy: 1e-7, greeks: "none" });
+        const [early, late] = await priced(trades, { device, accuracy: { relative: 1e-7 }, greeks: "none" });
         expect(Math.abs(early.value - late.value) / spot).toBeLessThan(1e-6);
       }
   });

@@ -14,7 +14,7 @@ const cash = (time: number, amount: number) => ({
 });
 
 async function one(parts: Parameters<typeof trade>[0], method: "auto" | "fdm" = "auto", accuracy = 1e-5) {
-  const [got] = await priced([trade(parts)], { device, method, accuracy });
+  const [got] = await priced([trade(parts)], { device, method, accuracy: { relative: accuracy } });
   return got;
 }
 

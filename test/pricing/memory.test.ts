@@ -21,7 +21,7 @@ test("kernels of trades that are gone leave little behind", () => {
     let failed = 0;
     for (let k = 1; k <= 160; k++) {
       const book = parseBook({ asOf: "2026-11-20T16:00:00Z", market, trades: [tradeOf(k)] });
-      const { results } = await priceBook(book, { device, accuracy: 1e-3 });
+      const { results } = await priceBook(book, { device, accuracy: { relative: 1e-3 } });
       if (!(results[0].value > 0)) failed++;
       if (k % 80 > 0) continue;
       gc();

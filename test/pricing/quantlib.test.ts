@@ -42,7 +42,7 @@ describe("an exercise boundary beyond the spot", () => {
       maturity: 56 / 365,
       price: 34.53138730147574,
     };
-    const [got] = await priced([tradeOf(call)], { device, accuracy: 1e-6 });
+    const [got] = await priced([tradeOf(call)], { device, accuracy: { relative: 1e-6 } });
     expect(Math.abs(got.value - call.price)).toBeLessThanOrEqual(1e-4);
   });
 });

@@ -191,7 +191,9 @@ describe("a stream of trades", () => {
     await expect(collected(parsed(1), { device: new PlainDevice(), precision: "f32" })).rejects.toMatchObject({
       code: "PRECISION",
     });
-    await expect(collected(parsed(1), { device: new PlainDevice(), accuracy: 1e-9 })).rejects.toMatchObject({
+    await expect(
+      collected(parsed(1), { device: new PlainDevice(), accuracy: { relative: 1e-9 } }),
+    ).rejects.toMatchObject({
       code: "SPEC",
     });
   });
@@ -279,8 +281,13 @@ describe("what is asked for", () => {
 
   it("a closer accuracy gives a smaller error estimate", async () => {
     const estimate = async (accuracy: number): Promise<number> =>
-      (await priced([trade({ exercise: american })], { device: new PlainDevice(), accuracy, method: "fdm" }))[0]
-        .errorEstimate;
+      (
+        await priced([trade({ exercise: american })], {
+          device: new PlainDevice(),
+          accuracy: { relative: accuracy },
+          method: "fdm",
+        })
+      )[0].errorEstimate;
     const [rough, usual, fine] = [await estimate(1e-4), await estimate(1e-5), await estimate(1e-6)];
     expect(rough).toBeGreaterThan(usual);
     expect(usual).toBeGreaterThan(fine);

@@ -30,7 +30,11 @@ async function price(
       { id: "t3", underlying: "U4", payoff: "put", expiry: 2.677, strike: 505.40077277444857, exercise: "american" },
     ],
   };
-  const { results } = await priceBook(parseBook(JSON.stringify(book)), { device, greeks: "none", accuracy });
+  const { results } = await priceBook(parseBook(JSON.stringify(book)), {
+    device,
+    greeks: "none",
+    accuracy: { relative: accuracy },
+  });
   const [result] = results;
   if (result?.status !== "ok") throw new Error(result?.error.message);
   return result;

@@ -118,7 +118,7 @@ describe("finite differences", () => {
       const exercise = random.choice(["american", [0.5 * market.expiry]] as const);
       return { ...contractOf(market), ...terms, exercise };
     });
-    const exact = asGreeks(await price(bookOf(contracts), { method: "fdm", accuracy: 1e-7 }));
+    const exact = asGreeks(await price(bookOf(contracts), { method: "fdm", accuracy: { relative: 1e-7 } }));
     const got = await price(bookOf(contracts), { method: "fdm", sensitivityErrorEstimates: true });
     expect(outside(got, exact)).toEqual([]);
   });
@@ -134,7 +134,7 @@ it("the integral equation, against a much finer discretisation", async () => {
   });
   const book = bookOf(american);
   const got = await price(book, { sensitivityErrorEstimates: true, method: "integral" });
-  const exact = await price(book, { method: "integral", accuracy: 1e-8 });
+  const exact = await price(book, { method: "integral", accuracy: { relative: 1e-8 } });
   // Those that the finest scheme does not reach come from finite differences, whose sensitivities are less exact.
   const known = got.map((one, i) => one.method === "integral" && exact[i].method === "integral");
   const both = <T>(all: readonly T[]): T[] => all.filter((_, i) => known[i]);

@@ -119,7 +119,10 @@ describe("closed forms", () => {
       [1e-3, "montecarlo"],
       [5e-5, "sparse-grid"],
     ] as const) {
-      const [found] = await price({ market: flat(terms), trades }, { method: "auto", accuracy });
+      const [found] = await price(
+        { market: flat(terms), trades },
+        { method: "auto", accuracy: { relative: accuracy } },
+      );
       expect(found.method).toBe(method);
       expect(Math.abs(found.value - exact)).toBeLessThan(100 * accuracy + 1.8e-3);
     }
@@ -133,7 +136,10 @@ describe("closed forms", () => {
       const names = named(terms.spots.length);
       const payoff = { basket: "call", kind: "geometric", weights: names.map(() => 1 / names.length) } as const;
       const trades = [{ id: "1", underlyings: names, payoff, strike: 105, expiry }];
-      const [found] = await price({ market: flat(terms), trades }, { greeks: "none", accuracy });
+      const [found] = await price(
+        { market: flat(terms), trades },
+        { greeks: "none", accuracy: { relative: accuracy } },
+      );
       const error = Math.abs(found.value - geometric(terms, 105, 0, expiry));
       expect(error).toBeLessThan(Math.min(found.errorEstimate, 100 * accuracy));
     }
@@ -142,7 +148,7 @@ describe("closed forms", () => {
   test("an exchange option (Margrabe 1978), at a higher accuracy", async () => {
     const market = flat({ spots: [100, 90], volatilities: [0.3, 0.2], yields: [0.01, 0.02], rho: 0.5 });
     const trades = [{ id: "1", underlyings: ["A", "B"], payoff: { spread: "call" as const }, strike: 0, expiry: 1 }];
-    const [found] = await price({ market, trades }, { accuracy: 1e-4 });
+    const [found] = await price({ market, trades }, { accuracy: { relative: 1e-4 } });
     const exact = black(100 * Math.exp(-0.01), 90 * Math.exp(-0.02), Math.sqrt(0.09 + 0.04 - 0.06));
     expect(Math.abs(found.value - exact)).toBeLessThan(found.errorEstimate);
     expect(found.errorEstimate).toBeLessThan(1e-2);
@@ -290,7 +296,7 @@ describe("against alternating directions", () => {
     // Differences of the others take long.
     const greeks = differences ? "all" : "grid";
     const [sparse] = await price(book, { greeks });
-    const [full] = await price(book, { method: "adi", greeks, accuracy: greeks === "all" ? 1e-4 : 1e-3 });
+    const [full] = await price(book, { method: "adi", greeks, accuracy: { relative: greeks === "all" ? 1e-4 : 1e-3 } });
     expect(full.method).toBe("adi");
     expect(Math.abs(sparse.value - full.value)).toBeLessThan(sparse.errorEstimate + full.errorEstimate);
     expect(sparse.errorEstimate).toBeLessThan(0.15);

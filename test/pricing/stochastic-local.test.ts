@@ -42,7 +42,11 @@ describe("stochastic local volatility in books", () => {
       },
       trades: names.map((id) => ({ id, underlying: "U", expiry: 1, ...products[id] })),
     });
-    const { results } = await priceBook(book, { device, greeks, accuracy: greeks === "all" ? 1e-3 : 5e-4 });
+    const { results } = await priceBook(book, {
+      device,
+      greeks,
+      accuracy: { relative: greeks === "all" ? 1e-3 : 5e-4 },
+    });
     return results.map((result) => {
       if (result.status !== "ok") throw new Error(result.error.message);
       return { ...result, error: result.errorEstimate };

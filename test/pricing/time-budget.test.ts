@@ -49,8 +49,8 @@ const market = {
 describe("a trade that has no time left", () => {
   it("has its value, a larger estimate, and a warning", async () => {
     const put = trade({ exercise: { kind: "american" } });
-    const [best] = await results([put], { device, accuracy: 1e-7, method: "fdm" });
-    const [quick] = await results([put], { device, accuracy: 1e-7, method: "fdm", timePerTrade: 1e-9 });
+    const [best] = await results([put], { device, accuracy: { relative: 1e-7 }, method: "fdm" });
+    const [quick] = await results([put], { device, accuracy: { relative: 1e-7 }, method: "fdm", timePerTrade: 1e-9 });
     if (best.status === "error" || quick.status === "error") throw new Error("not priced");
     expect(best.warnings.join()).not.toContain("time");
     expect(quick.warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
@@ -72,8 +72,14 @@ describe("a trade that has no time left", () => {
       trades: [{ id: "T", strike: 100, expiry: 1, ...terms }],
     }).trades;
     const one = onUnderlyings(parsed);
-    const [quick] = await results([one], { device, accuracy, method, greeks: "grid", timePerTrade: 1e-9 });
-    const [best] = await results([one], { device, accuracy: 50 * accuracy, method, greeks: "none" });
+    const [quick] = await results([one], {
+      device,
+      accuracy: { relative: accuracy },
+      method,
+      greeks: "grid",
+      timePerTrade: 1e-9,
+    });
+    const [best] = await results([one], { device, accuracy: { relative: 50 * accuracy }, method, greeks: "none" });
     if (best.status === "error" || quick.status === "error") throw new Error("not priced");
     expect(quick.warnings).toContain("the time of a trade was over before the accuracy was reached: see errorEstimate");
     expect(quick.errorEstimate).toBeGreaterThan(100 * accuracy);

@@ -199,7 +199,7 @@ describe.skipIf(!built)("the package as built", () => {
     const values = async (threads) => {
       const device = await openDevice({ backend: "cpu", threads });
       const before = started;
-      const options = { device, accuracy: 1e-3, batchSize: ${batchSize} };
+      const options = { device, accuracy: { relative: 1e-3 }, batchSize: ${batchSize} };
       const first = await priceBook(book, options);
       const second = await priceBook(book, options);
       device[Symbol.dispose]();

@@ -142,7 +142,7 @@ async function priceAll(contracts: readonly Contract[], { device, accuracy }: Ru
       device,
       greeks: "none",
       ...(method === undefined ? {} : { method }),
-      ...(accuracy === undefined ? {} : { accuracy }),
+      ...(accuracy === undefined ? {} : { accuracy: { relative: accuracy } }),
     });
     results.forEach((result, i) => (values[indices[i]] = valued(result)));
   }

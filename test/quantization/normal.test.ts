@@ -160,16 +160,16 @@ describe("in more dimensions", () => {
   test.each([
     [3, 2, 3 - 2 / Math.PI],
     [4, 3, 2.9257041341297065],
-  ])("d = %i, N = %i: within four standard errors of the optimum", async (dimension, size, expected) => {
+  ])("d = %i, N = %i: within two error estimates of the optimum", async (dimension, size, expected) => {
     const found = await normalQuantizer({ size, dimension, device, samples: 2 ** 15 });
-    expect(Math.abs(found.distortion - expected)).toBeLessThan(4 * found.standardError);
-    expect(found.standardError).toBeLessThan(0.02);
+    expect(Math.abs(found.distortion - expected)).toBeLessThan(2 * found.errorEstimate);
+    expect(found.errorEstimate).toBeLessThan(1.96 * 0.02);
     expect(await normalQuantizer({ size, dimension, device, samples: 2 ** 15 })).toEqual(found);
   });
 
   test("better than the product of quantizers on the line", async () => {
-    const { distortion, standardError } = await normalQuantizer({ size: 27, dimension: 3, device, samples: 2 ** 14 });
-    expect(distortion + 4 * standardError).toBeLessThan(3 * optimalNormalLine(3).distortion);
+    const { distortion, errorEstimate } = await normalQuantizer({ size: 27, dimension: 3, device, samples: 2 ** 14 });
+    expect(distortion + 2 * errorEstimate).toBeLessThan(3 * optimalNormalLine(3).distortion);
   });
 
   test("the same points on any number of threads", async () => {
@@ -185,7 +185,7 @@ describe("of samples", () => {
   test("of normal numbers on the line: near the optimum", async () => {
     const found = await sampleQuantizer({ device, samples: normals(50_000), dimension: 1, size: 4, iterations: 200 });
     expect(distance(found.points.toSorted(), optimalNormalLine(4).points)).toBeLessThan(0.03);
-    expect(Math.abs(found.distortion - optimalNormalLine(4).distortion)).toBeLessThan(4 * found.standardError);
+    expect(Math.abs(found.distortion - optimalNormalLine(4).distortion)).toBeLessThan(2 * found.errorEstimate);
   });
 
   test("each point is the mean of its samples, in any unit", async () => {

@@ -264,5 +264,5 @@ function boxOf(d: number): Quantizer {
   const size = 2 ** d;
   const points = new Float64Array(size * d).map((_, k) => ((Math.floor(k / d) >> (k % d)) & 1 ? 0.8 : -0.8));
   const weights = new Float64Array(size).fill(1 / size);
-  return { dimension: d, size, points, weights, distortion: NaN, standardError: 0 };
+  return { dimension: d, size, points, weights, distortion: NaN, errorEstimate: 0 };
 }

@@ -53,7 +53,7 @@ export const tolerance = { f64: 1e-9, f32: 1e-2, f32x2: 1e-6 } as const;
 
 const valueOf = async (name: keyof typeof problems, device: Device, precision: Precision): Promise<number> => {
   const { axes, problem } = problems[name];
-  const solver = { ...("solver" in problem ? problem.solver : {}), relative: relative[precision] };
+  const solver = { ...("solver" in problem ? problem.solver : {}), tolerance: { relative: relative[precision] } };
   const { entries } = await solveOnSparseGrid({ ...problem, solver, precision }, { device });
   return entries[0].at(Object.fromEntries(axesNamed(axes).map((axis) => [axis, 100]))).value;
 };

@@ -32,14 +32,14 @@ describe("solveOnSparseGrid", () => {
     [{ scheme: { kind: "douglas" } }, 'scheme.kind: "douglas" is for several axes; of one, expected implicit-euler'],
     [{ steps: 5, errorEstimate: true }, "steps: got 5, expected an even number"],
     [{ solver: { method: "jacobi" } }, 'solver.method: got "jacobi", expected "bicgstab" or "cgs"'],
-    [{ solver: { relative: 0 } }, "solver.relative: got 0, expected a number between 0 and 1"],
+    [{ solver: { tolerance: { relative: 0 } } }, "solver.tolerance.relative: got 0, expected a number between 0 and 1"],
     [{ accuracy: { at: { S: 100, v: 0.5 }, relative: 1e-3 } }, "level: given beside accuracy"],
     [{ level: undefined, accuracy: { at: { S: 100 }, relative: 1e-3 } }, "accuracy.at.v: got undefined"],
     [
       { level: undefined, accuracy: { at: { S: 300, v: 1 }, relative: 1e-3 } },
       "at.S: 300 is outside the axis, 0 to 200",
     ],
-    [{ level: undefined, accuracy: { at: { S: 100, v: 1 } } }, "accuracy: neither relative nor absolute"],
+    [{ level: undefined, accuracy: { at: { S: 100, v: 1 } } }, "accuracy: got neither, expected { absolute: 1e-4 }"],
     [{ conditions: [{ kind: "jump", at: [0.5], to: "S" }] }, "conditions[0]: a jump, which sparse grids do not have"],
     [{ axes: { S: { ...S, initialLevel: 16 }, v: { ...v, initialLevel: 16 } } }, "take a smaller level"],
   ])("%j", async (change, message) => {
@@ -53,7 +53,10 @@ describe("solveOnSparseGrid", () => {
     [{ terminal: "1/S", averaging: false }, "terminal: Infinity at S = 0"],
     [{ boundaries: { S: { low: { kind: "dirichlet", value: "log(v)" } } } }, "boundaries.S.low.value: "],
     [{ conditions: [{ kind: "exercise", payoff: "1/S" }] }, "conditions[0].payoff: "],
-    [{ solver: { maxIterations: 1, relative: 1e-12 }, steps: 2, level: 6 }, "solver: bicgstab did not reach 1e-12"],
+    [
+      { solver: { maxIterations: 1, tolerance: { relative: 1e-12 } }, steps: 2, level: 6 },
+      "solver: bicgstab did not reach 1e-12",
+    ],
   ])("%j is an entry's error", async (change, message) => {
     const { entries } = (await solved(change)) as Awaited<ReturnType<typeof solveOnSparseGrid>>;
     expect(entries[0].error?.message).toContain(message);

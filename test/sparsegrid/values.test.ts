@@ -30,7 +30,7 @@ describe("the technique as published", () => {
           steps: 5000,
           averaging: false,
           level: level - d,
-          solver: { relative: 1e-10, method: level === 6 ? "cgs" : "bicgstab" },
+          solver: { tolerance: { relative: 1e-10 }, method: level === 6 ? "cgs" : "bicgstab" },
         },
         device,
       );

@@ -26,7 +26,9 @@ export class Pricer {
     const parsed = trades.flatMap((trade) => (trade === undefined ? [] : [{ ok: true, trade } as const]));
     const context = { ...this.#context, scenarios };
     const results = new Array<PricedTrade | undefined>(trades.length).fill(undefined);
-    const run = { ...options, device: this.device, precision: this.#precision, signal: this.#signal };
+    const { greeks = "all", accuracy } = options;
+    const aim = accuracy === undefined ? undefined : { relative: accuracy };
+    const run = { greeks, accuracy: aim, device: this.device, precision: this.#precision, signal: this.#signal };
     let done = 0;
     for await (const batch of priceTrades(parsed, context, run))
       for (const result of batch) {

@@ -145,7 +145,9 @@ export class EngineSession implements Session {
     let done = 0;
     // The first prices of a small book are shown before its last ones are there.
     const batchSize = total <= SMALL ? { batchSize: FIRST } : {};
-    const options = { ...choice, ...batchSize, device, precision: chosen.precision, signal };
+    const { accuracy, ...rest } = choice;
+    const aim = accuracy === undefined ? undefined : { relative: accuracy };
+    const options = { ...rest, accuracy: aim, ...batchSize, device, precision: chosen.precision, signal };
     const trades = places.map((place) => book.parsed[place]);
     for await (const results of priceTrades(trades, book.context, options)) {
       const block = places.slice(done, done + results.length);

@@ -4,13 +4,14 @@ import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac bench`. */
 export interface BenchOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
   readonly trades: number;
 }
 
 /**
- * `feynkac bench`: how fast this machine prices American puts with Greeks. The first run, which compiles, is not
- * counted; the fastest of the next three is.
+ * Runs `feynkac bench`: measures how fast this machine prices American puts with Greeks, as the fastest of three runs
+ * after one that compiles.
  */
 export async function bench(
   options: BenchOptions,

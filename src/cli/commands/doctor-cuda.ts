@@ -2,11 +2,12 @@
 import type { BackendName } from "../../device/index.ts";
 import type { CudaPart } from "../../device/index.ts";
 
+/** A function that checks the components of CUDA. */
 export type DiagnoseCuda = () => Promise<readonly CudaPart[]>;
 
 const NAMES = { koffi: "CUDA: koffi", driver: "CUDA: driver", nvrtc: "CUDA: NVRTC", gpu: "CUDA: GPU" } as const;
 
-/** The findings about CUDA, never "broken": without CUDA, books are priced on the CPU. */
+/** Returns the findings about CUDA, never "broken": without CUDA, books are priced on the CPU. */
 export async function cudaFindings(probe: Probe, diagnose: DiagnoseCuda): Promise<Finding[]> {
   const parts = await diagnose();
   const findings = parts.map(findingOf);
@@ -30,13 +31,13 @@ async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Findin
   }
 }
 
-/** Asks the device layer what CUDA needs. */
+/** Checks the components of CUDA through the device layer. */
 export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();
 }
 
-/** One line of the report. `remedy` says how to get what is missing. */
+/** One line of the report; `remedy` says how to get a missing component. */
 export interface Finding {
   readonly what: string;
   readonly state: "ok" | "missing" | "broken";
@@ -44,5 +45,5 @@ export interface Finding {
   readonly remedy?: string;
 }
 
-/** Opens a device for a moment, and says its name. */
+/** A function that opens a device briefly and returns its name. */
 export type Probe = (backend: BackendName) => Promise<string>;

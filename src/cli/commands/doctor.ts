@@ -8,8 +8,8 @@ import { packageVersion } from "../../formats/index.ts";
 import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
 
 /**
- * `feynkac doctor`: what is there to compute with, what is missing, and how to get it.
- * @returns 0 when books can be priced here, on the CPU at least
+ * Runs `feynkac doctor`: lists the available and missing means of computing, and how to get the latter. @returns 0 when
+ * books can be priced here, at least on the CPU
  */
 export async function doctor(
   terminal: Terminal,

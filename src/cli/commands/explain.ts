@@ -13,6 +13,7 @@ import { openOutput, type Output, type OutputFormat, outputFormat, type TableRow
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac explain`. */
 export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy"> {
   readonly market: string | undefined;
   readonly marketAfter: string | undefined;
@@ -21,15 +22,14 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
-  /** Columns of a table that are no terms of a trade. */
+  /** The columns of a table that are not terms of a trade. */
   readonly keep: readonly string[] | undefined;
 }
 
 /**
- * `feynkac explain`: two books, or one in two markets, and why the one is worth more than the other. Both are held in
- * memory.
- * @returns the exit status
- * @throws CliError | BookError input that cannot be used; DeviceUnavailableError; AbortError when interrupted
+ * Runs `feynkac explain`: explains the change of value between two books, or of one book in two markets. Both are held
+ * in memory. @returns the exit status @throws CliError | BookError input that cannot be used; DeviceUnavailableError;
+ * AbortError when interrupted
  */
 export async function explain(
   before: string,

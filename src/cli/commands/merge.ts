@@ -4,6 +4,7 @@ import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../
 import type { Terminal } from "../terminal.ts";
 import { checkGroups, formatOf } from "./price.ts";
 
+/** The options of `feynkac merge`. */
 export interface MergeOptions {
   readonly format?: OutputFormat;
   readonly output?: string;
@@ -12,8 +13,7 @@ export interface MergeOptions {
 }
 
 /**
- * `feynkac merge`: the results of a run in one file, as `price` would have written it.
- * @returns the exit status
+ * Runs `feynkac merge`: writes the results of a run into one file, as `price` would have. @returns the exit status
  * @throws RunError no complete run; CliError an output that cannot be written; StorageError
  */
 export async function merge(

@@ -2,7 +2,7 @@
 /** A part of a book as plain data, which `readBook` checks. */
 type Terms = Readonly<Record<string, unknown>>;
 
-/** Trades of one kind, which are priced together. */
+/** Trades of one kind, priced together. */
 export interface Preparation {
   readonly name: string;
   readonly book: Terms;
@@ -115,7 +115,7 @@ function bookOf(underlyings: Terms, trades: readonly Terms[], correlations: read
 
 const LADDER = { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] };
 
-/** Returns everything that is prepared, kind by kind. */
+/** Returns all trades to prepare, kind by kind. */
 export const preparations = (): Preparation[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
 
 function* oneFactor(): Generator<Preparation> {

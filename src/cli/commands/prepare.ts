@@ -14,9 +14,9 @@ import { type Preparation, preparations } from "./prepare-book.ts";
 const AT_ONCE = 8;
 
 /**
- * Prices a book of every kind of trade on the CPU and, where there is one, on an NVIDIA GPU, so that later commands
- * find their kernels compiled. Kernels of users' formulas, and of accuracies beyond the default, are not among them.
- * @throws CliError where no kernel is kept: the program runs from its sources, or has no folder for them
+ * Runs `feynkac prepare`: prices a book of every kind of trade on the CPU and, if there is one, on an NVIDIA GPU, so
+ * that later commands find compiled kernels. Kernels of users' formulas, and of accuracies beyond the default, are not
+ * included. @throws CliError where kernels are not stored: the program runs from its sources, or has no folder for them
  */
 export async function prepare(
   terminal: Terminal,

@@ -28,7 +28,7 @@ const LONG_WORK = 1;
 /** No shorter file is looked into, in bytes: it has few trades. */
 const SHORT = 1 << 14;
 
-/** A file that `priceLong` may price: of a known format, with results that are only written, and not short. */
+/** Returns a file that `priceLong` may price: of a known format, long, and with results that are only written. */
 export function longFile(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
   const { inputFormat, market, report, groupBy, keep } = options;
   const input = inputFormat ?? formatOfName(path);
@@ -43,7 +43,7 @@ function isText(format: OutputFormat): format is TextFormat {
   return format === "json" || format === "ndjson" || format === "csv";
 }
 
-/** A file that may be long, opened when it is first needed. */
+/** A file that may be long, opened on first use. */
 export class LongFile implements AsyncDisposable {
   readonly place: BookPlace;
   readonly #bytes: number;
@@ -57,12 +57,12 @@ export class LongFile implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The book; undefined where only a reader of streams can take it, or can say what is wrong with it. */
+  /** The book; undefined where only a stream reader can read it, or report its errors. */
   get book(): Promise<OpenBook | undefined> {
     return (this.#book ??= openFile(this.place));
   }
 
-  /** Tells whether several threads price it sooner than one that gives its kernels to several. */
+  /** Tells whether several threads that each price chunks are faster than one that distributes its kernels. */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
     // One thread prices a short book soonest in one piece.
@@ -73,7 +73,7 @@ export class LongFile implements AsyncDisposable {
     return separateSeconds(work) >= LONG_WORK;
   }
 
-  /** The work of the whole book, from its first trades. */
+  /** The work of the whole book, estimated from its first trades. */
   get work(): Promise<Work | undefined> {
     return (this.#work ??= this.#expectedWork());
   }
@@ -112,8 +112,8 @@ interface LongRun {
 }
 
 /**
- * Prices a long file.
- * @returns the exit status; undefined where the file has to be read as a stream, and nothing has been written
+ * Prices a long file. @returns the exit status; undefined where the file must be read as a stream, and nothing has been
+ * written
  */
 export async function priceLong({ file, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
   if (engine.startPipeline === undefined || !isText(format)) return undefined;

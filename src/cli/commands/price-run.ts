@@ -18,9 +18,7 @@ interface Surroundings {
 }
 
 /**
- * Starts a run, or continues one.
- * @returns the exit status
- * @throws CliError | BookError | RunError | StorageError
+ * Starts or continues a run in parts. @returns the exit status @throws CliError | BookError | RunError | StorageError
  */
 export async function priceInParts(
   path: string,
@@ -60,8 +58,8 @@ export async function priceInParts(
 }
 
 /**
- * The manifest of a run: a new one, or that of the run which is to go on.
- * @throws CliError a run that is there and is not to go on, or another one; BookError | RunError | StorageError
+ * Returns the manifest of a run: a new one, or that of the run to continue. @throws CliError an existing run that
+ * should not continue, or a different one; BookError | RunError | StorageError
  */
 export async function planned(
   runs: typeof Runs,
@@ -87,7 +85,7 @@ export async function planned(
 
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
-/** Returns the place and format of a book. @throws CliError standard input; a name that does not tell the format */
+/** Returns the path and format of a book. @throws CliError standard input; a name without a known format */
 export function bookPlace(
   path: string,
   options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,

@@ -4,6 +4,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of the commands about a queue. */
 export interface QueueOptions {
   readonly queue: string;
   readonly format: "table" | "json";
@@ -30,9 +31,8 @@ const WORKER_COLUMNS: readonly TextColumn[] = [
 ];
 
 /**
- * The runs of a queue, or one of them, and the workers.
- * @returns the exit status
- * @throws RunError no server that answers; CliError no such run
+ * Runs `feynkac status`: lists the runs of a queue, or one of them, and the workers. @returns the exit status @throws
+ * RunError no server that answers; CliError no such run
  */
 export async function status(run: string | undefined, options: QueueOptions, terminal: Terminal): Promise<number> {
   const cluster = await import("../../cluster/index.ts");
@@ -88,7 +88,10 @@ async function needRun(board: Cluster.Board, run: string): Promise<Cluster.RunEn
   return entry;
 }
 
-/** Cancels a run: its chunks are priced no more; what is priced stays. @throws as `status` */
+/**
+ * Runs `feynkac cancel`: cancels a run, whose remaining chunks are not priced and whose priced ones stay. @throws as
+ * `status`
+ */
 export async function cancel(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
   const { Board } = await import("../../cluster/index.ts");
   await using board = await Board.open(queue);
@@ -100,7 +103,7 @@ export async function cancel(run: string, { queue }: QueueOptions, terminal: Ter
   return EXIT.ok;
 }
 
-/** Prints what workers have said of a run: failures and retries. @throws as `status` */
+/** Runs `feynkac logs`: prints the messages of workers about a run: failures and retries. @throws as `status` */
 export async function logs(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
   const { Board } = await import("../../cluster/index.ts");
   await using board = await Board.open(queue);

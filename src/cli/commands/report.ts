@@ -8,16 +8,16 @@ import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac report`. */
 export interface ReportOptions {
-  /** The book that was priced: its trades say quantities and what is summed up. */
+  /** The path of the priced book, which gives quantities and groups. */
   readonly book: string | undefined;
   readonly output: string;
 }
 
 /**
- * `feynkac report`: one HTML file from results that `feynkac price` has written.
- * @returns the exit status
- * @throws CliError | BookError input that cannot be used
+ * Runs `feynkac report`: writes one HTML file from results of `feynkac price`. @returns the exit status @throws
+ * CliError | BookError input that cannot be used
  */
 export async function report(path: string, { book, output }: ReportOptions, terminal: Terminal): Promise<number> {
   const written = await readResults(path);
@@ -42,7 +42,7 @@ export async function report(path: string, { book, output }: ReportOptions, term
   return EXIT.ok;
 }
 
-/** Writes a report where it was asked for; `-` is standard output. @throws CliError */
+/** Writes a report to a path; `-` is standard output. @throws CliError */
 export async function writeReport(path: string, html: string, terminal: Terminal): Promise<void> {
   const output = await openOutput(path, terminal.stdout);
   try {
@@ -54,7 +54,7 @@ export async function writeReport(path: string, html: string, terminal: Terminal
   }
 }
 
-/** The SHA-256 of a file; undefined for standard input, which is gone by then. */
+/** Returns the SHA-256 of a file; undefined for standard input, which cannot be read again. */
 export async function sha256Of(path: string): Promise<string | undefined> {
   if (path === "-") return undefined;
   const hash = createHash("sha256");

@@ -3,7 +3,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { type ReproduceOptions, type Reproduction, REPRODUCTIONS } from "../reproduce/index.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** `feynkac reproduce --list`: a line for each. */
+/** Runs `feynkac reproduce --list`: prints one line for each reproduction. */
 export function listReproductions({ stdout }: Terminal): number {
   const width = Math.max(...REPRODUCTIONS.map(({ name }) => name.length)) + 2;
   for (const { name, title, source } of REPRODUCTIONS)
@@ -11,7 +11,7 @@ export function listReproductions({ stdout }: Terminal): number {
   return EXIT.ok;
 }
 
-/** `feynkac reproduce`: computes a published result, and says how fast. @throws CliError a name that is not known */
+/** Runs `feynkac reproduce`: computes a published result and measures its speed. @throws CliError an unknown name */
 export async function reproduce(
   name: string | undefined,
   options: ReproduceOptions,

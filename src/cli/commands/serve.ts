@@ -4,6 +4,7 @@ import { packageVersion } from "../../formats/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac serve`. */
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
@@ -20,9 +21,8 @@ export interface ServeOptions {
 const LOOPBACK: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 
 /**
- * `feynkac serve`: answers requests until it is asked to end.
- * @returns the exit status
- * @throws CliError an interface that others reach without a token, a port that is taken, no Fastify
+ * Runs `feynkac serve`: answers requests until it is stopped. @returns the exit status @throws CliError a public
+ * interface without a token, a port in use, no Fastify
  */
 export async function serve(options: ServeOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const { host, port, tokenFile, threads } = options;

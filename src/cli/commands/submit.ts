@@ -6,6 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 import { bookPlace, planned } from "./price-run.ts";
 
+/** The options of `feynkac submit`. */
 export interface SubmitOptions extends PriceOptions {
   readonly queue: string;
   readonly maxWorkers: number;
@@ -15,9 +16,8 @@ export interface SubmitOptions extends PriceOptions {
 }
 
 /**
- * `feynkac submit`: a run in parts whose chunks are priced by workers.
- * @returns the exit status
- * @throws CliError | BookError | RunError | StorageError
+ * Runs `feynkac submit`: starts a run in parts whose chunks are priced by workers. @returns the exit status @throws
+ * CliError | BookError | RunError | StorageError
  */
 export async function submit(
   path: string,

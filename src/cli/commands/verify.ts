@@ -4,8 +4,9 @@ import { EXIT } from "../failure.ts";
 import { printable } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac verify`. */
 export interface VerifyOptions {
-  /** Share of the trades to price again, 0 … 1. */
+  /** The share of the trades to price again, 0 … 1. */
   readonly reprice?: number;
   readonly threads?: number;
 }
@@ -20,9 +21,8 @@ interface Surroundings {
 const MAX_SHOWN = 20;
 
 /**
- * `feynkac verify`: whether a run is what its manifest says.
- * @returns the exit status
- * @throws RunError no run; StorageError; as `price` where a sample is priced again
+ * Runs `feynkac verify`: checks a run against its manifest. @returns the exit status @throws RunError no run;
+ * StorageError; as `price` where a sample is priced again
  */
 export async function verify(url: string, options: VerifyOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal } = surroundings;

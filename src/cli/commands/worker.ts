@@ -4,14 +4,15 @@ import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
+/** The options of `feynkac worker`. */
 export interface WorkerOptions extends EngineOptions {
   readonly queue: string;
-  /** The port on which health and metrics are served; without it they are not. */
+  /** The port for health and metrics; none by default. */
   readonly port?: number;
   readonly host: string;
   readonly lockSeconds: number;
   readonly chunkTimeout: number;
-  /** One process for each device; else this process is the worker, on one device. */
+  /** True for one process for each device; otherwise this process is the worker, on one device. */
   readonly everyDevice: boolean;
 }
 
@@ -22,9 +23,8 @@ interface Surroundings {
 }
 
 /**
- * `feynkac worker`: takes jobs from a queue until it is asked to end.
- * @returns the exit status
- * @throws RunError no server that answers, or no packages; DeviceUnavailableError
+ * Runs `feynkac worker`: takes jobs from a queue until it is stopped. @returns the exit status @throws RunError no
+ * server that answers, or no packages; DeviceUnavailableError
  */
 export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal, openEngine } = surroundings;

@@ -5,7 +5,7 @@ import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts
 
 const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));
 
-/** One table of underlyings, one of curves. Volatilities, rates and errors are in per cent. */
+/** Returns a table of underlyings and a table of curves, with volatilities, rates and errors in per cent. */
 export function calibrationTables({ underlyings, rates }: MarketCalibration): string {
   const fits = Object.entries(underlyings).map(([name, fit]) => [
     printable(name),
@@ -56,7 +56,10 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
   return `${alignColumns(columns, [titles, ...rows], widthsOf(columns, rows)).join("\n")}\n`;
 }
 
-/** A chart of each underlying, quotes as dots and fits as lines by expiry, and one of each curve's zero rates. */
+/**
+ * Returns a chart of each underlying, with quotes as dots and fits as lines by expiry, and one of each curve's zero
+ * rates.
+ */
 export function calibrationCharts({ underlyings, rates }: MarketCalibration): PlotChart[] {
   const smiles = Object.entries(underlyings).map(([name, { quotes, model }]): PlotChart => {
     const expiries = [...new Set(quotes.map(({ expiry }) => expiry))];

@@ -1,12 +1,12 @@
-/** Text in columns. */
+/** A column of text. */
 export interface TextColumn {
   readonly title: string;
   readonly align: "left" | "right";
 }
 
 /**
- * Formats lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of the left-aligned
- * columns are cut at `most` characters, at the end, with an ellipsis.
+ * Formats lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of left-aligned
+ * columns are cut at `most` characters with an ellipsis.
  */
 export function alignColumns(
   columns: readonly TextColumn[],
@@ -23,16 +23,14 @@ export function alignColumns(
   );
 }
 
+/** Returns the widths of columns. */
 export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], max = 40): number[] {
   return columns.map(({ title }, i) =>
     rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, max)), title.length),
   );
 }
 
-/**
- * The columns to leave out, so that the others fit into `room`: of those that can be done without, the first to go
- * first.
- */
+/** Returns the columns to omit so that the others fit into `room`, in the order in which they can be spared. */
 export function tooMuch(
   columns: readonly TextColumn[],
   widths: readonly number[],
@@ -61,7 +59,7 @@ export function visibleLines(
   return `${text.join("\n")}\n`;
 }
 
-/** Escapes control characters: those in names from a file must not reach a terminal, where they are commands. */
+/** Escapes control characters, since names from a file must not send commands to a terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "�");

@@ -38,6 +38,7 @@ type Line = Readonly<Record<string, number | null>>;
 /** Significant digits of a table's largest number. All have its number of decimals: they are meant to be added up. */
 const DIGITS = 6;
 
+/** Yields the result of `explain` as a table. */
 export function* explainTable(
   report: ExplainReport,
   { rows: max, columns: room = Number.POSITIVE_INFINITY }: TableOptions,

@@ -2,18 +2,18 @@
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
 import { cell } from "../../formats/index.ts";
 
-/** Returns the names of a report's terms, in their order. */
+/** Returns the names of a report's terms, in order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
   const terms = totals[0]?.terms ?? results.find((row) => row.terms !== null)?.terms ?? {};
   return Object.keys(terms) as ExplainTerm[];
 }
 
-/** Writes one trade of the report a line. */
+/** Yields the report as NDJSON, one trade a line. */
 export function* explainNdjson({ results }: ExplainReport): Generator<string> {
   for (const row of results) yield `${JSON.stringify(row)}\n`;
 }
 
-/** Writes one object, an `ExplainReport`; one trade a line, so that it can be read and compared. */
+/** Yields the report as one JSON object, an `ExplainReport`, with one trade a line. */
 export function* explainJson({ results, explained, failed, totals, ...head }: ExplainReport): Generator<string> {
   const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
   yield `{\n${fields.join("")}  "results": [`;
@@ -22,17 +22,18 @@ export function* explainJson({ results, explained, failed, totals, ...head }: Ex
   yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
 }
 
-/** Columns of numbers, before the terms and after the moves. */
+/** The columns of numbers before the terms and after the moves. */
 export const EXPLAIN_NUMBERS = {
   first: ["before", "after", "cash", "change"],
   last: ["quantityBefore", "quantityAfter", "errorEstimate"],
 } as const;
 const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
+/** The columns of the market's moves. */
 export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /**
- * Writes CSV by RFC 4180 with LF line ends: numbers in full, a column a term, moves of the market with "move." before
- * their names.
+ * Yields the report as CSV by RFC 4180 with LF line ends: numbers in full, one column a term, moves of the market with
+ * "move." before their names.
  */
 export function* explainCsv(report: ExplainReport): Generator<string> {
   const terms = termNames(report);

@@ -1,2 +1,5 @@
-/** A whole number with a comma between thousands. `toLocaleString` loads Node's tables of all languages, for 10 ms. */
+/**
+ * Formats a whole number with a comma between thousands. `toLocaleString` would load Node's tables of all languages,
+ * which takes 10 ms.
+ */
 export const grouped = (n: number): string => String(n).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ",");

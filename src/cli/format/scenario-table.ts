@@ -4,7 +4,8 @@ import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts
 import { decimalsFor, fixed } from "../../formats/index.ts";
 
 /**
- * The totals under every scenario: for each currency, date and rate shift one table, spot down and volatility across.
+ * Formats the totals under every scenario: for each currency, date and rate shift one table, with spot down and
+ * volatility across.
  */
 export function scenarioTables(scenarios: Scenarios | undefined, totals: readonly CurrencyTotals[]): string[] {
   if (scenarios === undefined) return [];

@@ -40,25 +40,30 @@ interface Layout {
   readonly hidden: ReadonlySet<string>;
 }
 
+/** The options of a table. */
 export interface TableOptions {
-  /** Rows shown, at most: the first ones as they come (the first block sets the decimals), the last ones at the end. */
+  /**
+   * The maximum number of rows: the first ones as they arrive (the first block sets the decimals), and the last ones at
+   * the end.
+   */
   readonly rows: number;
-  /** Lines of the screen, if it is to fit one: what stands under the rows takes the place of some. */
+  /** The number of lines of the screen, if the table must fit one, including the lines under the rows. */
   readonly lines?: number | undefined;
-  /** Characters in a line, where there is a limit: columns that do not fit are left out, and named under the table. */
+  /** The maximum number of characters in a line; columns that do not fit are omitted, and named under the table. */
   readonly columns?: number | undefined;
 }
 
-/** The number of rows for a screen of so many lines. */
+/** Returns the number of rows for a screen with a number of lines. */
 export function rowsOnScreen(lines: number): number {
   return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }
 
-/** The number of rows out of so many that stand at the end: a third. */
+/** Returns the number of rows that are shown at the end: a third. */
 export function lastRows(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
 
+/** Returns the format of a table for people. */
 export function tableFormat({
   rows: max,
   lines,
@@ -146,7 +151,7 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
   return `${wider ? "\n" : ""}${visibleLines(COLUMNS, rows, layout.widths, layout.hidden)}`;
 }
 
-/** Says what a table leaves out, and where it is to be had. */
+/** Returns a sentence about omitted rows, and where to get them. */
 export function more(hidden: number): string {
   if (hidden <= 0) return "";
   const rows = hidden === 1 ? "row" : "rows";

@@ -14,7 +14,7 @@ interface TotalTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** The tables of a run, as text; each is empty where it has nothing to say. */
+/** Returns the tables of a run's totals as text, possibly empty. */
 export function totalTables({ totals, groups = [], priced, failed }: RunEnd, room: number): string[] {
   if (totals.length === 0) return [priced + failed === 0 ? "no trades\n" : ""];
   return [

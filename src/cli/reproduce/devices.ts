@@ -3,31 +3,29 @@ import { type Device, isGpu, openDevice, type OpenOptions } from "../../device/i
 import { DeviceUnavailableError, PrecisionError } from "../../errors.ts";
 import type { EngineOptions } from "../choose-backend.ts";
 
-/** Opens a device: `openDevice`, or what stands in for it in tests. */
+/** A function that opens a device, or replaces `openDevice` in tests. */
 export type Open = (options: OpenOptions) => Promise<Device>;
 
-/** Opens the CPU with so many threads. This thread stays free to hear of Ctrl-C. */
+/** Opens the CPU with a number of threads, besides the calling thread, which stays responsive to Ctrl-C. */
 export const openCores = async (threads: number, { precision }: EngineOptions): Promise<Device> =>
   openDevice({ backend: "cpu", threads, share: "always", precision });
 
-/**
- * The number of threads of the CPU that are compared with one; undefined if only a GPU is to be, or if there is one
- * only.
- */
+/** Returns the number of CPU threads to compare with one; undefined for a GPU only, or a single core. */
 export function allCores({ backend, threads = availableParallelism() }: EngineOptions): number | undefined {
   return (backend === "auto" || backend === "cpu") && threads > 1 ? threads : undefined;
 }
 
+/** The opened GPUs, and the reasons why others are missing. */
 export interface Gpus {
-  /** The devices, to be disposed. */
+  /** The devices, which the caller disposes. */
   readonly devices: readonly Device[];
-  /** The reasons why others are not there. */
+  /** The reasons why other GPUs are missing. */
   readonly missing: readonly string[];
 }
 
 /**
- * The GPU of a back end that is named; with "auto" all that there are in hardware.
- * @throws DeviceUnavailableError | PrecisionError of a back end that is named
+ * Opens the GPU of a named back end, or with "auto" all hardware GPUs. @throws DeviceUnavailableError | PrecisionError
+ * for a named back end
  */
 export async function openGpus(options: EngineOptions, open: Open = openDevice): Promise<Gpus> {
   const { backend, device, precision } = options;

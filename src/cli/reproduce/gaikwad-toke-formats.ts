@@ -26,16 +26,16 @@ export const FORMATS: Readonly<
   PKT: [(a) => convertSparse(a, "pkt")],
 };
 
-/** A grid's matrix and payoff: V = 0 on all faces, 2^level intervals from 0 to 200 along each axis. */
+/** The matrix and payoff of a grid with V = 0 on all faces and 2^level intervals from 0 to 200 along each axis. */
 export interface PublishedSystem {
   readonly matrix: CsrMatrix;
   readonly payoff: Float64Array;
-  /** The unknown at prices of 100. */
+  /** The number of the unknown at prices of 100. */
   readonly middle: number;
 }
 
 /**
- * Builds I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset,
+ * Builds I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset, where
  *
  *   L = Σₖ (0.02·Sₖ²·∂²/∂Sₖ² + 0.03·Sₖ·∂/∂Sₖ) − 0.03.
  */
@@ -86,7 +86,8 @@ export interface FormatTime {
 }
 
 /**
- * Runs time steps by BiCGStab to 1e-10, a launch for each part of an iteration; each begins with the solution before.
+ * Runs time steps by BiCGStab to 1e-10, with a launch for each part of an iteration; each step starts from the last
+ * solution.
  */
 export async function stepsIn(
   device: Device,
@@ -98,7 +99,7 @@ export async function stepsIn(
   using operator = await SparseOperator.create(device, make(matrix), { ...options, precision: "f64" });
   using solver = await KrylovSolver.create(
     operator,
-    krylovSpec({ method: "bicgstab", relative: 1e-10, checkEvery: 2 }),
+    krylovSpec({ method: "bicgstab", tolerance: { relative: 1e-10 }, checkEvery: 2 }),
   );
   const program = await device.compile(copy, { precision: "f64" });
   const n = payoff.length;

@@ -18,8 +18,8 @@ const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   6: {},
 };
 /**
- * The options' exact values: independent assets, so that they are integrals of products of one-dimensional killed
- * distributions (30 digits).
+ * The options' exact values: with independent assets they are integrals of products of one-dimensional distributions of
+ * killed processes (30 digits).
  */
 export const EXACT: Readonly<Record<number, number>> = {
   2: 15.968701691,
@@ -46,15 +46,18 @@ const TABLE_5 = [
 const names = (axes: number): readonly string[] => "ABCDEF".slice(0, axes).split("");
 const best = (of: readonly string[]): string => (of.length === 1 ? of[0] : `max(${of[0]}, ${best(of.slice(1))})`);
 
+/** A published case of the combination technique. */
 export interface PublishedCase {
   readonly axes: number;
   readonly level: number;
   readonly method?: SparseSolver["method"];
-  /** Levels of a single grid, in place of a combination's. */
+  /** The levels of a single grid, in place of a combination. */
   readonly grid?: readonly number[];
 }
 
-/** The paper's problem as it describes it: V = 0 on all faces, also at zero prices; nodal payoff; uniform meshes. */
+/**
+ * Returns the problem as the paper describes it: V = 0 on all faces, also at zero prices; nodal payoff; uniform meshes.
+ */
 export function publishedProblem({ axes, level, method = "bicgstab", grid }: PublishedCase): SparseGridProblem<string> {
   const all = names(axes);
   const zero = { kind: "dirichlet", value: 0 } as const;
@@ -67,11 +70,13 @@ export function publishedProblem({ axes, level, method = "bicgstab", grid }: Pub
     steps: STEPS,
     averaging: false,
     level: grid === undefined ? level - axes : 0,
-    solver: { method, relative: 1e-10 },
+    solver: { method, tolerance: { relative: 1e-10 } },
   };
 }
 
-/** The paper's option with means over cells, logarithmic meshes around the spot, and no condition at low prices. */
+/**
+ * Returns the paper's option with means over cells, logarithmic meshes around the spot, and no condition at low prices.
+ */
 export function improvedProblem(axes: number, level: number): SparseGridProblem<string> {
   const all = names(axes);
   const axis = { from: 45, to: 200, coordinate: "log", points: [100], width: 0.22 } as const;
@@ -94,12 +99,14 @@ const bestOfAssets = (all: readonly string[]) => ({
   expiry: 1,
 });
 
+/** Solves a published case as the paper describes it. */
 export const upAndOut = async (
   device: Device,
   given: PublishedCase,
   signal: AbortSignal,
 ): Promise<SparseEntrySolution> => solvedOn(device, publishedProblem(given), signal);
 
+/** Solves the paper's option on improved meshes. */
 export const improved = async (
   device: Device,
   axes: number,
@@ -121,8 +128,8 @@ export const spot = (axes: number): Record<string, number> =>
   Object.fromEntries(names(axes).map((name) => [name, 100]));
 
 /**
- * The number of entries of a row's matrix: the diagonal and two neighbours along each axis, those of the faces left
- * out.
+ * Returns the number of nonzero entries of a matrix: the diagonal and two neighbours along each axis, without those of
+ * the faces.
  */
 export const nonZeros = (levels: readonly number[]): number => {
   const counts = levels.map((level) => 2 ** level - 1);
@@ -250,6 +257,7 @@ async function run({ options, signal, say }: Surroundings): Promise<void> {
   }
 }
 
+/** The reproduction of Gaikwad and Toke's barrier options. */
 export const gaikwadToke: Reproduction & { run: typeof run } = {
   name: "gaikwad-toke",
   title: "barrier options on two to six assets by the combination technique, beside the printed tables",

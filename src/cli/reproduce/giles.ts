@@ -14,7 +14,7 @@ import { type StepTime, timeStep } from "./step-time.ts";
  */
 export const EXACT = 5.9960287737;
 
-/** A put on the mean of three prices, with all three correlated, on nodes³ by Douglas' scheme. */
+/** Solves a put on the mean of three correlated prices on nodes³ by Douglas' scheme. */
 export async function put(
   device: Device,
   { nodes, steps, precision }: { readonly nodes: number; readonly steps: number; readonly precision: Precision },
@@ -140,6 +140,7 @@ async function run({ options, signal, say }: Surroundings, open?: Open): Promise
   say("  https://people.maths.ox.ac.uk/gilesm/cuda_old.html");
 }
 
+/** The reproduction of Giles' three-factor solver. */
 export const giles: Reproduction & { run: typeof run } = {
   name: "giles",
   title: "a three-factor equation by alternating directions, timed beside one core",

@@ -144,7 +144,7 @@ async function tables5And6(
   say("");
 }
 
-/** A swing option of a year of days on a tree by Algorithm II. */
+/** Prices a swing option with daily dates over a year on a tree by Algorithm II. */
 export async function swingOfYear(
   device: Device,
   size: number,
@@ -160,8 +160,8 @@ export async function swingOfYear(
 }
 
 /**
- * Prices a swing option of a year of days by convolution on grids of the factors, extrapolated from two spacings: its
- * limit.
+ * Prices a swing option with daily dates over a year by convolution on grids of the factors, extrapolated from two
+ * spacings.
  */
 export async function convergedSwingOfYear(
   device: Device,
@@ -225,6 +225,7 @@ async function run(surroundings: Surroundings): Promise<void> {
   for (const reason of gpus.missing) say(`No GPU: ${reason}`);
 }
 
+/** The reproduction of Pagès and Wilbertz' quantization trees. */
 export const pagesWilbertz: Reproduction & { run: typeof run } = {
   name: "pages-wilbertz",
   title: "random numbers, nearest neighbours, quantization trees and a swing option, beside the printed tables",

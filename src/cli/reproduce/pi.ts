@@ -52,7 +52,8 @@ const functionsOf = (generator: PiGenerator) =>
 type State = ResultOf<typeof drand48Next>;
 
 /**
- * Counts how many points of each item lie in the quarter of the unit disc: numbers and points stay in registers.
+ * Returns the kernel that counts the points of each item in the quarter of the unit disc; numbers and points stay in
+ * registers.
  *
  * Operations of a point, with 32-bit integers: 2 steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30), and 2 × 4
  * for the uniform numbers, 3 for the disc. Bytes: none but the table of the starts.
@@ -102,9 +103,9 @@ export const insideDisc = (generator: PiGenerator) =>
 
 type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
 
-/** Counts points in the quarter disc on a device, several times, of consecutive numbers of one generator. */
+/** A counter of points in the quarter disc on a device, for several runs over consecutive numbers of one generator. */
 export class DiscCounter implements Disposable {
-  /** The number of items of a run that have points. */
+  /** The number of items of a run with points. */
   readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;
@@ -125,7 +126,7 @@ export class DiscCounter implements Disposable {
     this.#counts = device.createBuffer("u32", COUNTERS);
   }
 
-  /** @throws PrecisionError | SpecError */
+  /** Creates a counter. @throws PrecisionError | SpecError */
   static async create(device: Device, generator: PiGenerator, points: number, runs = 1): Promise<DiscCounter> {
     // Without contraction, so that all devices find the same; twice two vectors would not fit a CPU's registers.
     const compiled = await device.compile(insideDisc(generator), { precision: "f32", fma: "reproducible", vectors: 2 });
@@ -138,7 +139,7 @@ export class DiscCounter implements Disposable {
     this.#device.launch(this.#compiled, { ...args, firstItem, firstStream: run * this.items }, { items });
   }
 
-  /** Waits, and returns how many points of a run lie in the disc. */
+  /** Waits and returns the number of points of a run in the disc. */
   async inside(run: number, signal: AbortSignal): Promise<number> {
     const atOnce = LAUNCH[isGpu(this.#device) ? "gpu" : "cpu"];
     this.#device.write(this.#counts, new Uint32Array(COUNTERS));
@@ -156,7 +157,7 @@ export class DiscCounter implements Disposable {
   }
 }
 
-/** Estimates of π from so many points each. */
+/** Estimates π from a number of points, several times. */
 export async function estimatePi(
   device: Device,
   generator: PiGenerator,

@@ -1,18 +1,19 @@
 import type { EngineOptions } from "../choose-backend.ts";
 
+/** The options of `feynkac reproduce`. */
 export interface ReproduceOptions extends EngineOptions {
   /** The number of nodes of each axis. */
   readonly nodes: number;
-  /** Time steps, at least. */
+  /** The minimum number of time steps. */
   readonly steps: number;
-  /** The number of points of an estimate of π, and how many estimates. */
+  /** The number of points of an estimate of π. */
   readonly points: number;
   readonly repeats: number;
-  /** The paths of quantization trees. */
+  /** The number of paths of quantization trees. */
   readonly paths: number;
 }
 
-/** The surroundings of a reproduction: its options, and where it tells what. */
+/** The options of a reproduction, and its output. */
 export interface Surroundings {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;
@@ -26,6 +27,6 @@ export interface Reproduction {
   readonly title: string;
   /** Author, work and year. */
   readonly source: string;
-  /** @throws CliError what cannot be run here, or as small; whatever devices throw */
+  /** Runs the reproduction. @throws CliError a size that cannot be run here; device errors */
   readonly run: (surroundings: Surroundings) => Promise<void>;
 }

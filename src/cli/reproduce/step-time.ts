@@ -7,9 +7,10 @@ const MAX_STEPS = 100_000;
 /** The factor by which more steps are tried if there were too few to measure. */
 const MORE = 8;
 
+/** The measured time of a step of a time loop. */
 export interface StepTime<A extends string> {
   readonly seconds: number;
-  /** The number of steps that were measured, of all that were taken. */
+  /** The number of measured steps. */
   readonly measured: number;
   readonly steps: number;
   readonly entry: AxesEntrySolution<A>;
@@ -17,9 +18,9 @@ export interface StepTime<A extends string> {
 }
 
 /**
- * Times a step of a time loop by what `solve` says of its progress. The first launch is left out, because it compiles,
- * sets the terminal values and factors; so is the last one, which reads. With fewer than three launches there is
- * nothing left, and more steps are taken.
+ * Measures the time of a step of a time loop from the progress that `solve` reports. The first launch is excluded,
+ * because it compiles, sets the terminal values and factors; so is the last one, which reads. With fewer than three
+ * launches more steps are taken.
  *
  * @param run solves a problem in so many time steps.
  * @throws CliError if even the most steps are a launch or two

@@ -1,13 +1,13 @@
 import { i32, real, record, write } from "../../kernel/index.ts";
 
-/** Words of the head, of a run of time steps and of an event in an instance's program, which `program.ts` writes. */
+/** The number of words of the head of an instance's program, which `program.ts` writes. */
 export const HEAD_WORDS = 5;
+/** The number of words of a run of time steps in an instance's program. */
 export const RUN_WORDS = 13;
+/** The number of words of an event in an instance's program. */
 export const EVENT_WORDS = 11;
 
-/**
- * The terms that hold at a moment: a call price at spots from a trigger on, a put price, and the ratio of conversion.
- */
+/** The terms in force at a moment: a call price at spots from a trigger on, a put price, and the conversion ratio. */
 export const Terms = record({
   /** Paid for the bond, accrued interest included; `NEVER` where it cannot be called. */
   call: real,
@@ -45,7 +45,7 @@ export const Memory = record({
   status: write(real),
 });
 
-/** A time step: weights of BDF2 by variable steps, times its length, and the equation's coefficients. */
+/** A time step: the weights of variable-step BDF2, times its length, and the equation's coefficients. */
 export const Step = record({
   nodes: i32,
   /** α₀·V − α₁·V(before) − α₂·V(before that): of implicit Euler 1, 1, 0. */

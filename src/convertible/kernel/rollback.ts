@@ -5,13 +5,15 @@ import { EVENT_WORDS, HEAD_WORDS, Memory, RUN_WORDS } from "./records.ts";
 import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
 import { exerciseAll, settleStatus } from "./terms.ts";
 
+/** The variant of the rollback kernel. */
 export interface RollbackVariant extends Shape {
-  /** True where there is a cash-only part with a discount rate of its own (Tsiveriotis & Fernandes). */
+  /** True with a cash-only part that has its own discount rate (Tsiveriotis & Fernandes). */
   readonly split: boolean;
-  /** Nodes that an instance has room for. */
+  /** The maximum number of nodes of an instance. */
   readonly capacity: number;
 }
 
+/** The parameters of the rollback kernel. */
 export const rollbackParams = {
   instances: i32,
   pitch: i32,
@@ -95,7 +97,7 @@ const applyEvent = fn({
 });
 
 /**
- * The value of convertible bonds, one instance each, backwards in time on a mesh of spots:
+ * Returns the kernel of values of convertible bonds, one instance an item, backwards in time on a mesh of spots:
  *
  *   V_t + ½σ²S²V_SS + (r − q + pη)S V_S − (r + p)V − s·B + p·max(R, k(1 − η)S) = 0
  *   B_t + ½σ²S²B_SS + (r − q)S B_S − (r + s)B = 0

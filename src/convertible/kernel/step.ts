@@ -29,7 +29,7 @@ const rowAt = fn({
   },
 });
 
-/** The parts of the equation that depend on the spot besides the spot itself. */
+/** The coefficients of the equation that depend on the spot. */
 export interface Shape {
   /** True where σ depends on the spot: `varianceFactor` is σ² at the nodes. */
   readonly localVolatility: boolean;
@@ -69,7 +69,7 @@ const recoveredAt = fn({
   },
 });
 
-/** The rows of all nodes for a length of the time step. */
+/** Returns the function that computes the rows of all nodes for a length of the time step. */
 export const prepareRows = (shape: Shape) =>
   fn({
     name: "prepareRows",
@@ -111,9 +111,10 @@ export const prepareRows = (shape: Shape) =>
   });
 
 /**
- * One implicit step of V. The constraints are a part of the implicit solution, by the penalty method in the form of
- * policy iteration (Forsyth & Vetzal 2002): nodes outside their bounds are pulled to them, until none changes sides.
- * The cash-only part on the right-hand side is extrapolated from two steps, which is of second order, too.
+ * Returns the function for one implicit step of V. The constraints are a part of the implicit solution, by the penalty
+ * method in the form of policy iteration (Forsyth & Vetzal 2002): nodes outside their bounds are penalised, until none
+ * changes sides. The cash-only part on the right-hand side is extrapolated from two steps, which is of second order,
+ * too.
  *
  * Where a call forces conversion, V = k·S at the spot P/k between two nodes: the node before has a row for that
  * distance (Shortley & Weller 1938).
@@ -218,8 +219,8 @@ const reachOf = fn({
 });
 
 /**
- * One implicit step of the cash-only part B, whose value where the bond is exercised is known: rows of held nodes next
- * to such a region reach to its boundary, which lies between nodes (Shortley & Weller 1938).
+ * Returns the function for one implicit step of the cash-only part B, whose value is known where the bond is exercised:
+ * rows of held nodes next to such a region reach to its boundary between nodes (Shortley & Weller 1938).
  */
 export const stepCash = (shape: Shape) =>
   fn({

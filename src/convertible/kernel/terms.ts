@@ -1,10 +1,10 @@
 import { fn, i32, real } from "../../kernel/index.ts";
 import { Memory, Terms } from "./records.ts";
 
-/** Beyond any price, in units of the notional: the call price of a bond that cannot be called. */
+/** A price beyond any other, in units of the notional: the call price of a bond that cannot be called. */
 export const NEVER = 1e12;
 
-/** The least that the holder takes: conversion or put. */
+/** Returns the lower bound of the value: conversion or put. */
 export const floorAt = fn({
   name: "floorAt",
   params: { s: real, terms: Terms },
@@ -13,7 +13,7 @@ export const floorAt = fn({
   },
 });
 
-/** The most that the issuer leaves: who is called may still convert, and a put comes first. */
+/** Returns the upper bound of the value: after a call the holder may still convert, and a put comes first. */
 export const capAt = fn({
   name: "capAt",
   params: { s: real, terms: Terms },
@@ -23,7 +23,7 @@ export const capAt = fn({
   },
 });
 
-/** The cash-only part of a bond that is converted, put or called. */
+/** Returns the cash-only part of a bond that is converted, put or called. */
 export const cashAt = fn({
   name: "cashAt",
   params: { s: real, terms: Terms, status: real, calledCash: real },
@@ -120,7 +120,7 @@ export const exerciseAll = fn({
   },
 });
 
-/** The statuses of the nodes just after `exerciseAll` at a moment of continuous exercise. */
+/** Sets the statuses of the nodes just after `exerciseAll` at a moment of continuous exercise. */
 export const settleStatus = fn({
   name: "settleStatus",
   params: { memory: Memory, nodes: i32, terms: Terms },

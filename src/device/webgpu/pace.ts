@@ -23,6 +23,7 @@ export interface Measurement {
   readonly atMost: number;
 }
 
+/** The measured speed of a kernel's launches by groups. */
 export class GroupPace {
   #msPerGroup: number | undefined;
   #largest = 0;

@@ -62,14 +62,8 @@ export interface Slots {
   readonly lambda: number;
   /** The number of them; the others have numbers of their own (`coefficientsAt`). */
   readonly states: number;
-  /** hc of the equation, without sign: 1 + decay/d is what is left of a row's diagonal. */
-  readonly decay: number;
-  readonly a: readonly number[];
-  readonly c: readonly number[];
-  /** 1/pivot, a/pivot and c/pivot along each axis whose rows are not `common`. */
-  readonly inverse: readonly number[];
-  readonly lower: readonly number[];
-  readonly upper: readonly number[];
+  /** The rows along each axis; those that are `common` have their factors there. */
+  readonly rows: readonly RowSlots[];
   readonly mixed: readonly number[];
   readonly source: number;
   /** 1 where a node is pinned. */
@@ -78,6 +72,12 @@ export interface Slots {
   readonly common: readonly number[];
   readonly coefficients: number;
 }
+
+/**
+ * The arrays of a row along an axis, off its diagonal and in sum, and of its factors 1/pivot, a/pivot and c/pivot.
+ * `decay` is hc of the equation, without sign: 1 + decay/d is what is left of the diagonal.
+ */
+type RowSlots = Readonly<Record<keyof typeof COMMON, number>>;
 
 /** The words of a row that is the same for all nodes of a line along the first axis. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
@@ -108,14 +108,19 @@ function numberSlots(variant: AxesVariant): Slots {
     states: count,
   };
   count = 0;
+  const decay = slot();
+  const [a, c] = [each(), each()];
+  const [inverse, lower, upper] = [ownFactors(), ownFactors(), ownFactors()];
   return {
     ...states,
-    decay: slot(),
-    a: each(),
-    c: each(),
-    inverse: ownFactors(),
-    lower: ownFactors(),
-    upper: ownFactors(),
+    rows: variant.axes.map((_, k) => ({
+      a: a[k],
+      c: c[k],
+      decay,
+      inverse: inverse[k],
+      lower: lower[k],
+      upper: upper[k],
+    })),
     mixed: variant.mixed.map((used) => slot(used)),
     source: slot(variant.hasSource),
     pinned: slot(hasPins(variant)),

@@ -1,5 +1,5 @@
 /** Matrices on a device: memory with a shape, and views of it without copies. */
-import { DisposedError, PrecisionError, ShapeError, SpecError } from "../../errors.ts";
+import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { type Device, type DeviceBuffer, type HostArray, offeredPrecision } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 
@@ -18,7 +18,10 @@ export interface Strides {
 
 /** The options of `DeviceArray.create`. */
 export interface ArrayOptions {
-  /** The precision, "f64" by default. Emulated double must be requested as "f32x2"; the host's numbers are then f64. */
+  /**
+   * The precision, "f64" by default; on a device that only emulates it, that is f32x2. The host's numbers are f64 then,
+   * too.
+   */
   readonly precision?: Precision;
   /** The values row by row, matrix by matrix; zeros if absent. */
   readonly values?: HostArray | readonly number[];
@@ -72,13 +75,9 @@ export class DeviceArray implements Disposable {
    * by the device) | OutOfMemoryError
    */
   static async create(device: Device, shape: Shape, options: ArrayOptions = {}): Promise<DeviceArray> {
-    const { precision = "f64", values } = options;
+    const { values } = options;
     const layout = denseLayout(shape);
-    const offered = await offeredPrecision(device, precision);
-    if (offered !== precision)
-      throw new PrecisionError(
-        `DeviceArray: got ${precision}, which ${device.name} only emulates; ask for precision "${offered}"`,
-      );
+    const precision = await offeredPrecision(device, options.precision ?? "f64");
     const storage = { buffer: device.createBuffer(hostReal(precision), sizeOf(shape)) };
     const array = new DeviceArray(device, precision, layout, storage, false);
     try {

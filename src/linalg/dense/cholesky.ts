@@ -1,6 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
 import { DisposedError, NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
+import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import { choleskyByGroup, choleskyByItem } from "./cholesky-kernel.ts";
@@ -82,7 +82,8 @@ export class Cholesky implements Disposable {
   }
 
   /** Creates the factorisation. @throws PrecisionError | OutOfMemoryError */
-  static async create(device: Device, spec: CholeskySpec): Promise<Cholesky> {
+  static async create(device: Device, given: CholeskySpec): Promise<Cholesky> {
+    const spec = { ...given, precision: await offeredPrecision(device, given.precision) };
     const { size, precision } = spec;
     const groupSize = Math.min(GROUP, device.limits.maxGroupSize);
     const kernel = size <= LARGEST_OF_ITEM ? choleskyByItem : choleskyByGroup({ groupSize });

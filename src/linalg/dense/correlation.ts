@@ -1,11 +1,12 @@
 /** Correlation matrices: whether a matrix is positive semi-definite, and the nearest one. On the host in f64. */
+import { checkAccuracy, type RelativeAccuracy } from "../../accuracy.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
 import { symmetricEigen } from "./eigen.ts";
 
 /** The options of `nearestCorrelation`. */
 export interface NearestOptions {
-  /** The relative change at which the iteration ends; 1e-12 by default. */
-  readonly tolerance?: number;
+  /** The change at which the iteration ends; { relative: 1e-12 } by default. */
+  readonly tolerance?: RelativeAccuracy;
   /** The limit of iterations; 10,000 by default. */
   readonly maxIterations?: number;
   /**
@@ -49,8 +50,9 @@ export interface NearestCorrelation {
  * console.log(values[1]?.toFixed(4), values[2]?.toFixed(4), distance.toFixed(4)); // 0.7607 0.1573 0.5278
  */
 export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOptions = {}): NearestCorrelation {
-  const { tolerance = 1e-12, maxIterations = 10_000, minEigenvalue = 0 } = options;
-  checkOptions(tolerance, maxIterations, minEigenvalue);
+  const { tolerance = { relative: 1e-12 }, maxIterations = 10_000, minEigenvalue = 0 } = options;
+  checkAccuracy("nearestCorrelation: tolerance", tolerance, ["relative"]);
+  checkOptions(tolerance.relative, maxIterations, minEigenvalue);
   const n = orderOf("nearestCorrelation", matrix);
   const given = Float64Array.from(matrix);
   const correction = new Float64Array(n * n);
@@ -64,7 +66,7 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
     for (let i = 0; i < n; i++) nextY[i * n + i] = 1; // Y = P_U(X)
     const change = Math.max(relativeDistance(nextX, x), relativeDistance(nextY, y), relativeDistance(nextY, nextX));
     [x, y] = [nextX, nextY];
-    const converged = change <= tolerance;
+    const converged = change <= tolerance.relative;
     if (converged || iteration >= maxIterations)
       return { values: y, distance: norm(difference(given, y)), iterations: iteration, converged };
   }
@@ -77,22 +79,29 @@ export function nearestCorrelation(matrix: ArrayLike<number>, options: NearestOp
  * Source: Golub & Van Loan, *Matrix Computations*, 2013, §8.5. Verified: test/linalg/dense-correlation.
  *
  * @param matrix [n, n], row by row, symmetric.
- * @param tolerance relative to the largest eigenvalue; 1e-10 by default.
+ * @param tolerance as a part of the largest eigenvalue; { relative: 1e-10 } by default.
  * @throws ShapeError if the matrix is not square, symmetric and finite; SpecError for a tolerance that is negative.
  * @example
  * import { isPositiveSemidefinite } from "feynkac/linalg";
  *
  * console.log(isPositiveSemidefinite([1, 1, 0, 1, 1, 1, 0, 1, 1])); // false
  */
-export function isPositiveSemidefinite(matrix: ArrayLike<number>, tolerance = 1e-10): boolean {
-  if (!(tolerance >= 0)) throw new SpecError(`isPositiveSemidefinite: tolerance ${tolerance}, expected a number ≥ 0`);
+export function isPositiveSemidefinite(
+  matrix: ArrayLike<number>,
+  tolerance: RelativeAccuracy = { relative: 1e-10 },
+): boolean {
+  checkAccuracy("isPositiveSemidefinite: tolerance", tolerance, ["relative"]);
+  const { relative } = tolerance;
+  if (!(relative >= 0))
+    throw new SpecError(`isPositiveSemidefinite: tolerance.relative ${relative}, expected a number ≥ 0`);
   const n = orderOf("isPositiveSemidefinite", matrix);
   const { values } = symmetricEigen(matrix, n);
-  return n === 0 || values[0] >= -tolerance * Math.max(-values[0], values[n - 1]);
+  return n === 0 || values[0] >= -relative * Math.max(-values[0], values[n - 1]);
 }
 
 function checkOptions(tolerance: number, maxIterations: number, minEigenvalue: number): void {
-  if (!(tolerance > 0)) throw new SpecError(`nearestCorrelation: tolerance ${tolerance}, expected a number > 0`);
+  if (!(tolerance > 0))
+    throw new SpecError(`nearestCorrelation: tolerance.relative ${tolerance}, expected a number > 0`);
   if (!Number.isInteger(maxIterations) || maxIterations < 1)
     throw new SpecError(`nearestCorrelation: maxIterations ${maxIterations}, expected a whole number ≥ 1`);
   if (!(minEigenvalue >= 0 && minEigenvalue < 1))

@@ -1,6 +1,6 @@
 /** C ← α·A·B + β·C on every device. */
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
-import type { CompiledKernel, Device } from "../../device/index.ts";
+import { type CompiledKernel, type Device, offeredPrecision } from "../../device/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
 import { lanesOf, blockedProduct } from "./blocked-kernel.ts";
 import { type LibraryProduct, openLibraryProduct } from "./cublas.ts";
@@ -77,7 +77,8 @@ export class Matmul implements Disposable {
    * Creates a product: compiles the kernel, or loads the library. @throws PrecisionError | DeviceUnavailableError (no
    * library, though requested) | SpecError (a tile too large for the device, or too many workgroups) | KernelError
    */
-  static async create(device: Device, spec: MatmulSpec): Promise<Matmul> {
+  static async create(device: Device, given: MatmulSpec): Promise<Matmul> {
+    const spec = { ...given, precision: await offeredPrecision(device, given.precision) };
     const library = await openLibraryProduct(device, spec);
     return new Matmul(device, spec, library ?? (await ownProduct(device, spec)));
   }

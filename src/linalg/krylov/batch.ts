@@ -143,9 +143,9 @@ export class KrylovBatch implements Disposable {
     if (!Number.isInteger(steps) || steps < 1)
       throw new SpecError(`KrylovBatch: steps: got ${steps}, expected a whole number of at least 1`);
     if (!Number.isFinite(carry)) throw new SpecError(`KrylovBatch: carry: got ${carry}, expected a finite number`);
-    const { maxIterations, patience, relative, absolute } = this.spec;
+    const { maxIterations, patience, tolerance } = this.spec;
     const { totalRows } = this.#layout;
-    const numbers = { steps, carry, maxIterations, patience, relative, absolute, totalRows };
+    const numbers = { steps, carry, maxIterations, patience, ...tolerance, totalRows };
     this.device.launch(this.#kernel, { ...numbers, ...this.#buffers, b, x }, { groups: this.size });
   }
 

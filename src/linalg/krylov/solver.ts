@@ -152,8 +152,8 @@ export class KrylovSolver implements Disposable {
 
   #reset(maxIterations: number): void {
     const { state, flags } = this.#work;
-    const { relative, absolute, patience } = this.spec;
-    this.device.write(state, Float64Array.of(relative, absolute), at.RELATIVE);
+    const { tolerance, patience } = this.spec;
+    this.device.write(state, Float64Array.of(tolerance.relative, tolerance.absolute), at.RELATIVE);
     this.device.write(state, Float64Array.of(-1), at.LAST);
     this.device.write(flags, Int32Array.of(0, 0, 0, patience, maxIterations), flag.STATUS);
   }

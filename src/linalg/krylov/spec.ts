@@ -1,3 +1,4 @@
+import { type Accuracy, checkAccuracy } from "../../accuracy.ts";
 import { SpecError } from "../../errors.ts";
 import { oneOf, wholeNumber } from "../../given.ts";
 import { knownFields } from "../given.ts";
@@ -17,24 +18,17 @@ const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
 export type KrylovMethod = (typeof METHODS)[number];
 
 /** `kind`, so that a specification can be the start of another one. */
-const FIELDS = [
-  "method",
-  "relative",
-  "absolute",
-  "maxIterations",
-  "restart",
-  "patience",
-  "checkEvery",
-  "kind",
-] as const;
+const FIELDS = ["method", "tolerance", "maxIterations", "restart", "patience", "checkEvery", "kind"] as const;
 
 /** The options of `krylovSpec`. */
 export interface KrylovOptions {
   /** The method, "bicgstab" by default. */
   readonly method?: KrylovMethod;
-  /** The relative tolerance, 1e-10 by default: a system is solved where ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute). */
-  readonly relative?: number;
-  readonly absolute?: number;
+  /**
+   * The residual at which a system is solved: ‖b − A·x‖₂ ≤ max(relative·‖b‖₂, absolute); { relative: 1e-10 } by
+   * default.
+   */
+  readonly tolerance?: Accuracy;
   /** The maximum number of iterations, 1,000 by default. */
   readonly maxIterations?: number;
   /** The number of iterations of a cycle of gmres; 30 by default. */
@@ -46,7 +40,10 @@ export interface KrylovOptions {
 }
 
 /** A checked specification of an iterative solution: frozen, serialisable, without a device. */
-export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
+export interface KrylovSpec extends Required<KrylovOptions> {
+  readonly kind: "krylov";
+  readonly tolerance: Required<Accuracy>;
+}
 
 /**
  * Checks and completes the description of an iterative solution.
@@ -56,24 +53,25 @@ export type KrylovSpec = Required<KrylovOptions> & { readonly kind: "krylov" };
  * @example
  * import { krylovSpec } from "feynkac/linalg";
  *
- * const { method, maxIterations } = krylovSpec({ relative: 1e-8 });
+ * const { method, maxIterations } = krylovSpec({ tolerance: { relative: 1e-8 } });
  * console.log(method, maxIterations); // bicgstab 1000
  */
 export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
   knownFields("krylovSpec", options, FIELDS);
+  const { tolerance: given = { relative: 1e-10 } } = options;
+  checkAccuracy("krylovSpec: tolerance", given);
   const spec = {
     kind: "krylov",
     method: options.method ?? "bicgstab",
-    relative: options.relative ?? 1e-10,
-    absolute: options.absolute ?? 0,
+    tolerance: Object.freeze({ absolute: given.absolute ?? 0, relative: given.relative ?? 0 }),
     maxIterations: options.maxIterations ?? 1000,
     restart: options.restart ?? 30,
     patience: options.patience ?? 200,
     checkEvery: options.checkEvery ?? 10,
   } as const;
   oneOf("krylovSpec: method", spec.method, METHODS);
-  for (const name of ["relative", "absolute"] as const)
-    if (!(spec[name] >= 0 && spec[name] < Infinity)) throw wrong(name, spec[name], "a finite number of at least 0");
+  for (const [name, value] of Object.entries(spec.tolerance))
+    if (!(value >= 0 && value < Infinity)) throw wrong(`tolerance.${name}`, value, "a finite number of at least 0");
   for (const [name, max] of [
     ["maxIterations", 2 ** 30],
     ["restart", 1000],

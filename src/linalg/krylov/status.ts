@@ -11,7 +11,10 @@ export type KrylovStatus =
   /** An infinity or a NaN appeared, or was in the input. */
   | "not-finite";
 
-/** The result of the solution of one system. */
+/**
+ * The result of the solution of one system. There is no error estimate of x: ‖x − A⁻¹b‖ ≤ ‖A⁻¹‖·residual, and an
+ * iteration does not know the norm of A⁻¹.
+ */
 export interface KrylovResult {
   readonly status: KrylovStatus;
   readonly iterations: number;

@@ -83,7 +83,10 @@ export interface LongstaffSchwartzSettings extends CallOptions {
   readonly precision?: Precision;
 }
 
-/** The result of `longstaffSchwartz`. */
+/**
+ * The result of `longstaffSchwartz`. `errorEstimate` covers sampling only. What the rule loses against the best one
+ * cannot be estimated from its own paths: `upper` bounds it.
+ */
 export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
   readonly isLowerBound: boolean;
@@ -183,7 +186,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     streams,
   };
   const column = (): Float64Array => new Float64Array(instances);
-  const estimates = () => ({ value: column(), standardError: column() });
+  const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const [regression, upper, condition] = [estimates(), estimates(), column()];
   const measures = [undefined, ...weights].map(estimates);
   const base = bumpedVariants({ ...own, control: undefined }, [], "bump");
@@ -219,6 +222,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
       const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], from);
       upper.value.set(bound.value, from);
       upper.standardError.set(bound.standardError, from);
+      upper.errorEstimate.set(bound.errorEstimate, from);
     }
   }
   return {
@@ -247,9 +251,10 @@ interface Part {
 function store(to: readonly Estimates[], moments: Moments, { series, from, count, meanOf }: Part): void {
   to.forEach((one, measure) => {
     for (let i = 0; i < count; i++) {
-      const { value, standardError } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
+      const { value, standardError, errorEstimate } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
       one.value[from + i] = value;
       one.standardError[from + i] = standardError;
+      one.errorEstimate[from + i] = errorEstimate;
     }
   });
 }

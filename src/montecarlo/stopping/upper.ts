@@ -3,6 +3,7 @@ import { compileExact, type Device, type DeviceBuffer } from "../../device/index
 import { SpecError } from "../../errors.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Estimates } from "../estimate.ts";
+import { intervalWidth } from "../moments.ts";
 import { rowsOf } from "../paths/shape.ts";
 import { stepsPerLaunch } from "../paths/simulation.ts";
 import { seedWords } from "../../random/index.ts";
@@ -78,7 +79,8 @@ export async function upperBound(
     await device.finish();
   }
   const [all, after] = [await device.read(outer), await device.read(continued)];
-  const bound = { value: new Float64Array(instances), standardError: new Float64Array(instances) };
+  const column = (): Float64Array => new Float64Array(instances);
+  const bound = { value: column(), standardError: column(), errorEstimate: column() };
   for (let i = 0; i < instances; i++) {
     let [mean, squares] = [0, 0];
     for (let path = 0; path < paths; path++) {
@@ -98,6 +100,7 @@ export async function upperBound(
     }
     bound.value[i] = mean;
     bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[from + i]);
+    bound.errorEstimate[i] = intervalWidth(Infinity) * bound.standardError[i];
   }
   return bound;
 }

@@ -1,22 +1,21 @@
-/** The equation of several factors in formulas: its axes, its coefficients, and where it is read. */
+/** The equation of several factors: its axes, its coefficients, and where it is read. */
 import { SpecError } from "../../errors.ts";
 import type { Axis } from "../../fdm/index.ts";
-import { substituted } from "../../kernel/index.ts";
-import { alphaOf, varianceOf, type Volatility } from "../../market/index.ts";
+import { alphaOf, type HullWhite, varianceOf, type Volatility } from "../../market/index.ts";
 import { alphaRange, assetRange, type Range, rateRange, varianceRange } from "./domain.ts";
 import type { Asset, Terms } from "../terms.ts";
-import type { Parameters } from "./text.ts";
+import { apply, applyFormula, type Expression, piecewise, times } from "./expression.ts";
 
 /** An axis with the diffusion of its coordinate. */
 interface Factor {
   readonly name: string;
-  /** dx = drift dt + diffusion dW, as formulas. */
-  readonly drift: string;
-  readonly diffusion: string;
+  /** dx = drift dt + diffusion dW; no drift is none. */
+  readonly drift?: Expression;
+  readonly diffusion: Expression;
   /** The driver that it is correlated with: the number of an asset, and behind the assets the short rate. */
   readonly driver: number;
-  /** The correlation of its own Brownian motion with its driver, a formula. */
-  readonly rho: string | undefined;
+  /** The correlation of its own Brownian motion with its driver, where it has one. */
+  readonly rho?: number;
   readonly range: Range;
   /** Today's value. */
   readonly today: number;
@@ -26,8 +25,11 @@ interface Factor {
 export interface FactorEquation {
   /** The factors: the assets, then their volatilities, then the short rate. */
   readonly factors: readonly Factor[];
-  readonly coefficients: Readonly<Record<string, string>>;
+  readonly coefficients: Coefficients;
 }
+
+/** The coefficients of an equation by name; those left out are zero. */
+export type Coefficients = Readonly<Record<string, Expression>>;
 
 /** Returns the name of an asset's axis, also its name in payoffs. */
 export const assetName = (assets: number, i: number): string => (assets === 1 ? "S" : `S${i + 1}`);
@@ -41,26 +43,23 @@ export const assetName = (assets: number, i: number): string => (assets === 1 ? 
  * its asset's by the model's ρ, and with every other by ρ times the asset's correlation with it. `from`: the terms that
  * determine ranges and dense parts, so that bumps have the mesh of their base case.
  */
-export function factorEquation(
-  terms: Terms,
-  from: Terms,
-  spots: readonly (readonly number[])[],
-  p: Parameters,
-): FactorEquation {
+export function factorEquation(terms: Terms, from: Terms, spots: readonly (readonly number[])[]): FactorEquation {
   const { assets, expiry, shortRate } = terms;
-  const forward = p.piecewise(terms.rates, expiry, "r");
-  const rate = shortRate === undefined ? forward : `(x + ${forward} + ${convexity(terms, p)})`;
+  const forward = piecewise(terms.rates, expiry);
+  const rate =
+    shortRate === undefined
+      ? forward
+      : apply((x, f, above) => x + f + above, "x", forward, convexity(shortRate, expiry));
   const own: Factor[] = [];
   const volatilities: Factor[] = [];
   assets.forEach((asset, i) => {
     const name = assetName(assets.length, i);
-    const { diffusion, factor } = diffusionOf(asset, name, i, terms, from, p);
+    const { diffusion, factor } = diffusionOf(asset, name, i, terms, from);
     own.push({
       name,
-      drift: `(${rate} - ${p.add(asset.underlying.dividends.yield, "q")})*${name}`,
+      drift: apply((r, q, S) => (r - q) * S, rate, asset.underlying.dividends.yield, name),
       diffusion,
       driver: i,
-      rho: undefined,
       range: assetRange(from.assets[i], from, spots[i]),
       today: asset.underlying.spot,
     });
@@ -70,107 +69,98 @@ export function factorEquation(
   if (shortRate !== undefined)
     factors.push({
       name: "x",
-      drift: `-${p.add(shortRate.meanReversion, "a")}*x`,
-      diffusion: p.add(shortRate.volatility, "s"),
+      drift: apply((a, x) => -a * x, shortRate.meanReversion, "x"),
+      diffusion: shortRate.volatility,
       driver: assets.length,
-      rho: undefined,
       range: rateRange(from),
       today: 0,
     });
-  return { factors, coefficients: coefficientsOf(factors, rate, terms, p) };
+  return { factors, coefficients: coefficientsOf(factors, rate, terms) };
 }
 
-function coefficientsOf(
-  factors: readonly Factor[],
-  rate: string,
-  { correlations }: Terms,
-  p: Parameters,
-): Readonly<Record<string, string>> {
-  const coefficients: Record<string, string> = { V: `-${rate}` };
+function coefficientsOf(factors: readonly Factor[], rate: Expression, { correlations }: Terms): Coefficients {
+  const coefficients: Record<string, Expression> = { V: apply((r) => -r, rate) };
   factors.forEach((one, i) => {
-    coefficients[one.name] = one.drift;
-    coefficients[one.name + one.name] = `0.5*(${one.diffusion})^2`;
+    if (one.drift !== undefined) coefficients[one.name] = one.drift;
+    coefficients[one.name + one.name] = apply((sigma) => 0.5 * sigma ** 2, one.diffusion);
     factors.slice(i + 1).forEach((other) => {
-      const rho = correlationOf(one, other, correlations, p);
-      if (rho !== undefined) coefficients[one.name + other.name] = `${rho}*(${one.diffusion})*(${other.diffusion})`;
+      const parts = [one.rho, other.rho].filter((rho) => rho !== undefined);
+      // A variance and its own asset have the model's correlation alone.
+      if (one.driver !== other.driver) parts.unshift(correlations[one.driver][other.driver]);
+      const rho = parts.reduce((product, part) => product * part);
+      coefficients[one.name + other.name] = apply((r, a, b) => r * a * b, rho, one.diffusion, other.diffusion);
     });
   });
   return coefficients;
 }
 
-/** The correlation of the Brownian motions of two factors, as a formula; undefined where it is 0 by the model. */
-function correlationOf(
-  one: Factor,
-  other: Factor,
-  correlations: Terms["correlations"],
-  p: Parameters,
-): string | undefined {
-  const parts = [one.rho, other.rho].filter((rho) => rho !== undefined);
-  // A variance and its own asset.
-  if (one.driver === other.driver) return parts.join("*");
-  return [p.add(correlations[one.driver][other.driver], "rho"), ...parts].join("*");
-}
-
 /** ½σ²·((1 − e^{−at})/a)²: what Hull and White's rate has above its curve on average. */
-function convexity({ shortRate, expiry }: Terms, p: Parameters): string {
-  const { meanReversion, volatility } = shortRate!;
-  const half = p.add(0.5 * volatility * volatility, "h");
-  if (meanReversion * expiry < 1e-8) return `${half}*t^2`;
-  const a = p.add(meanReversion, "a");
-  return `${half}*((1 - exp(-${a}*t))/${a})^2`;
+function convexity({ meanReversion, volatility }: HullWhite, expiry: number): Expression {
+  const half = 0.5 * volatility * volatility;
+  if (meanReversion * expiry < 1e-8) return apply((h, t) => h * t ** 2, half, "t");
+  return apply((h, a, t) => h * ((1 - Math.exp(-a * t)) / a) ** 2, half, meanReversion, "t");
 }
 
-/** The diffusion of an asset, σ(…)·S as a formula, and the axis of its volatility if that has one. */
+/** The diffusion of an asset, σ(…)·S, and the axis of its volatility if that has one. */
 function diffusionOf(
   { underlying, volatility }: Asset,
   S: string,
   asset: number,
   { expiry, assets }: Terms,
   from: Terms,
-  p: Parameters,
-): { readonly diffusion: string; readonly factor?: Factor } {
+): { readonly diffusion: Expression; readonly factor?: Factor } {
   const own = from.assets[asset].volatility;
   const suffix = assets.length === 1 ? "" : String(asset + 1);
   switch (volatility.kind) {
     case "deterministic":
-      return { diffusion: `${p.piecewise(volatility.sigma, expiry, "sigma")}*${S}` };
+      return { diffusion: times(piecewise(volatility.sigma, expiry), S) };
     case "cev":
-      return { diffusion: added(`${p.add(volatility.sigma)}*${S}^${p.add(volatility.beta)}`, volatility, S, p) };
+      return {
+        diffusion: added(
+          apply((sigma, spot, beta) => sigma * spot ** beta, volatility.sigma, S, volatility.beta),
+          volatility,
+          S,
+        ),
+      };
     case "displaced":
-      return { diffusion: added(`${p.add(volatility.sigma)}*(${S} + ${p.add(volatility.shift)})`, volatility, S, p) };
+      return {
+        diffusion: added(
+          apply((sigma, spot, shift) => sigma * (spot + shift), volatility.sigma, S, volatility.shift),
+          volatility,
+          S,
+        ),
+      };
     case "local": {
-      const start = volatility.start ?? 0;
-      const t = start === 0 ? "t" : `t + ${p.add(start)}`;
-      return { diffusion: added(`(${substituted(volatility.expression, { S, t })})*${S}`, volatility, S, p) };
+      const { start = 0, expression } = volatility;
+      const t = start === 0 ? "t" : apply((time, then) => time + then, "t", start);
+      return { diffusion: added(times(applyFormula(expression, { S, t }), S), volatility, S) };
     }
     case "heston": {
       const v = `v${suffix}`;
       const { kappa, theta, sigma, rho } = volatility;
-      const range = varianceRange(own.kind === "heston" ? own : volatility, expiry);
       const factor = {
         name: v,
-        drift: `${p.add(kappa, "kappa")}*(${p.add(theta, "theta")} - ${v})`,
-        diffusion: `${p.add(sigma, "xi")}*sqrt(${v})`,
+        drift: apply((speed, mean, variance) => speed * (mean - variance), kappa, theta, v),
+        diffusion: apply((xi, variance) => xi * Math.sqrt(variance), sigma, v),
         driver: asset,
-        rho: p.add(rho, "rho"),
-        range,
+        rho,
+        range: varianceRange(own.kind === "heston" ? own : volatility, expiry),
         today: varianceOf(volatility),
       };
-      return { diffusion: `sqrt(${v})*${S}`, factor };
+      return { diffusion: apply((variance, spot) => Math.sqrt(variance) * spot, v, S), factor };
     }
     case "sabr": {
       const a = `a${suffix}`;
       const { beta, nu, rho } = volatility;
       const factor = {
         name: a,
-        drift: "0",
-        diffusion: `${p.add(nu, "nu")}*${a}`,
+        diffusion: times(nu, a),
         driver: asset,
-        rho: p.add(rho, "rho"),
+        rho,
         range: alphaRange(own.kind === "sabr" ? own : volatility, underlying.spot, expiry),
         today: alphaOf(volatility, underlying.spot),
       };
-      return { diffusion: `${a}*${S}^${p.add(beta, "beta")}`, factor };
+      return { diffusion: apply((alpha, spot, power) => alpha * spot ** power, a, S, beta), factor };
     }
     case "surface":
     case "gaussianFactors":
@@ -181,32 +171,28 @@ function diffusionOf(
   }
 }
 
-/** A diffusion with what is added to its volatility, nowhere below 0. */
-function added(
-  text: string,
+/** Returns a diffusion with the shift of its volatility added, nowhere below 0. */
+const added = (
+  diffusion: Expression,
   { added: shift = 0 }: Extract<Volatility, { added?: number }>,
   S: string,
-  p: Parameters,
-): string {
-  return `max(${text} + ${p.add(shift)}*${S}, 0)`;
-}
+): Expression => apply((d, more, spot) => Math.max(d + more * spot, 0), diffusion, shift, S);
 
-/** Returns an axis for `solve`, with its numbers as parameters. `points`: further values at which nodes are dense. */
+/** Returns an axis for `solve`. `points`: further values at which nodes are dense. */
 export function axisOf(
   { range, today }: Pick<Factor, "range" | "today">,
   nodes: number,
   points: NonNullable<Axis["points"]>,
-  p: Parameters,
 ): Axis {
   const { to, width, coordinate, dense = today } = range;
   const from = Math.min(firstNodeOf(range, nodes), Math.max(today, range.from));
   return {
-    from: p.add(from, "from"),
-    to: p.add(to, "to"),
-    width: p.add(width, "width"),
+    from,
+    to,
+    width,
     coordinate,
     nodes,
-    points: [{ at: p.add(Math.min(Math.max(dense, from), to), "at"), align: "none" }, ...points],
+    points: [{ at: Math.min(Math.max(dense, from), to), align: "none" }, ...points],
   };
 }
 

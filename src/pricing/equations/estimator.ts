@@ -1,7 +1,6 @@
 /** Requests answered by the solution of their equations, problems of one shape together. */
 import { allOf } from "../../all-of.ts";
 import { type Device, isGpu } from "../../device/index.ts";
-import { keyOf } from "../../remembered.ts";
 import { Turns } from "../../turns.ts";
 import { WARNING } from "../columns/result-columns.ts";
 import type { Batch } from "../methods/method.ts";
@@ -17,6 +16,7 @@ import {
   together,
 } from "../plan/request.ts";
 import { isExercisable } from "../terms.ts";
+import { shapeOfProblem } from "./expression.ts";
 import { errorsOf } from "./measure-errors.ts";
 import { followFromGamma, knownMeasures, measuresOf, slopesFrom, slopesFromGamma } from "./measures.ts";
 import { knownAt, partsOf } from "./parts.ts";
@@ -116,7 +116,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const slopesOf = (point: Parameters<typeof slopesFromGamma>[1], at: (copy: GridEstimate) => number) =>
       isImplied ? slopesFromGamma(terms, point, spot) : slopesFrom(differences, copies, at);
     const slopes = slopesOf(points[0], (copy) => copy.points[0].value);
-    const found = measuresOf(terms, points[0], spot, isExercisable(terms), slopes);
+    const found = measuresOf(terms, points[0], spot, slopes);
     const { corrections } = points[0];
     if (!this.#batch.settings.sensitivityErrorEstimates || corrections.length === 0)
       return measured(found, () => Number.NaN);
@@ -179,7 +179,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     }
     const tasks = all.flatMap(({ request, tasks: own }) => own.map((task) => ({ request, task })));
     const atOnce = isGpu(this.#device) ? AT_ONCE_ON_GPUS : 1;
-    const calls = grouped(tasks, ({ task }) => keyOf(task.built.problem)).flatMap((group) => {
+    const calls = grouped(tasks, ({ task }) => task.shape.key).flatMap((group) => {
       const size = Math.max(1, Math.floor(MAX_NODES / (atOnce * group[0].task.built.nodes)));
       return Array.from({ length: Math.ceil(group.length / size) }, (_, k) => group.slice(k * size, (k + 1) * size));
     });
@@ -210,7 +210,7 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     const parts = partsOf(terms, spots, `trades[${this.#batch.columns.place[trade]}]`);
     return parts.map((part) => {
       const built = this.#solver.build(terms, original?.terms ?? terms, byAsset, part, level);
-      return { terms, spots, known, part, built, points: [] };
+      return { terms, spots, known, part, built, shape: shapeOfProblem(built.problem), points: [] };
     });
   }
 
@@ -219,12 +219,12 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
     group: readonly { readonly request: GridRequest; readonly task: Task<P> }[],
     { precision, signal }: RequestSettings,
   ): Promise<void> {
-    const [{ built }] = group.map(({ task }) => task);
-    const names = [...built.parameters.values.keys()];
+    const [{ problem, functions, columns }] = group.map(({ task }) => task.shape);
     const parameters = Object.fromEntries(
-      names.map((name) => [name, group.map(({ task }) => task.built.parameters.values.get(name)!)]),
+      columns.map((_, k) => [`p${k}`, group.map(({ task }) => task.shape.columns[k])]),
     );
-    const entries = await this.#solver.solve(built.problem, { parameters, precision, device: this.#device, signal });
+    const on = { precision, device: this.#device, signal };
+    const entries = await this.#solver.solve(problem, { parameters, functions, ...on });
     group.forEach(({ request, task }, i) => {
       try {
         task.points = pointsOf(task, entries[i]);

@@ -3,17 +3,17 @@ import type { AxesDerivatives } from "../../fdm/index.ts";
 import { integrate, type PiecewiseConstant } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinates.ts";
-import { assetName } from "./equation.ts";
-import type { Parameters } from "./text.ts";
+import { assetName, type Coefficients } from "./equation.ts";
+import { apply, type Expression, integralOf, piecewise, plus, times } from "./expression.ts";
 
-/** A lognormal equation as formulas, with the spots as formulas of the axes' variables. */
+/** A lognormal equation, with the spots as functions of the axes' variables. */
 export interface LognormalEquation {
   /** The names of the axes' variables: S on an asset's own axis, y on the others. */
   readonly names: readonly string[];
-  readonly coefficients: Readonly<Record<string, string>>;
-  /** The spots at expiry as formulas, by asset. */
-  readonly atExpiry: readonly string[];
-  readonly atTime: readonly string[];
+  readonly coefficients: Coefficients;
+  /** The spots at expiry, by asset. */
+  readonly atExpiry: readonly Expression[];
+  readonly atTime: readonly Expression[];
 }
 
 /**
@@ -29,17 +29,24 @@ export function lognormalEquation(
   terms: Terms,
   { A, inverse, owner }: Coordinates,
   standing: boolean,
-  p: Parameters,
 ): LognormalEquation {
   const { assets, expiry, rates } = terms;
   const names = owner.map((asset, j) => (asset === undefined ? `y${j + 1}` : assetName(assets.length, asset)));
-  const r = p.piecewise(rates, expiry, "r");
-  const coefficients: Record<string, string> = { V: `-${r}`, ...diffusions(terms, inverse, owner, names, p) };
+  const rate = piecewise(rates, expiry);
+  const coefficients: Record<string, Expression> = {
+    V: apply((r) => -r, rate),
+    ...diffusions(terms, inverse, owner, names),
+  };
   const drifts = assets.map((_, i) => driftOf(terms, i));
   owner.forEach((asset, j) => {
     if (asset !== undefined)
-      coefficients[names[j]] = `(${r} - ${p.add(assets[asset].underlying.dividends.yield, "q")})*${names[j]}`;
-    else if (standing) coefficients[names[j]] = p.piecewise(weighted(drifts, inverse[j]), expiry, "d");
+      coefficients[names[j]] = apply(
+        (r, q, S) => (r - q) * S,
+        rate,
+        assets[asset].underlying.dividends.yield,
+        names[j],
+      );
+    else if (standing) coefficients[names[j]] = piecewise(weighted(drifts, inverse[j]), expiry);
   });
   // m(t): what the axes without a drift have of each asset's.
   const isCarried = owner.map((asset) => asset === undefined && !standing);
@@ -49,31 +56,31 @@ export function lognormalEquation(
       assets.map((_one, l) => inverse.reduce((sum, row, j) => sum + (isCarried[j] ? A[i][j] * row[l] : 0), 0)),
     ),
   );
-  const texts = (isAtExpiry: boolean): readonly string[] =>
-    assets.map((asset, i) => {
+  const spotsAt = (isAtExpiry: boolean): readonly Expression[] =>
+    assets.map(({ underlying: { spot } }, i) => {
       const at = owner.indexOf(i);
       if (at >= 0) return names[at];
-      const grown = Math.exp(integrate(carried[i], expiry));
-      const powers = owner.map((of, j) =>
-        of === undefined || A[i][j] === 0
-          ? ""
-          : `*(${names[j]}/${p.add(assets[of].underlying.spot, "s")})^${p.add(A[i][j], "b")}`,
+      const own = owner.reduce(
+        (product: Expression, of, j) =>
+          of === undefined || A[i][j] === 0
+            ? product
+            : apply((value, S, s, b) => value * (S / s) ** b, product, names[j], assets[of].underlying.spot, A[i][j]),
+        spot * Math.exp(integrate(carried[i], expiry)),
       );
-      const sum = owner.flatMap((of, j) => (of === undefined ? [`${p.add(A[i][j], "Q")}*${names[j]}`] : []));
-      const back = isAtExpiry || standing ? "" : ` - ${p.integral(carried[i], expiry, "m")}`;
-      return `${p.add(asset.underlying.spot * grown, "s")}${powers.join("")}*exp(${sum.join(" + ")}${back})`;
+      const sum = owner.flatMap((of, j) => (of === undefined ? [times(A[i][j], names[j])] : [])).reduce(plus);
+      if (isAtExpiry || standing) return apply((value, x) => value * Math.exp(x), own, sum);
+      return apply((value, x, m) => value * Math.exp(x - m), own, sum, integralOf(carried[i], expiry));
     });
-  return { names, coefficients, atExpiry: texts(true), atTime: texts(false) };
+  return { names, coefficients, atExpiry: spotsAt(true), atTime: spotsAt(false) };
 }
 
-/** Dⱼₖ as formulas in t, twice that beside the diagonal; none that is zero at all times. */
+/** Dⱼₖ, twice that beside the diagonal; none that is zero at all times. */
 function diffusions(
   terms: Terms,
   inverse: Coordinates["inverse"],
   owner: Coordinates["owner"],
   names: readonly string[],
-  p: Parameters,
-): Readonly<Record<string, string>> {
+): Coefficients {
   const { assets, expiry } = terms;
   const rates = assets.flatMap((_, i) => assets.map((_one, l) => covarianceRate(terms, i, l)));
   const largest = Math.max(...rates.flatMap(({ values }) => values.map(Math.abs)));
@@ -82,15 +89,22 @@ function diffusions(
       rates,
       inverse[j].flatMap((a) => inverse[k].map((b) => a * b)),
     );
-  const scale = (j: number): string => (owner[j] === undefined ? "" : `*${names[j]}`);
-  const all: Record<string, string> = {};
+  const scaled = (value: Expression, j: number): Expression =>
+    owner[j] === undefined ? value : times(value, names[j]);
+  const all: Record<string, Expression> = {};
   names.forEach((a, j) => {
-    all[a + a] = `0.5*${p.piecewise(rate(j, j), expiry, "D")}${scale(j)}${scale(j)}`;
+    all[a + a] = scaled(
+      scaled(
+        apply((D) => 0.5 * D, piecewise(rate(j, j), expiry)),
+        j,
+      ),
+      j,
+    );
     names.slice(j + 1).forEach((b, after) => {
       const k = j + 1 + after;
       const mixed = rate(j, k);
       if (mixed.values.some((value) => Math.abs(value) > 1e-12 * largest))
-        all[a + b] = `${p.piecewise(mixed, expiry, "D")}${scale(j)}${scale(k)}`;
+        all[a + b] = scaled(scaled(piecewise(mixed, expiry), j), k);
     });
   });
   return all;

@@ -16,13 +16,13 @@ import {
   VEGA,
 } from "../plan/differences.ts";
 import type { Request } from "../plan/request.ts";
-import type { Terms } from "../terms.ts";
+import { isExercisable, type Terms } from "../terms.ts";
 import { assetName, factorEquation } from "./equation.ts";
+import { evaluate } from "./expression.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 import type { Known } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
 import type { GridEstimate } from "./solution.ts";
-import { Parameters } from "./text.ts";
 
 /** Sensitivities by the names of their measures. */
 export type Measures = ReadonlyMap<string, number>;
@@ -100,16 +100,10 @@ export function slopesFrom(
  *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
  *
  * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
- * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation. `payable`: whether the trade may be exercised now.
+ * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation.
  */
-export function measuresOf(
-  terms: Terms,
-  point: AxesDerivatives,
-  spots: readonly number[],
-  payable: boolean,
-  slopes: Measures,
-): Measures {
-  const paid = payable ? payoffAt(terms, spots) : 0;
+export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
+  const paid = isExercisable(terms) ? payoffAt(terms, spots) : 0;
   if (paid >= point.value * (1 - 1e-12) && paid > 0) return exercised(terms, spots);
   return fromGrid(terms, point, spots, slopes);
 }
@@ -148,17 +142,15 @@ function vegaOf({ assets }: Terms, i: number, { first }: AxesDerivatives): numbe
 
 /** Theta from the equation at the point itself. */
 function thetaOf(terms: Terms, { value, first, second }: AxesDerivatives, spots: readonly number[]): number {
-  const p = new Parameters();
   const { factors, coefficients } = factorEquation(
     terms,
     terms,
     spots.map((spot) => [spot]),
-    p,
   );
   const state = Object.fromEntries([["t", 0], ...factors.map(({ name, today }, k) => [name, spots[k] ?? today])]);
-  return -Object.entries(coefficients).reduce((total, [name, text]) => {
+  return -Object.entries(coefficients).reduce((total, [name, coefficient]) => {
     const derivative = name === "V" ? value : (first[name] ?? second[name]);
-    return total + p.evaluate(text, state) * derivative;
+    return total + evaluate(coefficient, state) * derivative;
   }, 0);
 }
 

@@ -1,12 +1,13 @@
 /** The parts that a trade with barriers is the sum of, and the values known without a solution. */
 import type { Barrier } from "../../book/index.ts";
 import { BookError } from "../../errors.ts";
-import { type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
+import { type Boundary, type Condition, isMonitored, isPast, type MonitoredLevel, SAME_DATE } from "../../fdm/index.ts";
 import { integrate } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 import type { Range } from "./domain.ts";
+import { assetName } from "./equation.ts";
+import { apply, type Expression, integralOf } from "./expression.ts";
 import { payoffAt } from "./payoff.ts";
-import type { Parameters } from "./text.ts";
 
 /** A barrier of one of the assets. */
 export interface Level extends MonitoredLevel {
@@ -85,48 +86,50 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** Returns the value at t of a barrier's rebate, as a formula. Rates are deterministic where there is a rebate. */
-export function rebateText({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms, p: Parameters): string {
-  const paid = p.add(rebate, "rebate");
-  return paysAtExpiry && rebate !== 0 ? `${paid}*exp(-${p.integral(rates, expiry, "r")})` : paid;
+/** Returns the value at t of a barrier's rebate. Rates are deterministic where there is a rebate. */
+export function rebateOf({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms): Expression {
+  if (!paysAtExpiry || rebate === 0) return rebate;
+  return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
 
-/** Returns the payoff of a part as a formula, less the rebate under in–out parity. */
-export const lessText = (payoff: string, less: number, p: Parameters): string =>
-  less === 0 ? payoff : `${payoff} - ${p.add(less)}`;
+/** Returns the payoff of a part, less the rebate under in–out parity. */
+export const lessRebate = (payoff: Expression, less: number): Expression =>
+  less === 0 ? payoff : apply((value, rebate) => value - rebate, payoff, less);
 
 /** Returns the conditions of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
-  payoff: string,
-  p: Parameters,
+  payoff: Expression,
 ): readonly Condition<string>[] {
   if (exercise.kind === "european") return [];
   if (exercise.kind === "american") return [{ kind: "exercise", payoff }];
-  const inside = exercise.times.filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
-  return inside.length === 0 ? [] : [{ kind: "exercise", payoff, at: datesOf(inside, p) }];
+  const at = exercise.times.filter((time) => time > SAME_DATE * expiry && time < expiry * (1 - SAME_DATE));
+  return at.length === 0 ? [] : [{ kind: "exercise", payoff, at }];
 }
 
-/** More dates are numbers of the problem: each parameter is one more of every formula. */
-const MANY_DATES = 30;
+/** Returns the conditions of knock-outs on dates or in a window. */
+export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Condition<string>[] =>
+  levels.flatMap((barrier) => {
+    const { side, level, times, from, to, asset } = barrier;
+    const at = times?.filter((time) => time > 0);
+    if (at?.length === 0) return [];
+    const edge = { [side === "up" ? "above" : "below"]: level };
+    const when = at === undefined ? { from, until: to } : { at };
+    const axis = assetName(terms.assets.length, asset);
+    return [{ kind: "knock-out", axis, ...edge, value: rebateOf(barrier, terms), ...when }];
+  });
 
-const datesOf = (times: readonly number[], p: Parameters): readonly (number | string)[] =>
-  times.length > MANY_DATES ? times : times.map((time) => p.add(time, "t"));
-
-/** Returns the condition of a knock-out on dates or in a window. */
-export function knockOutOf(level: Level, names: readonly string[], value: string, p: Parameters): Condition<string> {
-  const edge = { [level.side === "up" ? "above" : "below"]: p.add(level.level, "H") };
-  const when =
-    level.times === undefined
-      ? { from: p.add(level.from, "t"), until: p.add(level.to, "t") }
-      : {
-          at: datesOf(
-            level.times.filter((time) => time > 0),
-            p,
-          ),
-        };
-  return { kind: "knock-out", axis: names[level.asset], ...edge, value, ...when };
+/** Returns the knock-outs on dates or in a window: those that act at expiry too, and all on their dates before. */
+export function datedOf(
+  knockOuts: readonly Level[],
+  expiry: number,
+): { readonly last: readonly Level[]; readonly before: readonly Level[] } {
+  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
+  return {
+    last: dated.filter(({ times }) => times?.some((time) => isAtExpiry(time, expiry)) === true),
+    before: dated.map((one) => ({ ...one, times: one.times?.filter((time) => !isAtExpiry(time, expiry)) })),
+  };
 }
 
 /** The barriers of an asset on its axis. */
@@ -148,6 +151,12 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   const [from, to] = [low?.level ?? range.from, high?.level ?? range.to];
   const inner = own.filter((one) => !isWhole(one, expiry) && one.level > from && one.level < to);
   return { range: { ...range, from, to }, low, high, inner };
+}
+
+/** Returns the conditions at those ends of an axis that are barriers. */
+export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Boundary<string>; high?: Boundary<string> } {
+  const paying = (level: Level): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
+  return { ...(low === undefined ? {} : { low: paying(low) }), ...(high === undefined ? {} : { high: paying(high) }) };
 }
 
 /** Tells whether a date is that of expiry. */
@@ -174,6 +183,12 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .toSorted((a, b) => a - b);
 }
 
-/** Returns the condition that a spot is at or beyond a level, as a formula. */
-export const hitText = ({ asset, side, level }: Level, spots: readonly string[], p: Parameters): string =>
-  `${spots[asset]} ${side === "up" ? ">=" : "<="} ${p.add(level, "H")}`;
+/** Returns the rebate of a barrier where its spot is at or beyond the level, and a payoff elsewhere. */
+export function paidBeyond(barrier: Level, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
+  const { asset, side, level } = barrier;
+  const beyond =
+    side === "up"
+      ? (spot: number, edge: number, paid: number, other: number) => (spot >= edge ? paid : other)
+      : (spot: number, edge: number, paid: number, other: number) => (spot <= edge ? paid : other);
+  return apply(beyond, spots[asset], level, rebateOf(barrier, terms), payoff);
+}

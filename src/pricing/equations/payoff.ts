@@ -1,52 +1,53 @@
-/** Payoffs of several underlyings as formulas, and in numbers. */
+/** Payoffs of several underlyings. */
 import type { Payoff } from "../../book/index.ts";
 import { SAME_DATE } from "../../fdm/index.ts";
-import { substituted } from "../../kernel/index.ts";
 import type { Terms } from "../terms.ts";
 import { assetName } from "./equation.ts";
-import { Parameters } from "./text.ts";
+import { apply, applyFormula, evaluate, type Expression, plus, times } from "./expression.ts";
 
 /** Returns the spots that the payoff at expiry uses, after a dividend of that day. */
-export function atExpiry({ assets, expiry }: Terms, names: readonly string[], p: Parameters): readonly string[] {
+export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]): readonly Expression[] {
   return assets.map(({ underlying }, i) =>
     underlying.dividends.discrete
       .filter(({ time }) => time >= expiry * (1 - SAME_DATE) && time <= expiry)
       .reduce(
-        (text, { cash, proportional }) => `max(${text}*${p.add(1 - proportional)} - ${p.add(cash)}, 0)`,
-        names[i],
+        (spot, { cash, proportional }) =>
+          apply((S, kept, paid) => Math.max(S * kept - paid, 0), spot, 1 - proportional, cash),
+        spots[i],
       ),
   );
 }
 
-/** Returns the payoff on exercise as a formula of the spots, each of which is a formula. */
-export function payoffText(payoff: Payoff, spots: readonly string[], p: Parameters): string {
-  if (payoff.kind === "expression") {
-    const by = Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot]));
-    return `(${substituted(payoff.expression, by)})`;
-  }
-  const K = p.add(payoff.strike, "K");
-  const index = payoff.kind === "basket" ? indexText(payoff, spots, p) : spots[0];
-  const [more, less] = payoff.right === "call" ? [index, K] : [K, index];
-  if (payoff.kind !== "digital") return `max(${more} - ${less}, 0)`;
-  const cash = p.add(payoff.cash, "cash");
-  return `(${more} > ${less} ? ${cash} : ${more} == ${less} ? 0.5*${cash} : 0*${cash})`;
+/** Returns the payoff on exercise at some spots. */
+export function payoffOn(payoff: Payoff, spots: readonly Expression[]): Expression {
+  if (payoff.kind === "expression")
+    return applyFormula(
+      payoff.expression,
+      Object.fromEntries(spots.map((spot, i) => [assetName(spots.length, i), spot])),
+    );
+  const { strike } = payoff;
+  const index = payoff.kind === "basket" ? indexOf(payoff, spots) : spots[0];
+  const [more, less] = payoff.right === "call" ? [index, strike] : [strike, index];
+  if (payoff.kind !== "digital") return apply((a, b) => Math.max(a - b, 0), more, less);
+  return apply((a, b, cash) => (a > b ? cash : a === b ? 0.5 * cash : 0), more, less, payoff.cash);
 }
 
-function indexText(
-  { of, weights }: Extract<Payoff, { kind: "basket" }>,
-  spots: readonly string[],
-  p: Parameters,
-): string {
-  const w = weights.map((weight) => p.add(weight, "w"));
-  if (of === "product") return `(${spots.map((spot, i) => `(${spot})^${w[i]}`).join("*")})`;
-  const weighted = spots.map((spot, i) => `${w[i]}*${spot}`);
-  return of === "sum" ? `(${weighted.join(" + ")})` : `${of}(${weighted.join(", ")})`;
+const JOINED = {
+  product: times,
+  sum: plus,
+  max: (one: Expression, other: Expression) => apply((a, b) => Math.max(a, b), one, other),
+  min: (one: Expression, other: Expression) => apply((a, b) => Math.min(a, b), one, other),
+};
+
+function indexOf({ of, weights }: Extract<Payoff, { kind: "basket" }>, spots: readonly Expression[]): Expression {
+  const weighted = spots.map((spot, i) =>
+    of === "product" ? apply((S, w) => S ** w, spot, weights[i]) : times(weights[i], spot),
+  );
+  return weighted.reduce(JOINED[of]);
 }
 
 /** Returns the payoff on exercise at given spots. */
 export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
-  const p = new Parameters();
   const names = assets.map((_, i) => assetName(assets.length, i));
-  const text = payoffText(payoff, names, p);
-  return p.evaluate(text, Object.fromEntries(names.map((name, i) => [name, spots[i]])));
+  return evaluate(payoffOn(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));
 }

@@ -2,6 +2,7 @@
 import type { AxesDerivatives, AxesPoint } from "../../fdm/index.ts";
 import type { Estimate } from "../plan/request.ts";
 import type { Terms } from "../terms.ts";
+import type { Shape } from "./expression.ts";
 import { isKnockedOut, type Known, type Part } from "./parts.ts";
 import type { Built, EntryReading } from "./solver.ts";
 
@@ -23,6 +24,7 @@ export interface Task<P> {
   readonly known: GridEstimate["known"];
   readonly part: Part;
   readonly built: Built<P>;
+  readonly shape: Shape<P>;
   /** The solution at the spots; undefined where the part is not needed, or has failed. */
   points: readonly (AxesPoint | undefined)[];
 }

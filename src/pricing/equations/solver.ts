@@ -1,20 +1,27 @@
 /** The interface of the solvers for equations of several factors. */
 import type { AxesPoint } from "../../fdm/index.ts";
 import type { Device } from "../../device/index.ts";
-import type { Precision } from "../../kernel/index.ts";
+import type { Precision, UserFunctions } from "../../kernel/index.ts";
 import type { Terms } from "../terms.ts";
 import type { Part } from "./parts.ts";
-import type { Parameters } from "./text.ts";
 
-/** A problem with its numbers kept separately as parameters. */
+/** A problem with the reader of its solution. */
 export interface Built<P> {
   readonly problem: P;
-  readonly parameters: Parameters;
   /** The approximate number of nodes in memory. */
   readonly nodes: number;
   /** Returns the value, derivatives by the factors' names, and error estimate at given spots. */
   readonly read: (entry: EntryReading, spots: readonly number[]) => AxesPoint;
 }
+
+/** Builds the problem of a part of the terms on the mesh of the terms `mesh`, to be read at `spots`, by asset. */
+export type BuildProblem<P> = (
+  terms: Terms,
+  mesh: Terms,
+  spots: readonly (readonly number[])[],
+  part: Part,
+  level: number,
+) => Built<P>;
 
 /** A reader of a solution. @throws the error of a failed solution */
 export interface EntryReading {
@@ -26,8 +33,7 @@ export interface EquationSolver<P> {
   readonly name: "adi" | "sparse-grid";
   /** The default target error of a value, relative to the largest spot. */
   readonly accuracy: number;
-  /** Builds the problem of a part of the terms on the mesh of the terms `mesh`, to be read at `spots`, by asset. */
-  build(terms: Terms, mesh: Terms, spots: readonly (readonly number[])[], part: Part, level: number): Built<P>;
+  readonly build: BuildProblem<P>;
   /** Solves a problem, with one entry for each element of the parameters. */
   solve(problem: P, run: SolverRun): Promise<readonly EntryReading[]>;
   /**
@@ -50,8 +56,9 @@ export interface EquationSolver<P> {
 
 /** The settings with which problems of one shape are solved. */
 export interface SolverRun {
-  /** The numbers of the entries by name. */
+  /** The numbers of the entries by name, and the functions that the problem calls. */
   readonly parameters: Readonly<Record<string, readonly number[]>>;
+  readonly functions: UserFunctions;
   readonly precision: Precision;
   readonly device: Device;
   readonly signal: AbortSignal | undefined;

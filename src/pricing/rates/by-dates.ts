@@ -129,7 +129,7 @@ export class DatedSession<M, F> implements RatesSession {
     };
     const sensitivities = sensitivitiesOf(trade, markets.moves.of(market), greeks, add);
     const size = Math.max(...claim.flows.map(([, amount]) => Math.abs(amount)));
-    const aim = accuracy ?? AIM * size;
+    const aim = (accuracy ?? AIM) * size;
     if (!hasWindows) {
       const both = compared(claim, markets.of(market), dates, evaluations);
       return { row, ...both, least: least.dates * size, aim, sensitivities };

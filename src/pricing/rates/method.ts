@@ -12,7 +12,7 @@ export interface RatesRow {
   readonly market: RatesMarket;
   /** The requested sensitivities; none in a scenario. */
   readonly greeks: "all" | "grid" | "none";
-  /** The target error in the currency; undefined for the default. */
+  /** The target error, relative to the largest cash flow; undefined for the default. */
   readonly accuracy: number | undefined;
 }
 

@@ -45,7 +45,7 @@ export type StoppingSettings = Discounting &
     readonly exercise?: (time: number, layer: number) => boolean;
   };
 
-/** The result of `optimalStopping`. */
+/** The result of `optimalStopping`. One tree does not know its error: compare the values of two sizes. */
 export interface StoppingResult {
   /** The value at time 0. */
   readonly value: number;

@@ -21,7 +21,7 @@ export type SwingSettings = Discounting &
     readonly global: readonly [number, number];
   };
 
-/** The result of `swingOption`. */
+/** The result of `swingOption`. One tree does not know its error: compare the values of two sizes. */
 export interface SwingResult {
   /** The value at time 0. */
   readonly value: number;

@@ -27,10 +27,10 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
   if (folder === undefined) return undefined;
   try {
     const text = await folder.read(nameOf(key));
-    const { points, weights, distortion, standardError } = JSON.parse(text) as Quantizer;
+    const { points, weights, distortion, errorEstimate } = JSON.parse(text) as Quantizer;
     const { dimension, size } = key;
     const isWhole = Object.values(points).length === size * dimension && Object.values(weights).length === size;
-    const numbers = [...Object.values(points), ...Object.values(weights), distortion, standardError];
+    const numbers = [...Object.values(points), ...Object.values(weights), distortion, errorEstimate];
     if (!isWhole || !numbers.every(Number.isFinite)) return undefined;
     return {
       dimension,
@@ -38,7 +38,7 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
       points: Float64Array.from(points),
       weights: Float64Array.from(weights),
       distortion,
-      standardError,
+      errorEstimate,
     };
   } catch {
     return undefined;
@@ -47,7 +47,7 @@ export async function cachedQuantizer(key: QuantizerKey): Promise<Quantizer | un
 
 /** Stores a quantizer in the cache; disk errors are ignored. */
 export async function storeQuantizer(key: QuantizerKey, quantizer: Quantizer): Promise<void> {
-  const { points, weights, distortion, standardError } = quantizer;
-  const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, standardError });
+  const { points, weights, distortion, errorEstimate } = quantizer;
+  const text = JSON.stringify({ points: [...points], weights: [...weights], distortion, errorEstimate });
   await cacheFolder()?.write(nameOf(key), text);
 }

@@ -50,7 +50,7 @@ export function optimalNormalLine(size: number): Quantizer {
     weights[size - 1 - i] = mass[i];
   });
   if (size % 2 === 1) weights[half.length] = 1 - 2 * mass.reduce((sum, w) => sum + w, 0);
-  return { dimension: 1, size, points, weights, distortion: lineDistortion(points), standardError: 0 };
+  return { dimension: 1, size, points, weights, distortion: lineDistortion(points), errorEstimate: 0 };
 }
 
 /** The negative points, increasing. */

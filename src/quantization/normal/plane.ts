@@ -38,7 +38,7 @@ export function planeOptimum(guess: Float64Array, lloyd = LLOYD): Quantizer {
     damping = damping > 1e-9 ? damping / 10 : 0;
   }
   const { weights, distortion } = cells;
-  return { dimension: 2, size: points.length / 2, points, weights, distortion, standardError: 0 };
+  return { dimension: 2, size: points.length / 2, points, weights, distortion, errorEstimate: 0 };
 }
 
 const norm = (a: Float64Array): number => Math.sqrt(a.reduce((sum, x) => sum + x * x, 0));

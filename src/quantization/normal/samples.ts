@@ -62,12 +62,15 @@ export async function sampleQuantizer(settings: SampleSettings): Promise<Quantiz
   });
 }
 
+/** The normal quantile of a two-sided 95 % interval. */
+const NORMAL_95 = 1.959963984540054;
+
 /** Returns a quantizer with weights and distortion from assigned samples. */
 export function measured(points: Float64Array, dimension: number, found: CellSums, count: number): Quantizer {
   const { counts, squares, fourths } = found;
   const weights = Float64Array.from(counts, (n) => n / count);
   const mean = (sums: Float64Array): number => sums.reduce((sum, x) => sum + x, 0) / count;
   const distortion = mean(squares);
-  const standardError = Math.sqrt(Math.max(mean(fourths) - distortion ** 2, 0) / count);
-  return { dimension, size: weights.length, points, weights, distortion, standardError };
+  const errorEstimate = NORMAL_95 * Math.sqrt(Math.max(mean(fourths) - distortion ** 2, 0) / count);
+  return { dimension, size: weights.length, points, weights, distortion, errorEstimate };
 }

@@ -25,7 +25,7 @@ const affine = fn({
 });
 
 /**
- * The next state of drand48: X ← (5DEECE66D₁₆·X + 11) mod 2⁴⁸.
+ * Returns the next state of drand48: X ← (5DEECE66D₁₆·X + 11) mod 2⁴⁸.
  *
  * Cost: 10 integer operations, 4 of them products. Source: POSIX.1-2017, drand48. Verified: test/random.
  *
@@ -47,7 +47,7 @@ export const drand48Next = fn({
 });
 
 /**
- * The upper 32 bits of a drand48 state's 48; the lower bits have short periods.
+ * Returns the upper 32 of the 48 bits of a drand48 state; the lower bits have short periods.
  *
  * @param state the state after `drand48Next`.
  * @example
@@ -61,6 +61,7 @@ export const drand48Word = fn({
   body: ({ state: { low, high } }) => ((high << 16) | (low >>> 16)) >>> 0,
 });
 
+/** The kernel functions for tables of drand48. */
 export const drand48Table: TableFunctions<State> = {
   load: fn({
     name: "drand48Load",
@@ -86,6 +87,7 @@ interface Affine {
 
 const MASK = (1n << 48n) - 1n;
 
+/** The jumps of drand48 on the host. */
 export const drand48Jumps: Jumps<Affine> = {
   stateWords: 2,
   jumpWords: 4,

@@ -4,15 +4,15 @@
  */
 import type { FunctionOf, ReadonlyNumbers } from "../../kernel/index.ts";
 
-/** A state inside a kernel: 32-bit words by name, which differ between generators. */
+/** The state of a generator in a kernel: 32-bit words by name, which differ between generators. */
 export type StateFields = { readonly [word: string]: number };
 type Table = ReadonlyNumbers<"u32">;
 
-/** The kernel functions by which a table's states and jumps are used, see `startOf`. */
+/** The kernel functions that read the states and jumps of a table; see `startOf`. */
 export interface TableFunctions<S extends StateFields> {
-  /** The state whose words begin at `at`. */
+  /** Reads the state whose words begin at `at`. */
   readonly load: FunctionOf<(of: { readonly table: Table; readonly at: number }) => S>;
-  /** The state after the jump whose words begin at `at`. */
+  /** Applies the jump whose words begin at `at` to a state. */
   readonly jump: FunctionOf<(of: { readonly state: S; readonly table: Table; readonly at: number }) => S>;
 }
 
@@ -20,13 +20,13 @@ export interface TableFunctions<S extends StateFields> {
 export interface Jumps<J> {
   readonly stateWords: number;
   readonly jumpWords: number;
-  /** A jump over n steps repeats itself with this n, so that steps back are steps ahead. */
+  /** The order of the group: a jump over n steps with this n is the identity, so that steps back are steps ahead. */
   readonly cycle: bigint;
   readonly none: J;
   readonly step: J;
   compose(a: J, b: J): J;
-  /** The words of a jump, as tables carry it. */
+  /** Returns the words of a jump in a table. */
   words(jump: J): readonly number[];
-  /** The words of the state after the jump. */
+  /** Returns the words of the state after a jump. */
   apply(jump: J, state: readonly number[]): readonly number[];
 }

@@ -11,11 +11,13 @@
 import { fn, i32, type KernelFunction, read, record, u32, type ValueOf } from "../../kernel/index.ts";
 import type { Jumps, TableFunctions } from "./generator.ts";
 
-/** The state of MRG32k3a: the last three of each recurrence, the oldest first. */
+/** The state of MRG32k3a: the last three values of each recurrence, the oldest first. */
 export const Mrg32k3aState = record({ x0: u32, x1: u32, x2: u32, y0: u32, y1: u32, y2: u32 });
 type State = ValueOf<typeof Mrg32k3aState>;
 
+/** The modulus m₁ of MRG32k3a. */
 export const M1 = 4294967087;
+/** The modulus m₂ of MRG32k3a. */
 export const M2 = 4294944443;
 
 type Reduce = KernelFunction<readonly [typeof u32, typeof u32], number>;
@@ -35,6 +37,7 @@ const smallReducer = (name: string, c: number): Reduce =>
       return sum < folded ? sum : (sum - C) >>> 0;
     },
   });
+/** Reduces a small multiple of m₁ modulo m₁. */
 export const reduceSmall1 = smallReducer("reduceSmallM1", 2 ** 32 - M1);
 const reduceSmall2 = smallReducer("reduceSmallM2", 2 ** 32 - M2);
 
@@ -52,7 +55,9 @@ const reducer = (name: string, reduceSmall: Reduce, c: number): Reduce =>
       return reduceSmall(gpu.mulHigh(high, C) + gpu.u32(sum < low ? 1 : 0), sum);
     },
   });
+/** Reduces a 64-bit product modulo m₁. */
 export const reduce1 = reducer("reduceM1", reduceSmall1, 2 ** 32 - M1);
+/** Reduces a 64-bit product modulo m₂. */
 export const reduce2 = reducer("reduceM2", reduceSmall2, 2 ** 32 - M2);
 
 /** (a·x + b·y) mod m₁, for a and b below 2²¹: the sum of the products' high words is small. */
@@ -90,7 +95,7 @@ const combine2 = fn({
 });
 
 /**
- * The next state of MRG32k3a.
+ * Returns the next state of MRG32k3a.
  *
  * Cost: 35 integer operations, 12 of them products. Source: P. L'Ecuyer, Good parameters and implementations for
  * combined multiple recursive random number generators, Operations Research 47 (1999). Verified: test/random, against
@@ -113,7 +118,7 @@ export const mrg32k3aNext = fn({
 });
 
 /**
- * The output z of MRG32k3a, from 1 to m₁ = 4294967087: u = z/(m₁ + 1) is uniform in (0, 1).
+ * Returns the output z of MRG32k3a, from 1 to m₁ = 4294967087: u = z/(m₁ + 1) is uniform in (0, 1).
  *
  * @param state the state after `mrg32k3aNext`.
  * @example
@@ -146,6 +151,7 @@ const rowTimes = (name: string, reduce: Reduce) =>
 const rowTimes1 = rowTimes("rowTimesM1", reduce1);
 const rowTimes2 = rowTimes("rowTimesM2", reduce2);
 
+/** The kernel functions for tables of MRG32k3a. */
 export const mrg32k3aTable: TableFunctions<State> = {
   load: fn({
     name: "mrg32k3aLoad",
@@ -191,6 +197,7 @@ const product = (a: Matrix, b: Matrix, modulus: bigint): Matrix =>
 const image = (a: Matrix, x: readonly number[], modulus: bigint): number[] =>
   [0, 3, 6].map((row) => Number(x.reduce((sum, each, k) => sum + a[row + k] * BigInt(each), 0n) % modulus));
 
+/** The jumps of MRG32k3a on the host. */
 export const mrg32k3aJumps: Jumps<Pair> = {
   stateWords: 6,
   jumpWords: 18,

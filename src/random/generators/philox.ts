@@ -6,7 +6,7 @@ import { fn, i32, read, record, u32, type ValueOf } from "../../kernel/index.ts"
 import type { Jumps, TableFunctions } from "./generator.ts";
 import { fromWords, wordsOf } from "./words.ts";
 
-/** Four words of 32 bits: a counter, the lowest word first, or the numbers made of one. */
+/** Four words of 32 bits: a counter, the lowest word first, or the numbers generated from one. */
 export const PhiloxBlock = record({ x: u32, y: u32, z: u32, w: u32 });
 /** A key of two words, the lowest first. */
 export const PhiloxKey = record({ x: u32, y: u32 });
@@ -51,7 +51,7 @@ export const philox4x32 = fn({
   },
 });
 
-/** A place in the sequence of a key: as cuRAND has it, with the subsequence in the counter's upper two words. */
+/** A position in the sequence of a key, as in cuRAND, with the subsequence in the counter's upper two words. */
 export const PhiloxState = record({ x: u32, y: u32, z: u32, w: u32, k0: u32, k1: u32 });
 type State = ValueOf<typeof PhiloxState>;
 
@@ -73,7 +73,7 @@ const add = fn({
 });
 
 /**
- * The next four numbers' state: the counter plus one.
+ * Returns the state of the next four numbers: the counter plus one.
  *
  * @param state the state before.
  * @example
@@ -91,6 +91,7 @@ export const philoxNext = fn({
   },
 });
 
+/** The kernel functions for tables of Philox. */
 export const philoxTable: TableFunctions<State> = {
   load: fn({
     name: "philoxLoad",
@@ -116,6 +117,7 @@ export const philoxTable: TableFunctions<State> = {
 
 const MASK = (1n << 128n) - 1n;
 
+/** The jumps of Philox on the host. */
 export const philoxJumps: Jumps<bigint> = {
   stateWords: 6,
   jumpWords: 4,

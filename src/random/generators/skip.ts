@@ -9,14 +9,14 @@ const ENTRIES = 2 ** BITS - 1;
 /** Before the state: how many digits the streams have, and how many all have. */
 const HEADER = 2;
 
-/** Returns the state at which an item starts: `stream` and `part` jumps away from the table's state. */
+/** A kernel function for the state at which an item starts: `stream` and `part` jumps away from the table's state. */
 export type Start<S extends StateFields> = FunctionOf<
   (of: { readonly table: ReadonlyNumbers<"u32">; readonly stream: number; readonly part: number }) => S
 >;
 
 /**
- * The kernel function that finds a start: state(stream·spacing₁ + part·spacing₂), of a table of `tableOf`.
- * Cost: a jump per digit that is not zero.
+ * Returns the kernel function for the start state(stream·spacing₁ + part·spacing₂), from a table of `tableOf`. Cost: a
+ * jump per nonzero digit.
  */
 export function startOf<S extends StateFields>(
   name: string,

@@ -26,7 +26,7 @@ const shift = fn({
 });
 
 /**
- * The next state of XORWOW.
+ * Returns the next state of XORWOW.
  *
  * Cost: 8 integer operations. Source: G. Marsaglia, Xorshift RNGs, Journal of Statistical Software 8 (14), 2003.
  * Verified: test/random, against its published seed and cuRAND's printed numbers.
@@ -49,7 +49,7 @@ export const xorwowNext = fn({
 });
 
 /**
- * The output of XORWOW, 32 bits: (v + d) mod 2³².
+ * Returns the output of XORWOW, 32 bits: (v + d) mod 2³².
  *
  * @param state the state after `xorwowNext`.
  * @example
@@ -63,6 +63,7 @@ export const xorwowWord = fn({
   body: ({ state: { v, d } }) => (v + d) >>> 0,
 });
 
+/** The kernel functions for tables of XORWOW. */
 export const xorwowTable: TableFunctions<State> = {
   load: fn({
     name: "xorwowLoad",
@@ -133,6 +134,7 @@ function product(a: bigint, b: bigint): bigint {
   return result;
 }
 
+/** The jumps of XORWOW on the host. */
 export const xorwowJumps: Jumps<Jump> = {
   stateWords: 6,
   jumpWords: 6,
@@ -150,12 +152,15 @@ export const xorwowJumps: Jumps<Jump> = {
   },
 };
 
-/** Marsaglia's state x, y, z, w, v, d, as a seed of `randomNumbers`: his sequence, where a number gives cuRAND's. */
+/**
+ * Marsaglia's state x, y, z, w, v, d, for use as a seed of `randomNumbers`: it gives his sequence, where a number gives
+ * cuRAND's.
+ */
 export const MARSAGLIA_XORWOW = Object.freeze([123456789, 362436069, 521288629, 88675123, 5783321, 6615241] as const);
 
 /**
- * The state of cuRAND's `curand_init(seed, 0, 0)`, from a seed of 64 bits.
- * Source: the initialisation in cuRAND's public header; the values are those it prints.
+ * Returns the state of cuRAND's `curand_init(seed, 0, 0)` for a seed of 64 bits. Source: the initialisation in cuRAND's
+ * public header; the values are those that it prints.
  */
 export function curandXorwowState(seed: bigint): readonly number[] {
   const [low, high] = wordsOf(seed, 2);

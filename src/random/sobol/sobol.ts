@@ -8,7 +8,7 @@ import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";
 import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
-/** A coordinate of a point: `word` over 2³², the point's index, and where the dimension's row is in the table. */
+/** A coordinate of a point: `word` over 2³², the point's index, and the dimension's row in the table. */
 export const SobolState = record({ word: u32, index: u32, row: i32 });
 type State = ValueOf<typeof SobolState>;
 
@@ -18,13 +18,13 @@ const HEADER = 2;
 const ROW = 1 + SOBOL_BITS;
 
 /**
- * The coordinate that a table's dimension `stream` has in the first point of `part`.
+ * Returns the coordinate of dimension `stream` in the first point of `part`.
  *
  * Cost: 32 conditional exclusive-ors.
  *
  * @param table of `sobolTable`.
  * @param stream the dimension.
- * @param part which run of points.
+ * @param part the number of the run of points.
  * @example
  * import { sobolStart, sobolTable } from "feynkac/random";
  *
@@ -118,7 +118,7 @@ export const owenScramble = fn({
 });
 
 /**
- * The coordinate's 32 bits, scrambled by the seed of its dimension.
+ * Returns the coordinate's 32 bits, scrambled by the seed of its dimension.
  *
  * @param state the coordinate of a point.
  * @param table of `sobolTable`.
@@ -136,11 +136,11 @@ export const sobolScrambled = fn({
   body: ({ state: { word, row }, table }, _gpu, { owenScramble }) => owenScramble(word, table[row]),
 });
 
-/** The settings that a table of Sobol' points is made from. */
+/** The settings of a table of Sobol' points. */
 export interface SobolPoints {
-  /** Direction numbers, 32 of each dimension. */
+  /** The direction numbers, 32 of each dimension. */
   readonly rows: Uint32Array;
-  /** The first point's index. */
+  /** The index of the first point. */
   readonly offset: number;
   /** The number of points from one part's start to the next. */
   readonly partLength: number;
@@ -148,7 +148,10 @@ export interface SobolPoints {
   readonly seed: bigint;
 }
 
-/** The table that `sobolStart` and `sobolNext` read. A dimension's seed is a word of Philox: key seed, counter d. */
+/**
+ * Returns the table that `sobolStart` and `sobolNext` read. A dimension's seed is a word of Philox: key seed, counter
+ * d.
+ */
 export function sobolTableOf({ rows, offset, partLength, seed }: SobolPoints): Uint32Array {
   const dimensions = rows.length / SOBOL_BITS;
   const table = new Uint32Array(HEADER + dimensions * ROW);
@@ -174,10 +177,10 @@ export interface SobolTableOptions {
 }
 
 /**
- * The table by which work items of your own kernels make Sobol' points: write it to a buffer of u32, and pass it as
+ * Returns the table from which users' kernels generate Sobol' points: write it to a buffer of u32, and pass it as
  * `read(u32)` to `sobolStart`, `sobolNext` and `sobolScrambled`. 132 bytes per dimension.
  *
- * @param options dimensions, where points begin, and the seed of the scrambling.
+ * @param options the dimensions, the first point, and the seed of the scrambling.
  * @throws SpecError for more dimensions than there are direction numbers, or an index beyond 32 bits.
  * @example
  * import { sobolTable } from "feynkac/random";

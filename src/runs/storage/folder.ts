@@ -6,14 +6,13 @@ import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-/**
- * The ending of the names of files that are being written: what a process leaves behind that was ended while it wrote.
- */
+/** The suffix of files being written, which a process that was ended leaves behind. */
 export const UNFINISHED = ".tmp";
 
 /** Counts this process's files, so that two of them never have one name. */
 let counted = 0;
 
+/** Returns the store of a local folder. */
 export function folderStore(path: string): Store {
   return {
     url: path,
@@ -106,7 +105,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** Opens a local file. @throws StorageError no such file, a folder, no right to read it */
+/** Opens a local file. @throws StorageError no such file, a folder, no permission */
 export async function openLocal(path: string): Promise<StoredFile> {
   try {
     const stats = await stat(path);

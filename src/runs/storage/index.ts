@@ -7,21 +7,22 @@ import type { Store, StoredFile } from "./store.ts";
 
 export type { Store, StoredFile } from "./store.ts";
 
+/** Tells whether a URL is in S3. */
 export function isS3(url: string): boolean {
   return /^s3:\/\//i.test(url);
 }
 
-/** A place's name on any machine: a path in full, or a URL as it is. */
+/** Returns a place's name on any machine: an absolute path, or a URL unchanged. */
 export function fullName(url: string): string {
   return isS3(url) ? url : resolve(url);
 }
 
-/** The folder or prefix of that name, which need not exist yet. @throws RunError */
+/** Opens the folder or prefix of a name, which need not exist yet. @throws RunError */
 export async function openStore(url: string): Promise<Store> {
   return isS3(url) ? s3Store(url.replace(/\/+$/, "")) : folderStore(resolve(url));
 }
 
-/** A file or an object, to be read at any place. @throws RunError | StorageError */
+/** Opens a file or an object with random access. @throws RunError | StorageError */
 export async function openFile(url: string): Promise<StoredFile> {
   return isS3(url) ? openS3(url) : openLocal(url);
 }

@@ -79,7 +79,7 @@ export async function s3Store(url: string): Promise<Store> {
   };
 }
 
-/** An object, read by ranges. @throws RunError | StorageError */
+/** Opens an object, which is read by ranges. @throws RunError | StorageError */
 export async function openS3(url: string): Promise<StoredFile> {
   const { bucket, key } = placeOf(url);
   const { sdk, client } = await connect();

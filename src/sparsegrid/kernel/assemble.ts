@@ -196,10 +196,11 @@ const addCorner = (variant: GridVariant) =>
   });
 
 /**
- * Assembles (I − hL)·y = u, row by row divided by its diagonal: the inverses of the diagonals, the source's part, and
- * the entries of the neighbours. A node that is knocked out is a row of the identity, and u is its value.
+ * Returns the function that assembles (I − hL)·y = u, row by row divided by its diagonal: the inverses of the
+ * diagonals, the source's part, and the entries of the neighbours. A knocked-out node is a row of the identity, and u
+ * is its value.
  *
- * Time and memory: about as much as two products with the matrix for each axis; it is stored for all time steps of the
+ * Time and memory: about those of two products with the matrix for each axis; it is stored for all time steps of the
  * same length.
  */
 export const assemble = (variant: GridVariant) =>

@@ -6,9 +6,9 @@ import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts"
 import { type GridVariant, neighboursOf, slot } from "./variant.ts";
 
 /**
- * A system: (I + N)·y = b. Array s of an item's row r is at `cell` + s·pitch of `own`. Vectors that rows read of their
- * neighbours are in `seen`: there row r is at seenBase + s·seenPitch + r·GROUP + item, and its neighbours are as far
- * from it as `distances` says from `offsets` on.
+ * A system (I + N)·y = b. Array s of an item's row r is at `cell` + s·pitch of `own`. Vectors that rows read from their
+ * neighbours are in `seen`: row r is at seenBase + s·seenPitch + r·GROUP + item, and its neighbours at the offsets in
+ * `distances` from `offsets` on.
  */
 export const System = record({
   own: write(real),
@@ -52,9 +52,13 @@ const show = (variant: GridVariant) =>
     },
   });
 
-/** The number of reals of workgroup memory for sums: four places, so that one barrier a sum is enough. */
+/**
+ * Returns the number of reals of workgroup memory for sums: four alternating positions, so that a sum needs one
+ * barrier.
+ */
 export const scratchOf = ({ groupSize, shuffles }: GridVariant): number =>
   4 * 2 * (shuffles ? groupSize / SUBGROUP : groupSize);
+/** The number of items of a subgroup. */
 export const SUBGROUP = 32;
 
 /**
@@ -358,7 +362,7 @@ const endStage = (variant: GridVariant) =>
     },
   });
 
-/** A stage of a time step: (I + N)·y = b up to ‖r‖ ≤ relative·‖b‖, and u after it. */
+/** Returns the function that solves a stage of a time step, (I + N)·y = b up to ‖r‖ ≤ relative·‖b‖, and updates u. */
 export const solveStage = (variant: GridVariant) =>
   fn({
     name: "solveStage",

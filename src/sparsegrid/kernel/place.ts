@@ -4,7 +4,10 @@ import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from 
 
 const KINDS = { linear: 0, "zero-curvature": 1, dirichlet: 2, neumann: 3 } as const;
 
-/** Kinds of the ends and logarithmic axes in words of bits, two and one an axis, for the environment of a kernel. */
+/**
+ * Returns the kinds of ends and logarithmic axes packed into words, two bits and one an axis, for the environment of a
+ * kernel.
+ */
 export const axisBits = ({ axes }: GridVariant) => ({
   LOW_KINDS: axes.reduce((bits, { first }, k) => bits | (KINDS[first.kind] << (2 * k)), 0),
   HIGH_KINDS: axes.reduce((bits, { last }, k) => bits | (KINDS[last.kind] << (2 * k)), 0),
@@ -14,10 +17,10 @@ export const axisBits = ({ axes }: GridVariant) => ({
   ZERO_CURVATURE: KINDS["zero-curvature"],
 });
 
-/** A node: its place on each axis, and the values of the axes. */
+/** A node: its index on each axis, and the values of the axes. */
 export const Node = record({ index: write(i32), x: write(real) });
 
-/** The node of unknown i; what is beyond the last unknown is the last. */
+/** Returns the function for the node of unknown i; indexes beyond the last unknown give the last. */
 export const nodeOf = ({ axes }: GridVariant) =>
   fn({
     name: "nodeOf",
@@ -37,7 +40,7 @@ export const nodeOf = ({ axes }: GridVariant) =>
     },
   });
 
-/** The number of a node among all nodes, those of Dirichlet ends included. */
+/** Returns the function for the number of a node among all nodes, including those of Dirichlet ends. */
 export const numberOf = ({ axes }: GridVariant) =>
   fn({
     name: "numberOf",
@@ -52,8 +55,9 @@ export const numberOf = ({ axes }: GridVariant) =>
   });
 
 /**
- * The weights of ∂/∂x (`f`) and ∂²/∂x² (`s`) on the node before, the node and the one after, x the coordinate: central
- * between the ends, and at them as their kind says. `inner`: between the ends. `ghost` is 2/dx at a Neumann end.
+ * Computes the weights of ∂/∂x (`f`) and ∂²/∂x² (`s`) on the previous node, the node and the next one, where x is the
+ * coordinate: central between the ends, and at them by their kind. `inner`: between the ends. `ghost` is 2/dx at a
+ * Neumann end.
  */
 export const weightsAt = fn({
   name: "weightsAt",
@@ -98,6 +102,7 @@ export const weightsAt = fn({
   },
 });
 
-/** The places of the offsets of a row's neighbours in a grid's words, and behind them of the pairs of axes. */
+/** Returns the position of the offsets of a row's neighbours in a grid's words; the pairs of axes follow. */
 export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes.length;
+/** Returns the position of the pairs of axes in a grid's words. */
 export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

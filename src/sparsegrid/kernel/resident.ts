@@ -4,8 +4,8 @@ import { offsetsAt } from "./place.ts";
 import { Grid, type GridVariant, Launch, neighboursOf, slot, slotsOf } from "./variant.ts";
 
 /**
- * Reals of an item's registers, distances to its neighbours, and workgroup memory for two vectors, with zeros before,
- * between and behind them as far as neighbours may be. 1 where rows are in memory.
+ * Returns the sizes of an item's registers, the distances to its neighbours, and workgroup memory for two vectors, with
+ * zeros before, between and after them up to the largest distance. 1 where rows are in memory.
  */
 export const residentSizes = (variant: GridVariant) => {
   const { residentRows: rows, groupSize } = variant;
@@ -14,7 +14,7 @@ export const residentSizes = (variant: GridVariant) => {
     : { registers: 1, distances: 1, seen: 1 };
 };
 
-/** Copies the arrays from slot `from` on to registers; rows that a grid does not have are zeros. */
+/** Returns the function that loads the arrays from slot `from` on into registers; rows beyond the grid are zero. */
 export const loadRows = (variant: GridVariant, from: number) =>
   fn({
     name: "loadRows",
@@ -31,7 +31,7 @@ export const loadRows = (variant: GridVariant, from: number) =>
     },
   });
 
-/** Copies the arrays from slot `from` to that of the solution to memory. */
+/** Returns the function that stores the arrays from slot `from` to that of the solution in memory. */
 export const storeRows = (variant: GridVariant, from: number) =>
   fn({
     name: "storeRows",
@@ -44,7 +44,7 @@ export const storeRows = (variant: GridVariant, from: number) =>
     },
   });
 
-/** Puts zeros in `seen`, and finds the distances to the neighbours. */
+/** Returns the function that clears `seen`, and computes the distances to the neighbours. */
 export const beginResident = (variant: GridVariant) =>
   fn({
     name: "beginResident",

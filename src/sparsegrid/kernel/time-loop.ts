@@ -96,13 +96,13 @@ const exercise = (variant: GridVariant) =>
   });
 
 /**
- * The whole backward time loop of the grids of a combination, one workgroup a grid.
+ * Returns the kernel of the whole backward time loop of the grids of a combination, one workgroup a grid:
  *
  *   (I − hL)·y = fromU·u + fromV·v + h·d   by BiCGStab or CGS,   u ← u + e·(y − u)   for each stage,
  *
- * and conditions between them. The matrix is made on the device, one array for each neighbour of the stencil, when its
- * step or its coefficients change. Layout: see `variant.ts`; behind every array are as many zeros as the farthest
- * neighbour is away.
+ * and conditions between them. The matrix is assembled on the device, one array for each neighbour of the stencil, when
+ * the step or the coefficients change. Layout: see `variant.ts`; every array is followed by as many zeros as the
+ * distance of the farthest neighbour.
  */
 export function gridKernel(variant: GridVariant) {
   return kernel({

@@ -1,28 +1,27 @@
 import { i32, read, real, record, write } from "../../kernel/index.ts";
 import type { EquationCode, StateNumber } from "../../fdm/index.ts";
 
-/** Everything that the kernel of a sparse grid is compiled for. */
+/** The properties for which the kernel of a sparse grid is compiled. */
 export interface GridVariant extends EquationCode {
   readonly averaging: boolean;
   /** The amount that exercise at all times pays. */
   readonly obstacle: StateNumber | undefined;
   readonly method: "bicgstab" | "cgs";
-  /** Work items a grid. */
+  /** The number of work items a grid. */
   readonly groupSize: number;
-  /** True where sums go through subgroups of 32, which the device has in hardware. */
+  /** True where sums use hardware subgroups of 32. */
   readonly shuffles: boolean;
   /**
-   * The number of rows of each item that stay in registers for the whole time loop; 0 for rows in memory, of any
-   * number.
+   * The number of rows of each item that stay in registers for the whole time loop; 0 for any number of rows in memory.
    */
   readonly residentRows: number;
 }
 
-/** The number of neighbours in a row: two along each axis, four for each pair of axes. */
+/** Returns the number of neighbours in a row: two along each axis, four for each pair of axes. */
 export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number =>
   2 * axes.length + 4 * pairs.length;
 
-/** Arrays of an unknown's size that a grid has; the time loop goes on with those from V on. */
+/** The numbers of a grid's arrays of unknowns; those from V on are kept between launches of the time loop. */
 export const slot = {
   /** The system's unknowns. */
   Y: 0,
@@ -46,6 +45,7 @@ export const slot = {
   /** −h·(entry of L)/(1 − h·diagonal) for each neighbour. */
   MATRIX: 12,
 } as const;
+/** Returns the number of a grid's arrays. */
 export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number => slot.MATRIX + neighboursOf(variant);
 
 /** The words of a grid in the table. */
@@ -59,12 +59,18 @@ export const header = {
   ROUNDS: 4,
   AXES: 5,
 } as const;
-/** The words of an axis: nodes, the first unknown, unknowns, their stride, where its values are (then coordinates). */
+/**
+ * The words of an axis: nodes, the first unknown, unknowns, their stride, and the start of its values, followed by
+ * coordinates.
+ */
 export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
+/** Returns the number of words of a grid in the table. */
 export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
   header.AXES + axisWords.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
 
-/** The reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, from u's time to t. */
+/**
+ * The reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, and the time from u to t.
+ */
 export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
 /** The words of an item's report. */
@@ -79,9 +85,10 @@ export const REPORT = {
   iterations: 6,
   systems: 7,
 } as const;
+/** The number of words of an item's report. */
 export const REPORT_WORDS = 8;
 
-/** A launch: rows `first` … `end` − 1 of the time program for all its grids. */
+/** The parameters of a launch: rows `first` … `end` − 1 of the time program for all its grids. */
 export const launchParams = {
   /** The counts of the variant, as numbers that are not known to the compiler: loops over them are not unrolled. */
   axes: i32,
@@ -100,6 +107,7 @@ export const launchParams = {
   work: write(real),
   report: write(i32),
 } as const;
+/** The parameters of a launch as one record. */
 export const Launch = record(launchParams);
 
 /** A grid and the item that works on it: array s has node i at base + s·pitch + i. */
@@ -114,5 +122,5 @@ export const Grid = record({
   item: i32,
 });
 
-/** The first fault, its node and its row. */
+/** The first fault with its node and its row. */
 export const Fault = record({ fault: i32, node: i32, row: i32 });

@@ -1,3 +1,4 @@
+import { checkAccuracy } from "../../accuracy.ts";
 import { SpecError } from "../../errors.ts";
 import {
   type AxisPoint,
@@ -56,10 +57,10 @@ export interface SparseModel extends Model {
   };
   readonly errorEstimate: boolean;
   readonly accuracy: SparseAccuracy<string> | undefined;
-  readonly solver: GridSolver;
+  readonly solver: Required<GridSolver>;
 }
 
-/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the place */
+/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the path */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;
@@ -178,28 +179,28 @@ function gradingOf({ grading = 1 }: AnySparseProblem): number {
 }
 
 /** @throws SpecError */
-function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): GridSolver {
-  isObject("solver", solver, "an object with method, relative or maxIterations");
-  knownKeys("solver", solver, ["method", "relative", "maxIterations"]);
-  const { method = "bicgstab", relative = precision === "f32" ? 1e-5 : 1e-9, maxIterations = 1000 } = solver;
+function solverOf({ solver = {}, precision = "f64" }: AnySparseProblem): Required<GridSolver> {
+  isObject("solver", solver, "an object with method, tolerance or maxIterations");
+  knownKeys("solver", solver, ["method", "tolerance", "maxIterations"]);
+  const { method = "bicgstab", maxIterations = 1000 } = solver;
+  const { tolerance = { relative: precision === "f32" ? 1e-5 : 1e-9 } } = solver;
+  checkAccuracy("solver.tolerance", tolerance, ["relative"]);
+  const { relative } = tolerance;
   oneOf("solver.method", method, ["bicgstab", "cgs"]);
   if (!(relative > 0 && relative < 1))
-    throw new SpecError(`solver.relative: got ${relative}, expected a number between 0 and 1`);
+    throw new SpecError(`solver.tolerance.relative: got ${relative}, expected a number between 0 and 1`);
   if (!Number.isInteger(maxIterations) || maxIterations < 1)
     throw new SpecError(`solver.maxIterations: got ${maxIterations}, expected a whole number of at least 1`);
-  return { method, relative, maxIterations };
+  return { method, tolerance: { relative }, maxIterations };
 }
 
 /** @throws SpecError */
 function accuracyOf({ accuracy, level }: AnySparseProblem, names: readonly string[]): SparseModel["accuracy"] {
   if (accuracy === undefined) return undefined;
-  isObject("accuracy", accuracy, "an object with at, and relative or absolute");
-  knownKeys("accuracy", accuracy, ["at", "relative", "absolute", "maxUnknowns"]);
+  checkAccuracy("accuracy", accuracy, ["absolute", "relative"], ["at", "maxUnknowns"]);
   if (level !== undefined) throw new SpecError("level: given beside accuracy, which chooses the grids; leave one out");
   isObject("accuracy.at", accuracy.at, `the values of ${names.join(", ")}`);
   const { relative, absolute, maxUnknowns = 20e6 } = accuracy;
-  if (relative === undefined && absolute === undefined)
-    throw new SpecError("accuracy: neither relative nor absolute; expected one of them");
   for (const [name, value] of Object.entries({ relative, absolute, maxUnknowns }))
     if (value !== undefined && !(value > 0))
       throw new SpecError(`accuracy.${name}: got ${value}, expected a positive number`);

@@ -74,7 +74,7 @@ export const sparse: Family = (target, context) => {
     name: `${method}, ${kind?.kind ?? "plain"}`,
     async run() {
       const with_ = kind === undefined ? {} : { preconditioner: (a: SparseOperator) => preconditioner(a, kind) };
-      const { result, x } = await solved(device, precision, system, { method, relative }, with_);
+      const { result, x } = await solved(device, precision, system, { method, tolerance: { relative } }, with_);
       return verdict(result.status, error(x));
     },
   }));
@@ -85,7 +85,7 @@ export const sparse: Family = (target, context) => {
       using batch = await KrylovBatch.create(
         device,
         [matrixOf(system)],
-        krylovSpec({ method, relative, restart: 10 }),
+        krylovSpec({ method, tolerance: { relative }, restart: 10 }),
         options,
       );
       using b = uploaded(device, precision, Float64Array.from(system.b));

@@ -106,7 +106,7 @@ describe("two dates", () => {
     let before = Infinity;
     for (const accuracy of [1e-3, 1e-7, 1e-8]) {
       const book = bookOf({ rate: 0.03, volatility: 0.2, strike: 100, dates, max: 1 });
-      const [{ value, errorEstimate }] = await priced(book, { greeks: "none", accuracy });
+      const [{ value, errorEstimate }] = await priced(book, { greeks: "none", accuracy: { relative: accuracy } });
       expect(Math.abs(value - exact)).toBeLessThan(errorEstimate);
       expect(errorEstimate).toBeLessThan(Math.min(before, accuracy * 100));
       before = errorEstimate;
@@ -118,7 +118,10 @@ describe("two dates", () => {
     // The integral by 400,001 points.
     const exact = 17.587992;
     for (const accuracy of [1e-3, 1e-7]) {
-      const [{ value, errorEstimate }] = await priced(bookOf(terms), { greeks: "none", accuracy });
+      const [{ value, errorEstimate }] = await priced(bookOf(terms), {
+        greeks: "none",
+        accuracy: { relative: accuracy },
+      });
       expect(Math.abs(value - exact)).toBeLessThan(errorEstimate + 5e-7);
       expect(errorEstimate).toBeLessThan(accuracy * 100);
     }

@@ -42,7 +42,7 @@ type Trades = BookInput["trades"];
 async function price(
   trades: Trades,
   rest: Partial<BookInput> = {},
-  options: { method?: "adi" | "auto" | "montecarlo"; accuracy?: number } = {},
+  options: { method?: "adi" | "auto" | "montecarlo"; accuracy?: { relative: number } } = {},
 ): Promise<PricedTrade[]> {
   const book = readBook({ asOf: "2026-01-01", market, trades, ...rest });
   const { results } = await priceBook(book, { device, ...options });
@@ -134,7 +134,7 @@ test("Heston's closed form and finite differences agree, with all sensitivities"
     { id: "digital", underlying: "H", payoff: { digital: "put", cash: 10 }, strike: 100, expiry: 1 },
   ];
   const exact = await price(trades);
-  const found = await price(trades, {}, { method: "adi", accuracy: 1e-5 });
+  const found = await price(trades, {}, { method: "adi", accuracy: { relative: 1e-5 } });
   for (const [i, one] of exact.entries()) {
     expect([one.method, found[i].method]).toEqual(["heston", "adi"]);
     expect(Math.abs(found[i].value - one.value)).toBeLessThan(found[i].errorEstimate + one.errorEstimate + 1e-4);
@@ -183,6 +183,19 @@ describe("barriers", () => {
     expect(Math.abs(far.value - whole.value)).toBeLessThan(far.errorEstimate + whole.errorEstimate);
     expect(own.value).toBeLessThan(whole.value - 0.1);
     expect(each.value).toBeLessThan(own.value - 1);
+  });
+
+  test("a date of today asks for today's spot alone", async () => {
+    const on = (monitoring: readonly number[]) =>
+      ({ barriers: [{ type: "up-and-out", level: 130, monitoring }] }) as const;
+    const [whole, today, last, both] = await price([
+      { id: "1", ...plain },
+      { id: "2", ...plain, ...on([0]) },
+      { id: "3", ...plain, ...on([1]) },
+      { id: "4", ...plain, ...on([0, 1]) },
+    ]);
+    expect(Math.abs(today.value - whole.value)).toBeLessThan(today.errorEstimate + whole.errorEstimate);
+    expect(Math.abs(both.value - last.value)).toBeLessThan(both.errorEstimate + last.errorEstimate);
   });
 
   test("on dates, the last of them expiry, and in a window", async () => {
@@ -429,7 +442,7 @@ test("an option under Heston's model with a barrier and a long life has the valu
 
 test("a result says where its accuracy was not reached", async () => {
   const trade: Trades = [{ id: "T", underlying: "H", payoff: "put", strike: 100, expiry: 1, exercise: "american" }];
-  const [fine] = await price(trade, {}, { accuracy: 1e-8 });
+  const [fine] = await price(trade, {}, { accuracy: { relative: 1e-8 } });
   expect(fine.errorEstimate).toBeGreaterThan(1e-6);
   expect(fine.warnings).toEqual([
     "the finest grid was reached before the accuracy: see errorEstimate",

@@ -26,7 +26,7 @@ async function price(
     },
     trades: [{ id: "1", underlying: "X", payoff: "put", strike: SPOT, expiry, exercise }],
   });
-  const { results } = await priceBook(book, { device, method, greeks: "none", accuracy });
+  const { results } = await priceBook(book, { device, method, greeks: "none", accuracy: { relative: accuracy } });
   const [result] = results;
   if (result.status === "error") throw new Error(result.error.message);
   return result;

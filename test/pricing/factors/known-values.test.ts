@@ -27,7 +27,7 @@ const marketOf = (alpha: number): BookInput["market"] => ({
 async function price(trade: object, method: "adi" | "auto" = "adi", alpha = sabr.alpha): Promise<PricedTrade> {
   const trades = [{ id: "1", ...trade }] as unknown as BookInput["trades"];
   const book = readBook({ asOf: "2026-01-01", market: marketOf(alpha), trades });
-  const [result] = (await priceBook(book, { device, method, accuracy: 1e-4 })).results;
+  const [result] = (await priceBook(book, { device, method, accuracy: { relative: 1e-4 } })).results;
   if (result.status === "error") throw new Error(result.error.message);
   return result;
 }

@@ -65,7 +65,7 @@ describe("averages", () => {
     const { average: kind, sampling, fixing_times: times } = one.params;
     const average = { kind, dates: sampling === "continuous" ? "continuous" : times };
     const book = bookOf(one, { average }, { strike: one.params.strike });
-    const [{ value, errorEstimate, method }] = await priced(book, { accuracy: 3e-4, greeks: "none" });
+    const [{ value, errorEstimate, method }] = await priced(book, { accuracy: { relative: 3e-4 }, greeks: "none" });
     const error = Math.abs(value - one.expected.price);
     if (kind === "geometric") expect([error < 1e-9, method]).toEqual([true, "black-scholes"]);
     else {

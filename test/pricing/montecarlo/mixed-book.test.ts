@@ -81,7 +81,7 @@ test("volatilities of different shape, and the cross gamma, beside finite differ
     );
   const [exact, sampled] = await Promise.all(
     (["adi", "montecarlo"] as const).map(
-      async (method) => (await priceBook(of(method), { device, accuracy: 1e-4 })).results,
+      async (method) => (await priceBook(of(method), { device, accuracy: { relative: 1e-4 } })).results,
     ),
   );
   exact.forEach((one, i) => {

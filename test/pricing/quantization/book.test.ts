@@ -153,7 +153,7 @@ describe("beside finite differences", () => {
     const trade = { ...put, swing: right };
     const [[coarse], [fine]] = [
       await priced(ofTrades([trade]), { greeks: "none", method: "quantization" }),
-      await priced(ofTrades([trade]), { greeks: "none", accuracy: 1e-5, method: "quantization" }),
+      await priced(ofTrades([trade]), { greeks: "none", accuracy: { relative: 1e-5 }, method: "quantization" }),
     ];
     expect(fine.errorEstimate).toBeLessThan(0.3 * coarse.errorEstimate);
     expect(fine.errorEstimate).toBeLessThan(30 * 1e-5);

@@ -62,7 +62,7 @@ export async function checkFamily(family: Family, options: CheckOptions): Promis
   const { results } = await priceBook(parseBook(JSON.stringify(assetsBook(trades))), {
     ...settings,
     method,
-    ...(accuracy === undefined ? {} : { accuracy }),
+    ...(accuracy === undefined ? {} : { accuracy: { relative: accuracy } }),
   });
   const exact = await exactValues(trades, device);
   return trades.map((trade, i): Checked => {
@@ -84,7 +84,11 @@ async function exactValues(
   const { results } =
     contracts.length === 0
       ? { results: [] }
-      : await priceBook(parseBook(JSON.stringify(bookOf(contracts))), { device, greeks: "none", accuracy: 1e-6 });
+      : await priceBook(parseBook(JSON.stringify(bookOf(contracts))), {
+          device,
+          greeks: "none",
+          accuracy: { relative: 1e-6 },
+        });
   const next = results.values();
   return trades.map(({ exact, market }) => {
     const spot = Math.max(...market.assets.map((asset) => asset.spot));

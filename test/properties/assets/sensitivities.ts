@@ -51,7 +51,12 @@ const CHECKS = [
 ] as const;
 
 async function price(book: object, device: Device, method: Method, accuracy?: number): Promise<readonly PricedTrade[]> {
-  const settings = { device, method, sensitivityErrorEstimates: true, ...(accuracy === undefined ? {} : { accuracy }) };
+  const settings = {
+    device,
+    method,
+    sensitivityErrorEstimates: true,
+    ...(accuracy === undefined ? {} : { accuracy: { relative: accuracy } }),
+  };
   const { results } = await priceBook(parseBook(JSON.stringify(book)), settings);
   return results.map((result: TradeResult) => {
     if (result.status === "error") throw new Error(result.error.message);

@@ -1,9 +1,9 @@
 import { fn, i32, real, record } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { countsOf, nodeAt, valuesAt } from "./factor.ts";
-import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { inPhase, Launch } from "./records.ts";
+import { atNode, countsOf, eachNode, valuesAt } from "./node.ts";
+import { meshOf } from "./place.ts";
+import { Launch, noted } from "./records.ts";
 
 /** A line along an axis: its values start at `x` in the table, V at `u` in the work memory, `step` apart. */
 const Line = record({ x: i32, u: i32, step: i32, n: i32 });
@@ -56,9 +56,9 @@ const valueOnLine = fn({
  */
 export function applyCondition(variant: AxesVariant) {
   const slots = slotsOf(variant);
-  return fn({
+  const atEach = fn({
     name: "applyCondition",
-    params: inPhase,
+    params: atNode,
     env: {
       jump: variant.jump,
       jumpAxis: variant.jumpAxis,
@@ -68,78 +68,57 @@ export function applyCondition(variant: AxesVariant) {
       badEvent: FAULT.event,
       valueOnLine,
       axes: variant.axes.map((_, k) => ({ k, meshOf: meshOf(k), isFirst: k === 0, isLast: k === 2 })),
-      nodeAt: nodeAt(variant.axes.length),
       countsOf: countsOf(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
-      nodeIn: nodeIn(variant),
-      rounds: roundsOf(variant),
-      shapeOf,
+      noted,
     },
-    *body({ launch, place, found, step }, _gpu, env) {
+    body({ launch, place, found, step, at }, _gpu, env) {
       const { work, stride, plane, size } = launch;
-      const { item, base, mesh, parameters, firstRound, everyRound } = place;
-      const { condition: k, date: t, run } = step;
-      const shape = env.shapeOf(launch);
-      let { fault, node, row } = found;
-      const rounds = env.rounds(size);
-      for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line: lineNumber, first, lane, inside } = env.nodeIn(r, item, stride, size);
-        if (inside) {
-          const { index, number } = env.nodeAt({ line: lineNumber, lane, shape });
-          const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
-          const before = work[env.u * size + base + first + lane];
-          let value = before;
-          let ok = true;
-          if (env.jump !== undefined && env.jumpAxis !== undefined) {
-            const axis = env.jumpAxis(k);
-            if (axis >= 0) {
-              const target = env.jump({ state, k, u: before });
-              const counts = env.countsOf(shape);
-              let line = { x: mesh, u: env.u * size + base, step: 1, n: counts[0] };
-              for (const { k, meshOf, isFirst, isLast } of env.axes) {
-                const step = isFirst ? 1 : isLast ? plane : stride;
-                if (axis === k) line = { x: meshOf({ mesh, shape }), u: line.u, step, n: counts[k] };
-                else line = { x: line.x, u: line.u + index[k] * step, step: line.step, n: line.n };
-              }
-              ok = Number.isFinite(target);
-              value = env.valueOnLine({ launch, line, target });
-            }
+      const { base, mesh, parameters } = place;
+      const { condition: k, date: t, run: row } = step;
+      const { index, number: node } = at;
+      const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
+      const before = work[env.u * size + at.k];
+      let value = before;
+      let ok = true;
+      if (env.jump !== undefined && env.jumpAxis !== undefined) {
+        const axis = env.jumpAxis(k);
+        if (axis >= 0) {
+          const target = env.jump({ state, k, u: before });
+          const counts = env.countsOf(launch);
+          let line = { x: mesh, u: env.u * size + base, step: 1, n: counts[0] };
+          for (const { k, meshOf, isFirst, isLast } of env.axes) {
+            const step = isFirst ? 1 : isLast ? plane : stride;
+            if (axis === k) line = { x: meshOf({ launch, mesh }), u: line.u, step, n: counts[k] };
+            else line = { x: line.x, u: line.u + index[k] * step, step: line.step, n: line.n };
           }
-          if (env.pointwise !== undefined) {
-            const result = env.pointwise({ state, k, u: value });
-            value = result.value;
-            ok = ok && result.ok;
-          }
-          if (!ok && fault === 0) {
-            fault = env.badEvent;
-            node = number;
-            row = run;
-          }
-          work[env.z * size + base + first + lane] = value;
+          ok = Number.isFinite(target);
+          value = env.valueOnLine({ launch, line, target });
         }
       }
-      return { fault, node, row, growth: found.growth };
+      if (env.pointwise !== undefined) {
+        const result = env.pointwise({ state, k, u: value });
+        value = result.value;
+        ok = ok && result.ok;
+      }
+      work[env.z * size + at.k] = value;
+      return env.noted({ found, isBad: !ok, fault: env.badEvent, node, row });
     },
   });
+  return eachNode(variant, atEach);
 }
 
 /** Returns the function that copies the result of a condition into u. */
 export function settle(variant: AxesVariant) {
-  const slots = slotsOf(variant);
-  return fn({
+  const { u, z } = slotsOf(variant);
+  const atEach = fn({
     name: "settle",
-    params: inPhase,
-    env: { u: slots.u, z: slots.z, nodeIn: nodeIn(variant), rounds: roundsOf(variant) },
-    *body({ launch: { work, stride, size }, place: { item, base, firstRound, everyRound }, found }, _gpu, env) {
-      const rounds = env.rounds(size);
-      for (let r = firstRound; r < rounds; r += everyRound) {
-        const { first, lane, inside } = env.nodeIn(r, item, stride, size);
-        if (inside) {
-          const at = base + first;
-          work[env.u * size + at + lane] = work[env.z * size + at + lane];
-        }
-      }
+    params: atNode,
+    env: { u, z },
+    body({ launch: { work, size }, found, at: { k } }, _gpu, { u, z }) {
+      work[u * size + k] = work[z * size + k];
       return found;
     },
   });
+  return eachNode(variant, atEach);
 }

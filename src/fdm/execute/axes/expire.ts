@@ -4,9 +4,9 @@ import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { EquationState } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
-import { countsOf, eachOf, nodeAt, valuesAt } from "./factor.ts";
-import { meshOf, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { inPhase, Launch } from "./records.ts";
+import { atNode, countsOf, eachNode, eachOf, valuesAt } from "./node.ts";
+import { meshOf } from "./place.ts";
+import { Launch, noted } from "./records.ts";
 
 /** Samples along an axis of a mean over a cell, on two axes and on three: all of them are a function's value each. */
 const SAMPLES = [8, 5];
@@ -96,9 +96,9 @@ export function expire(variant: AxesVariant) {
   const { axes, terminal, obstacle, parameters } = variant;
   const slots = slotsOf(variant);
   const averaged = axes.filter((axis) => axis.averaged).length;
-  return fn({
+  const atEach = fn({
     name: "expire",
-    params: inPhase,
+    params: atNode,
     env: {
       terminal,
       averages: averaged > 0,
@@ -115,53 +115,34 @@ export function expire(variant: AxesVariant) {
       lambda: slots.lambda,
       badTerminal: FAULT.terminal,
       NEVER_EXERCISED,
-      nodeAt: nodeAt(axes.length),
       countsOf: countsOf(axes.length),
       valuesAt: valuesAt(axes.length),
-      nodeIn: nodeIn(variant),
-      rounds: roundsOf(variant),
-      shapeOf,
       valueAt,
+      noted,
     },
-    *body({ launch, place, found }, gpu, env) {
-      const { work, stride, size, dates } = launch;
-      const { item, base, mesh, parameters, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
-      let { fault, node } = found;
-      {
-        const t = env.valueAt(parameters, env.dates + dates - 1);
-        const rounds = env.rounds(size);
-        for (let r = firstRound; r < rounds; r += everyRound) {
-          const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
-          if (inside) {
-            const { index, isNode, number } = env.nodeAt({ line, lane, shape });
-            const state = { t, x: env.valuesAt({ launch, mesh, shape, index }), parameters };
-            let value = env.terminal(state);
-            if (env.averages) {
-              const counts = env.countsOf(shape);
-              const reach = gpu.privateReal(env.count);
-              for (const { k, averaged, meshOf } of env.axes) {
-                reach[k] = 0.0;
-                if (averaged)
-                  reach[k] = env.reachAt({ launch, at: meshOf({ mesh, shape }), i: index[k], n: counts[k] });
-              }
-              if (env.hasKink({ state, reach, here: value, directions: env.directions }))
-                value = env.meanOver({ state, reach });
-            }
-            if (!Number.isFinite(value) && fault === 0) {
-              fault = env.badTerminal;
-              node = number;
-            }
-            const k = base + first + lane;
-            work[env.u * size + k] = isNode ? value : 0.0;
-            if (env.early) {
-              work[env.lambda * size + k] = 0.0;
-              work[env.obstacle * size + k] = env.NEVER_EXERCISED;
-            }
-          }
+    body({ launch, place, found, at: { index, isNode, number: node, k: to } }, gpu, env) {
+      const { work, size, dates } = launch;
+      const { mesh, parameters } = place;
+      const t = env.valueAt(parameters, env.dates + dates - 1);
+      const state = { t, x: env.valuesAt({ launch, mesh, index }), parameters };
+      let value = env.terminal(state);
+      if (env.averages) {
+        const counts = env.countsOf(launch);
+        const reach = gpu.privateReal(env.count);
+        for (const { k, averaged, meshOf } of env.axes) {
+          reach[k] = 0.0;
+          if (averaged) reach[k] = env.reachAt({ launch, at: meshOf({ launch, mesh }), i: index[k], n: counts[k] });
         }
+        if (env.hasKink({ state, reach, here: value, directions: env.directions }))
+          value = env.meanOver({ state, reach });
       }
-      return { fault, node, row: 0, growth: 0 };
+      work[env.u * size + to] = isNode ? value : 0.0;
+      if (env.early) {
+        work[env.lambda * size + to] = 0.0;
+        work[env.obstacle * size + to] = env.NEVER_EXERCISED;
+      }
+      return env.noted({ found, isBad: !Number.isFinite(value), fault: env.badTerminal, node, row: 0 });
     },
   });
+  return eachNode(variant, atEach);
 }

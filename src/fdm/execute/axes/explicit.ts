@@ -1,22 +1,48 @@
 /** The explicit part of a step: F at a node, of the values around it and the coefficients of its row. */
 import { fn, i32, read, real, record } from "../../../kernel/index.ts";
 import { type AxesVariant, COMMON, slotsOf } from "../../operator/axes-variant.ts";
-import { isExact } from "./place.ts";
-import { Launch } from "./records.ts";
+import { Piece } from "./piece.ts";
+import { isExact, meshOf } from "./place.ts";
+import { AxesPlace, Launch } from "./records.ts";
 
 /** Weights of ∂/∂x at a node: Dv = next·(v₊ − v) + before·(v − v₋). */
 const Weights = record({ next: real, before: real });
 
 /**
- * The place of a slice: node `at` + `lane` of an array, and how much further the nodes beside it on the second axis
- * are.
+ * The numbers that all nodes of a line along the last axis share: the weights of the other axes, the distances to the
+ * neighbours on the second of three, the place of the line in the array that is swept, and that of the last axis'
+ * weights.
  */
-const SlicePlace = record({ at: i32, lane: i32, south: i32, north: i32 });
+export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
+
+/** Returns the function for the stencil of a line in array `from`. */
+export function stencilOf({ axes }: AxesVariant, from: number) {
+  return fn({
+    name: "stencilOf",
+    params: { launch: Launch, place: AxesPlace, at: Piece },
+    env: { from, three: axes.length > 2, meshOf: meshOf(1), meshOfLast: meshOf(axes.length - 1) },
+    body({ launch, place: { mesh, base }, at: { first, lane, line, part } }, _gpu, env) {
+      const { table, stride, n1, size } = launch;
+      const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
+      let w1 = { next: 0.0, before: 0.0 };
+      let south = 0;
+      let north = 0;
+      if (env.three) {
+        const on = env.meshOf({ launch, mesh }) + line;
+        w1 = { next: table[on + 2 * n1], before: table[on + 3 * n1] };
+        south = line > 0 ? -stride : 0;
+        north = line < n1 - 1 ? stride : 0;
+      }
+      const values = env.from * size + base + first;
+      return { w0, w1, south, north, values, weights: env.meshOfLast({ launch, mesh }) + 2 * part.n };
+    },
+  });
+}
 
 /**
- * Returns the function that reads a node and its neighbours in a plane: v, its differences to them, and D₀v, D₁v and
- * D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`), because vector registers
- * are few.
+ * Returns the function that reads node `at` + `lane` of an array and its neighbours in a plane: v, its differences to
+ * them, and D₀v, D₁v and D₁D₀v for mixed derivatives. On a CPU west and east are read again when needed (`besideOf`),
+ * because vector registers are few.
  */
 export function sliceOf(variant: AxesVariant) {
   const {
@@ -25,9 +51,9 @@ export function sliceOf(variant: AxesVariant) {
   } = variant;
   return fn({
     name: "slice",
-    params: { values: read(real), place: SlicePlace, w0: Weights, w1: Weights },
+    params: { values: read(real), at: i32, lane: i32, stencil: Stencil },
     env: { three: axes.length > 2, p0: axes.length === 2 ? m01 : m02, p1: m12, p01: axes.length > 2 && m01 },
-    body({ values, place: { at, lane, south, north }, w0, w1 }, _gpu, env) {
+    body({ values, at, lane, stencil: { w0, w1, south, north } }, _gpu, env) {
       // Its neighbour first: what is added to an index is then positive, and part of an instruction on a CPU.
       const from = at + lane - 1;
       const here = values[from + 1];
@@ -70,7 +96,7 @@ export const besideOf = (variant: AxesVariant) =>
     },
   });
 
-const Neighbours = record({
+export const Neighbours = record({
   here: real,
   west: real,
   east: real,
@@ -132,34 +158,21 @@ export function rowsOf(variant: AxesVariant) {
  */
 export function rowAt(variant: AxesVariant, axis: number) {
   const slots = slotsOf(variant);
+  const { isUniform } = variant.axes[axis];
   return fn({
     name: "rowAt",
     params: { own: i32, first: i32, pitch: i32 },
-    env: {
-      isUniform: variant.axes[axis].isUniform,
-      common: slots.common[axis],
-      a: slots.a[axis],
-      c: slots.c[axis],
-      decay: slots.decay,
-      inverse: slots.inverse[axis],
-      lower: slots.lower[axis],
-      upper: slots.upper[axis],
-      COMMON_A: COMMON.a,
-      COMMON_C: COMMON.c,
-      COMMON_DECAY: COMMON.decay,
-      COMMON_INVERSE: COMMON.inverse,
-      COMMON_LOWER: COMMON.lower,
-      COMMON_UPPER: COMMON.upper,
-    },
-    body({ own, first, pitch }, _gpu, env) {
-      const words = first + env.common * pitch;
+    env: { isUniform, common: slots.common[axis], row: isUniform ? COMMON : slots.rows[axis] },
+    body({ own, first, pitch }, _gpu, { isUniform, common, row }) {
+      const at = isUniform ? first + common * pitch : own;
+      const by = isUniform ? 1 : pitch;
       return {
-        a: env.isUniform ? words + env.COMMON_A : own + env.a * pitch,
-        c: env.isUniform ? words + env.COMMON_C : own + env.c * pitch,
-        decay: env.isUniform ? words + env.COMMON_DECAY : own + env.decay * pitch,
-        inverse: env.isUniform ? words + env.COMMON_INVERSE : own + env.inverse * pitch,
-        lower: env.isUniform ? words + env.COMMON_LOWER : own + env.lower * pitch,
-        upper: env.isUniform ? words + env.COMMON_UPPER : own + env.upper * pitch,
+        a: at + row.a * by,
+        c: at + row.c * by,
+        decay: at + row.decay * by,
+        inverse: at + row.inverse * by,
+        lower: at + row.lower * by,
+        upper: at + row.upper * by,
       };
     },
   });
@@ -194,8 +207,7 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       two: axes.length === 2,
       slot1L: slots.mixed[2],
       slot01: slots.mixed[0],
-      a0: slots.a[0],
-      c0: slots.c[0],
+      row0: slots.rows[0],
       row1: rowAt(variant, 1),
       rowL: rowAt(variant, last),
     },
@@ -211,8 +223,8 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
       if (env.whole) {
         const ofL = env.rowL({ own, first, pitch });
         let linear =
-          work[axis0 + env.a0 * pitch] * beside.west +
-          work[axis0 + env.c0 * pitch] * beside.east +
+          work[axis0 + env.row0.a * pitch] * beside.west +
+          work[axis0 + env.row0.c * pitch] * beside.east +
           work[ofL.a] * falls.v -
           work[ofL.c] * fell.v -
           work[ofL.decay] * here.here;

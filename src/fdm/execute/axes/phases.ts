@@ -5,8 +5,7 @@ import { expire } from "./expire.ts";
 import { assemble, factorAxes } from "./factor.ts";
 import { readSolution } from "./read.ts";
 import { type Fault, inPhase, type Launch, type AxesPlace, type Row } from "./records.ts";
-import { runsOfLast, runsOfLines, runsOfMiddle } from "./run-sweep.ts";
-import { sweepLast, sweepLines, sweepMiddle } from "./sweep.ts";
+import { sweep } from "./sweep.ts";
 import { setObstacle, update } from "./update.ts";
 
 /**
@@ -34,27 +33,17 @@ export interface Phases {
 
 /** Returns the phases of a time step: one or two sweeps, each over the last axis first, then the update of u. */
 export function phasesOf(variant: AxesVariant): Phases {
-  const three = variant.axes.length > 2;
-  const byRuns = variant.runs !== undefined;
-  const runs = (corrects: boolean): readonly Phase[] => [
-    runsOfLast(variant, corrects),
-    ...(three ? [runsOfMiddle(variant, corrects)] : []),
-    runsOfLines(variant, corrects),
-  ];
-  const lines = (corrects: boolean): readonly Phase[] => [
-    sweepLast(variant, corrects),
-    ...(three ? [sweepMiddle(variant, corrects)] : []),
-    sweepLines(variant, corrects),
-  ];
-  const sweep = byRuns ? runs : lines;
+  const sweeps = (corrects: boolean): readonly Phase[] =>
+    variant.axes.map((_, axis) => sweep(variant, axis, corrects)).toReversed();
   return {
     begin: [expire(variant)],
     factor: [assemble(variant), factorAxes(variant)],
     advance: [
-      ...(variant.obstacle === undefined ? [] : [setObstacle(variant)]),
-      ...sweep(false),
-      ...(variant.correction === undefined ? [] : sweep(true)),
-      ...(byRuns ? [] : [update(variant)]),
+      ...(variant.obstacle === undefined ? [] : [setObstacle(variant, variant.obstacle)]),
+      ...sweeps(false),
+      ...(variant.correction === undefined ? [] : sweeps(true)),
+      // By runs the last sweep does it.
+      ...(variant.runs === undefined ? [update(variant)] : []),
     ],
     event: [applyCondition(variant), settle(variant)],
     read: [readSolution(variant)],

@@ -2,7 +2,7 @@ import { fn, i32 } from "../../../kernel/index.ts";
 import { valueAt } from "../../operator/column.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
-import { atStart, Fault, LANES, Launch, PAD, AxesPlace, RUN_STEP, Shape } from "./records.ts";
+import { atStart, Fault, LANES, Launch, PAD, AxesPlace, RUN_STEP } from "./records.ts";
 
 /**
  * The number of arrays of an axis in the table: values, steps to the next node's coordinate, two weights of ∂/∂x
@@ -59,15 +59,6 @@ export const allocate = fn({
   params: [AxesPlace],
   body([{ base }]) {
     return { base };
-  },
-});
-
-/** Returns the shape of the grid from the launch parameters. */
-export const shapeOf = fn({
-  name: "shapeOf",
-  params: [Launch],
-  body([{ n0, n1, n2, stride, plane, lines, size }]) {
-    return { n0, n1, n2, stride, plane, lines, size };
   },
 });
 
@@ -169,11 +160,11 @@ export function nodeIn(variant: AxesVariant) {
 /**
  * Returns the function for the number of rounds of a loop over `count` nodes or lines, padded to a multiple of `PAD`.
  */
-export const roundsOf = (variant: AxesVariant) =>
+export const roundsOf = ({ groupSize }: Pick<AxesVariant, "groupSize">) =>
   fn({
     name: "roundsOf",
     params: [i32],
-    env: { size: variant.groupSize },
+    env: { size: groupSize },
     body([count], _gpu, { size }) {
       return ((count + size - 1) / size) | 0;
     },
@@ -183,9 +174,9 @@ export const roundsOf = (variant: AxesVariant) =>
 export const meshOf = (axis: number) =>
   fn({
     name: "meshOf",
-    params: { mesh: i32, shape: Shape },
+    params: { launch: Launch, mesh: i32 },
     env: { axis, arrays: AXIS_ARRAYS },
-    body({ mesh, shape: { n1, stride } }, _gpu, { axis, arrays }) {
+    body({ launch: { n1, stride }, mesh }, _gpu, { axis, arrays }) {
       return mesh + (axis === 0 ? 0 : axis === 1 ? arrays * stride : arrays * (stride + n1));
     },
   });

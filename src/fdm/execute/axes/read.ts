@@ -1,9 +1,8 @@
 import { fn } from "../../../kernel/index.ts";
 import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
 import { FAULT } from "../../operator/status.ts";
-import { nodeAt } from "./factor.ts";
-import { nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, AxesPlace } from "./records.ts";
+import { atNode, eachNode } from "./node.ts";
+import { AXES_STATUS, AXES_STATUS_WORDS, AxesPlace, Fault, Launch, noted } from "./records.ts";
 
 /**
  * Returns the function that stores the solution at the nodes and marks the nodes where immediate exercise is optimal
@@ -11,48 +10,30 @@ import { AXES_STATUS, AXES_STATUS_WORDS, Fault, inPhase, Launch, AxesPlace } fro
  */
 export function readSolution(variant: AxesVariant) {
   const slots = slotsOf(variant);
-  return fn({
+  const atEach = fn({
     name: "readSolution",
-    params: inPhase,
+    params: atNode,
     env: {
       u: slots.u,
       obstacle: slots.obstacle,
       early: variant.obstacle !== undefined,
       badSolution: FAULT.solution,
-      nodeAt: nodeAt(variant.axes.length),
-      nodeIn: nodeIn(variant),
-      rounds: roundsOf(variant),
-      shapeOf,
+      noted,
     },
-    *body({ launch, place, found }, _gpu, env) {
-      const { work, out, n0, n1, n2, stride, size } = launch;
-      const { item, base, instance, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
-      let { fault, node } = found;
+    body({ launch, place: { instance }, found, at: { isNode, number: i, k } }, _gpu, env) {
+      const { work, out, n0, n1, n2, size } = launch;
       const nodes = n0 * n1 * n2;
       const results = env.early ? 2 * nodes : nodes;
-      const rounds = env.rounds(size);
-      for (let r = firstRound; r < rounds; r += everyRound) {
-        const { line, first, lane, inside } = env.nodeIn(r, item, stride, size);
-        if (inside) {
-          const { isNode, number: i } = env.nodeAt({ line, lane, shape });
-          const value = work[env.u * size + base + first + lane];
-          if (isNode) {
-            out[instance * results + i] = value;
-            if (env.early) {
-              const paid = work[env.obstacle * size + base + first + lane];
-              out[instance * results + nodes + i] = value <= paid ? 1.0 : 0.0;
-            }
-            if (!Number.isFinite(value) && fault === 0) {
-              fault = env.badSolution;
-              node = i;
-            }
-          }
-        }
+      const value = work[env.u * size + k];
+      if (isNode) {
+        out[instance * results + i] = value;
+        if (env.early) out[instance * results + nodes + i] = value <= work[env.obstacle * size + k] ? 1.0 : 0.0;
       }
-      return { fault, node, row: found.row, growth: found.growth };
+      const isBad = isNode && !Number.isFinite(value);
+      return env.noted({ found, isBad, fault: env.badSolution, node: i, row: found.row });
     },
   });
+  return eachNode(variant, atEach);
 }
 
 /** Returns the function that writes an item's findings into its status; only the first fault is kept. */

@@ -1,22 +1,17 @@
 /** The records that the functions of an instance on several axes hand each other. */
-import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
+import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Column } from "../../operator/column.ts";
-
-/**
- * The shape of a grid: the numbers of nodes of each axis (one for an absent axis); `stride`, the padded number of nodes
- * of the first axis; `plane`, the padded number in the first two; `lines`, the padded number of lines along the first
- * axis; `size`, the padded number of all nodes.
- */
-export const Shape = record({ n0: i32, n1: i32, n2: i32, stride: i32, plane: i32, lines: i32, size: i32 });
 
 /** The parameters of every kernel of several axes, laid out as `axesKernel` describes. */
 export const axesParams = {
   instances: i32,
   /** The number of workgroups that share an instance. */
   parts: i32,
+  /** The number of nodes of each axis, one of an axis that there is not. */
   n0: i32,
   n1: i32,
   n2: i32,
+  /** The nodes of the first axis, those of the first two, the lines along the first, and all nodes, with padding. */
   stride: i32,
   plane: i32,
   lines: i32,
@@ -61,6 +56,21 @@ export const AxesPlace = record({
 
 /** The first fault that an item has found, with its node and row of the time program; 0 is none. */
 export const Fault = record({ fault: i32, node: i32, row: i32, growth: i32 });
+
+/** Notes a fault if it is the first one that an item has found. */
+export const noted = fn({
+  name: "noted",
+  params: { found: Fault, isBad: bool, fault: i32, node: i32, row: i32 },
+  body({ found, isBad, fault: now, node: at, row: run }) {
+    let { fault, node, row } = found;
+    if (isBad && fault === 0) {
+      fault = now;
+      node = at;
+      row = run;
+    }
+    return { fault, node, row, growth: found.growth };
+  },
+});
 
 /** A row of the time program: a step, or an event, condition `condition` at `date`. */
 export const Row = record({

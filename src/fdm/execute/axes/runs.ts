@@ -7,45 +7,105 @@
  * when the runs have told each other their ends, and is added then: y = y₀ + w·e, with w the product of the factors
  * between (Wang 1981; `linalg/tridiagonal` cuts systems in the same way).
  */
-import { bool, fn, i32, read, real, record, write } from "../../../kernel/index.ts";
-import type { AxesVariant } from "../../operator/axes-variant.ts";
-import { LANES, RUN_STEP } from "./records.ts";
+import { fn, i32, real, type ValueOf, write } from "../../../kernel/index.ts";
+import { type AxesVariant, slotsOf } from "../../operator/axes-variant.ts";
+import { rowAt } from "./explicit.ts";
+import { Part, Piece, pieceOf } from "./piece.ts";
+import { AxesPlace, type Fault, inPhase, LANES, Launch } from "./records.ts";
+import type { RightHandSide } from "./right-hand-side.ts";
+import { inRun, storeRun, takeRun } from "./run-tile.ts";
 
-/** An item's place: its line of the tile, its run, and the nodes of that, `length` from `start` on. */
-const Run = record({ lane: i32, run: i32, start: i32, length: i32 });
-
-/** Returns the function for the part of a line with n nodes that an item processes. */
-export function runOf({ runs }: AxesVariant) {
+/**
+ * Returns the function that solves the systems of a sweep by runs, those of `LANES` lines in round r. Along the first
+ * axis it also computes the values after the step.
+ */
+export function solveRuns(variant: AxesVariant, axis: number, corrects: boolean, side: RightHandSide) {
+  const isFirst = axis === 0;
   return fn({
-    name: "runOf",
-    params: { item: i32, n: i32 },
-    env: { count: runs!.count, LANES, RUN_STEP },
-    body({ item, n }, _gpu, { count, LANES, RUN_STEP }) {
-      const run = (item / LANES) | 0;
-      const each = (((n + count * RUN_STEP - 1) / (count * RUN_STEP)) | 0) * RUN_STEP;
-      const start = run * each;
-      return { lane: item - run * LANES, run, start, length: Math.max(0, Math.min(each, n - start)) };
+    name: "solveRuns",
+    params: { ...inPhase, r: i32, part: Part },
+    env: {
+      most: variant.runs!.length,
+      pieceOf: pieceOf(variant, axis, true),
+      take: isFirst ? takeRun(variant, corrects) : sideOfRun(variant, corrects, side),
+      solveRun: solveRun(variant, axis),
+      store: isFirst ? storeRun(variant, corrects) : storeColumn(variant, corrects),
+    },
+    *body({ launch, place, step, r, part, found }, gpu, env) {
+      const at = env.pieceOf({ launch, place, r, part });
+      const z = gpu.privateReal(env.most);
+      const now = yield* env.take({ launch, place, step, r, found, at, z });
+      yield* env.solveRun({ launch, place, at, z });
+      yield* env.store({ launch, place, step, r, found: now, at, z });
+      return now;
     },
   });
 }
 
-/** The place of the factors of a run's first node, and the distance to those of the next node. */
-const RunRows = record({ inverse: i32, lower: i32, upper: i32, step: i32 });
+/** Returns the function for a run's right-hand side, along another axis than the first. */
+function sideOfRun(variant: AxesVariant, corrects: boolean, { begin, next }: RightHandSide) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "sideOfRun",
+    params: inRun,
+    env: { begin, next, most: variant.runs!.length, into: corrects ? slots.second : slots.z },
+    *body({ launch, place, step, found, at, z }, _gpu, env) {
+      const { start, length } = at.part;
+      const into = env.into * launch.size + place.base + at.first + at.lane;
+      let now: ValueOf<typeof Fault> = found;
+      if (at.inside && length > 0) {
+        let carried = env.begin({ launch, place, at, found });
+        for (let j = env.most - 1; j >= 0; j--)
+          if (j < length) {
+            const i = start + j;
+            const k = i * at.step;
+            const got = env.next({ launch, place, at, step, i, k, rows: k, stored: into + k, d: 0, carried });
+            z[j] = got.right;
+            carried = got.carried;
+          }
+        now = carried.found;
+      }
+      return now;
+    },
+  });
+}
+
+/** Returns the function that stores a run along another axis than the first. */
+function storeColumn(variant: AxesVariant, corrects: boolean) {
+  const slots = slotsOf(variant);
+  return fn({
+    name: "storeColumn",
+    params: inRun,
+    env: { into: corrects ? slots.second : slots.z, most: variant.runs!.length },
+    *body({ launch: { work, size }, place: { base }, at, z }, _gpu, env) {
+      const { inside, first, lane, step } = at;
+      const { start, length } = at.part;
+      const into = env.into * size + base + first + lane;
+      if (inside) for (let j = 0; j < env.most; j++) if (j < length) work[into + (start + j) * step] = z[j];
+    },
+  });
+}
 
 /**
  * Returns the function that solves the systems of a tile, (I − hL)·y = z, in place from the factors of `factorLine`.
  * Every item of the workgroup must call it. Cost: 8 flops a node.
  */
-export function solveRun({ runs }: AxesVariant) {
-  const { count, length: most } = runs!;
+function solveRun(variant: AxesVariant, axis: number) {
+  const { count, length: most } = variant.runs!;
   return fn({
     name: "solveRun",
-    params: { work: read(real), z: write(real), tile: write(real), rows: RunRows, at: Run, inside: bool },
-    env: { count, most, LANES },
-    *body({ work, z, tile, rows, at, inside }, _gpu, { count, most, LANES }) {
-      const { inverse, lower, upper, step } = rows;
-      const { lane, run } = at;
-      const length = inside ? at.length : 0;
+    params: { launch: Launch, place: AxesPlace, at: Piece, z: write(real) },
+    env: { count, most, LANES, rowAt: rowAt(variant, axis) },
+    *body({ launch: { work }, place: { tile }, at, z }, _gpu, env) {
+      const { count, most, LANES } = env;
+      const { rowStep: step, pitch } = at;
+      const { lane, run, start } = at.part;
+      const length = at.inside ? at.part.length : 0;
+      const { inverse, lower, upper } = env.rowAt({
+        own: at.own + start * step,
+        first: at.common + start * step,
+        pitch,
+      });
       const own = run * LANES + lane;
       const products = count * LANES;
       // From the last node up.

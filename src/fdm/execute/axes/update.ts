@@ -1,62 +1,53 @@
-import { fn, i32, real } from "../../../kernel/index.ts";
+import { bool, fn, i32, real } from "../../../kernel/index.ts";
 import { NEVER_EXERCISED } from "../../conditions/barrier.ts";
 import { type AxesVariant, hasPins, slotsOf } from "../../operator/axes-variant.ts";
+import type { StateNumber } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { nodeAt, valuesAt } from "./factor.ts";
-import { coefficientsAt, isExact, nodeIn, roundsOf, shapeOf } from "./place.ts";
-import { inPhase, Launch, Row } from "./records.ts";
+import { atNode, eachNode, valuesAt } from "./node.ts";
+import { isExact, roundsOf } from "./place.ts";
+import { inPhase, Launch, noted, Row } from "./records.ts";
 
 /**
  * Returns the function that sets the amount that exercise pays at the end of a step; a pinned node cannot be exercised.
  */
-export function setObstacle(variant: AxesVariant) {
+export function setObstacle(variant: AxesVariant, payoff: StateNumber) {
   const slots = slotsOf(variant);
-  return fn({
+  const atEach = fn({
     name: "setObstacle",
-    params: inPhase,
+    params: atNode,
     env: {
-      payoff: variant.obstacle,
+      payoff,
       pins: hasPins(variant),
       pinned: slots.pinned,
       obstacle: slots.obstacle,
       badPayoff: FAULT.payoff,
       NEVER_EXERCISED,
-      nodeAt: nodeAt(variant.axes.length),
       valuesAt: valuesAt(variant.axes.length),
-      nodeIn: nodeIn(variant),
-      coefficientsAt: coefficientsAt(variant),
-      rounds: roundsOf(variant),
-      shapeOf,
+      noted,
     },
-    *body({ launch, place, step, found }, _gpu, env) {
-      const { work, stride, size } = launch;
-      const { item, base, mesh, parameters, firstRound, everyRound } = place;
-      const shape = env.shapeOf(launch);
-      let { fault, node, row } = found;
-      const rounds = env.rounds(size);
-      if (env.payoff !== undefined && step.obstacleChanges)
-        for (let r = firstRound; r < rounds; r += everyRound) {
-          const { line, first, lane, node: at, own, inside } = env.nodeIn(r, item, stride, size);
-          if (inside) {
-            const { index, number } = env.nodeAt({ line, lane, shape });
-            const x = env.valuesAt({ launch, mesh, shape, index });
-            let paid = env.payoff({ t: step.tEnd, x, parameters });
-            if (!Number.isFinite(paid) && fault === 0) {
-              fault = env.badPayoff;
-              node = number;
-              row = step.run;
-            }
-            if (env.pins) {
-              const { at: k, pitch } = env.coefficientsAt({ base, size, node: at, own });
-              if (work[k + env.pinned * pitch] > 0.5) paid = env.NEVER_EXERCISED;
-            }
-            work[env.obstacle * size + base + first + lane] = paid;
-          }
-        }
-      return { fault, node, row, growth: found.growth };
+    body({ launch, place, step, found, at: { index, number: node, k, own, pitch } }, _gpu, env) {
+      const { work, size } = launch;
+      const x = env.valuesAt({ launch, mesh: place.mesh, index });
+      let paid = env.payoff({ t: step.tEnd, x, parameters: place.parameters });
+      const isBad = !Number.isFinite(paid);
+      if (env.pins) {
+        if (work[own + env.pinned * pitch] > 0.5) paid = env.NEVER_EXERCISED;
+      }
+      work[env.obstacle * size + k] = paid;
+      return env.noted({ found, isBad, fault: env.badPayoff, node, row: step.run });
     },
   });
+  return eachNode(variant, atEach, obstacleChanges);
 }
+
+/** Tells whether the amount that exercise pays changes in a step. */
+const obstacleChanges = fn({
+  name: "obstacleChanges",
+  params: { obstacleChanges: bool },
+  body({ obstacleChanges }) {
+    return obstacleChanges;
+  },
+});
 
 /**
  * Returns the function for u at node `k` after a step, from the increments: u + D, or u + keep·D + E; `value` is the

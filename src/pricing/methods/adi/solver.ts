@@ -12,25 +12,24 @@ import {
 import { integrate } from "../../../market/index.ts";
 import { type Coordinates, coordinatesOf, driftOf, weighted } from "../../equations/coordinates.ts";
 import type { Range } from "../../equations/domain.ts";
-import { assetName, axisOf, factorEquation } from "../../equations/equation.ts";
+import { assetName, axisOf, type Coefficients, factorEquation } from "../../equations/equation.ts";
+import { apply, type Expression } from "../../equations/expression.ts";
 import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
   axisBarriers,
+  datedOf,
+  endsAt,
   exerciseOf,
-  hitText,
-  isAtExpiry,
   isWhole,
-  knockOutOf,
+  knockOutsOf,
   type Level,
-  lessText,
-  type Part,
-  rebateText,
+  lessRebate,
+  paidBeyond,
   restartsOf,
 } from "../../equations/parts.ts";
-import { atExpiry, payoffText } from "../../equations/payoff.ts";
+import { atExpiry, payoffOn } from "../../equations/payoff.ts";
 import { widened } from "../../equations/solution.ts";
-import type { Built, EquationSolver } from "../../equations/solver.ts";
-import { Parameters } from "../../equations/text.ts";
+import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
 import { correctionOf, estimateOf, isLognormal, isPlainAmerican, LEVELS_BELOW } from "./estimate.ts";
 import { finenessOf, growth, lognormalFineness, refined } from "./fineness.ts";
@@ -44,10 +43,9 @@ const MAX_RISE = 4;
 export const solver: EquationSolver<AnyProblem> = {
   name: "adi",
   accuracy: 1e-4,
-  build: (terms, mesh, spots, part, level) =>
-    (isLognormal(terms) ? onCoordinates : onFactors)(terms, mesh, spots, part, level),
-  solve: async (problem, { parameters, precision, ...on }) =>
-    (await solveAxes({ ...problem, parameters, precision }, on)).entries,
+  build: (...given) => (isLognormal(given[0]) ? onCoordinates : onFactors)(...given),
+  solve: async (problem, { parameters, functions, precision, ...on }) =>
+    (await solveAxes({ ...problem, parameters, functions, precision }, on)).entries,
   refined: (terms, level, ratio) => refined(terms, level, ratio, isLognormal(terms) ? LEVELS_BELOW : MAX_RISE),
   growth,
   levelsBelow: LEVELS_BELOW,
@@ -79,11 +77,11 @@ interface OpenAxis {
 /** An equation on its axes, in the order in which `solve` takes them. */
 interface OpenEquation {
   readonly axes: readonly OpenAxis[];
-  readonly coefficients: Readonly<Record<string, string>>;
-  /** The spots at time t, as formulas of the axes' variables. */
-  readonly atTime: readonly string[];
-  /** The payoff at expiry, as a formula. */
-  readonly paid: string;
+  readonly coefficients: Coefficients;
+  /** The spots at time t as functions of the axes' variables. */
+  readonly atTime: readonly Expression[];
+  /** The payoff at expiry. */
+  readonly paid: Expression;
   /** The knock-outs on dates or in a window, without those that `paid` knows of. */
   readonly dated: readonly Level[];
   readonly steps: number;
@@ -92,40 +90,37 @@ interface OpenEquation {
 }
 
 /** The problem of an equation with a part's barriers, exercise and dividends. */
-function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEquation, p: Parameters): AnyProblem {
+function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEquation): AnyProblem {
   const { expiry, exercise, payoff } = terms;
   const { atTime } = equation;
   const axes: Record<string, Axis> = {};
   const boundaries: Record<string, NonNullable<AnyProblem["boundaries"]>[string]> = {};
-  const paidAt = (level: Level) => ({ kind: "dirichlet", value: rebateText(level, terms, p) }) as const;
   for (const { name, asset, strike, widthFor, today, nodes, range: whole } of equation.axes) {
-    const { range, low, high, inner } = axisBarriers(whole, asset === undefined ? [] : knockOuts, asset ?? -1, expiry);
+    const barriers = axisBarriers(whole, asset === undefined ? [] : knockOuts, asset ?? -1, expiry);
+    const { range, inner } = barriers;
     const points: AxisPoint[] = inner.map(({ level, times }) => ({
-      at: p.add(level, "H"),
+      at: level,
       align: times === undefined ? "node" : "midway",
     }));
     if (strike !== undefined && strike > range.from && strike < range.to)
-      points.unshift({ at: p.add(strike, "K"), align: payoff.kind === "digital" ? "midway" : "none" });
+      points.unshift({ at: strike, align: payoff.kind === "digital" ? "midway" : "none" });
     const width = Math.min(range.width, widthFor?.(inner) ?? Number.POSITIVE_INFINITY);
-    axes[name] = axisOf({ range: { ...range, width }, today }, nodes, points, p);
+    axes[name] = axisOf({ range: { ...range, width }, today }, nodes, points);
     // A first node above zero has a mixed derivative.
     const open = (whole.firstNode ?? 0) > 0 ? { low: { kind: "zero-curvature" } as const } : {};
-    boundaries[name] = {
-      ...(low === undefined ? open : { low: paidAt(low) }),
-      ...(high === undefined ? {} : { high: paidAt(high) }),
-    };
+    boundaries[name] = { ...open, ...endsAt(barriers, terms) };
   }
   return {
     axes,
     equation: equation.coefficients,
     terminal: equation.paid,
-    expiry: p.add(expiry, "T"),
+    expiry,
     boundaries,
     conditions: [
-      ...exerciseOf(exercise, expiry, payoffText(payoff, atTime, p), p),
-      ...equation.dated.map((one) => knockOutOf(one, atTime, rebateText(one, terms, p), p)),
-      ...dividendsOf(terms, axes, p),
-      ...restarts(terms, (equation.axes.find(({ asset }) => asset === 0) ?? equation.axes[0]).name, p),
+      ...exerciseOf(exercise, expiry, payoffOn(payoff, atTime)),
+      ...knockOutsOf(equation.dated, terms),
+      ...dividendsOf(terms, axes),
+      ...restarts(terms, (equation.axes.find(({ asset }) => asset === 0) ?? equation.axes[0]).name),
     ],
     steps: equation.steps,
     extrapolate: "both",
@@ -134,18 +129,13 @@ function problemOf(terms: Terms, knockOuts: readonly Level[], equation: OpenEqua
 }
 
 /** Dates of the time grid at which nothing moves: where rates or volatilities jump. */
-function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
-  const dates = restartsOf(terms);
-  if (dates.length === 0) return [];
-  return [{ kind: "jump", axis, at: dates.map((time) => p.add(time, "t")), to: axis }];
+function restarts(terms: Terms, axis: string): readonly Condition<string>[] {
+  const at = restartsOf(terms);
+  return at.length === 0 ? [] : [{ kind: "jump", axis, at, to: axis }];
 }
 
 /** Dividends before expiry: the spot falls, and never below the end of its axis. */
-function dividendsOf(
-  { assets, expiry }: Terms,
-  axes: Readonly<Record<string, Axis>>,
-  p: Parameters,
-): readonly Condition<string>[] {
+function dividendsOf({ assets, expiry }: Terms, axes: Readonly<Record<string, Axis>>): readonly Condition<string>[] {
   return assets.flatMap(({ underlying }, i) => {
     const axis = assetName(assets.length, i);
     return underlying.dividends.discrete
@@ -153,25 +143,24 @@ function dividendsOf(
       .map(({ time, cash, proportional }) => ({
         kind: "jump" as const,
         axis,
-        at: [p.add(time, "t")],
-        to: `max(${axis}*${p.add(1 - proportional)} - ${p.add(cash)}, ${axes[axis].from})`,
+        at: [time],
+        to: apply(
+          (S, kept, paid, end) => Math.max(S * kept - paid, end),
+          axis,
+          1 - proportional,
+          cash,
+          axes[axis].from,
+        ),
       }));
   });
 }
 
-/** The problem of a part on the factors themselves. `from`: the terms whose mesh it has. */
-function onFactors(
-  terms: Terms,
-  from: Terms,
-  spots: readonly (readonly number[])[],
-  { knockOuts, less }: Part,
-  level: number,
-): Built<AnyProblem> {
-  const p = new Parameters();
-  const { factors, coefficients } = factorEquation(terms, from, spots, p);
+/** The problem of a part on the factors themselves. */
+const onFactors: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, less }, level) => {
+  const { factors, coefficients } = factorEquation(terms, mesh, spots);
   const { expiry, exercise, assets, payoff } = terms;
   const isAmerican = exercise.kind === "american";
-  const { nodes, steps } = finenessOf(from, level);
+  const { nodes, steps } = finenessOf(mesh, level);
   const all = factors.map(({ name, range, today }, k): OpenAxis => {
     const asset = k < assets.length ? k : undefined;
     return {
@@ -185,27 +174,21 @@ function onFactors(
   });
   const names = assets.map((_, i) => assetName(assets.length, i));
   const isOfVolatility = (_: unknown, k: number): boolean => k >= assets.length && factors[k].driver < assets.length;
-  const problem = problemOf(
-    terms,
-    knockOuts,
-    {
-      // `solve` sweeps along the last axis first. Volatilities come before assets, so that their sweeps are the last
-      // ones. Diffusion of S vanishes at v = 0. Steps grow there if what the mixed derivative makes at v > 0 comes to
-      // v = 0 before the diffusion of S has damped it (design/factors.md).
-      axes: [...all.filter(isOfVolatility), ...all.filter((one, k) => !isOfVolatility(one, k))],
-      coefficients,
-      atTime: names,
-      paid: lessText(payoffText(payoff, atExpiry(terms, names, p), p), less, p),
-      dated: knockOuts.filter((one) => !isWhole(one, expiry)),
-      steps,
-      isRough: payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
-    },
-    p,
-  );
+  const problem = problemOf(terms, knockOuts, {
+    // `solve` sweeps along the last axis first. Volatilities come before assets, so that their sweeps are the last
+    // ones. Diffusion of S vanishes at v = 0. Steps grow there if what the mixed derivative makes at v > 0 comes to
+    // v = 0 before the diffusion of S has damped it (design/factors.md).
+    axes: [...all.filter(isOfVolatility), ...all.filter((one, k) => !isOfVolatility(one, k))],
+    coefficients,
+    atTime: names,
+    paid: lessRebate(payoffOn(payoff, atExpiry(terms, names)), less),
+    dated: knockOuts.filter((one) => !isWhole(one, expiry)),
+    steps,
+    isRough: payoff.kind === "digital" || payoff.kind === "expression" || knockOuts.length > 0 || isAmerican,
+  });
   const widening = varianceSafety(terms) * (isAmerican ? SPLITTING : 1);
   return {
     problem,
-    parameters: p,
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const point = entry.at(Object.fromEntries(factors.map(({ name, today }, i) => [name, at[i] ?? today])));
@@ -213,7 +196,7 @@ function onFactors(
       return isPlainAmerican(terms) ? { ...wide, errorEstimate: correctionOf(wide) } : wide;
     },
   };
-}
+};
 
 const strikeOf = (payoff: Payoff): number | undefined =>
   payoff.kind === "expression" ? payoff.kinks[0] : payoff.strike;
@@ -251,67 +234,51 @@ const STEPS_BETWEEN_DATES = 4;
 
 /**
  * The problem of a part whose assets are log-normal, on coordinates that leave as few mixed derivatives as barriers
- * allow. `from`: the terms whose mesh it has.
+ * allow.
  */
-function onCoordinates(
-  terms: Terms,
-  from: Terms,
-  spots: readonly (readonly number[])[],
-  { knockOuts, less }: Part,
-  level: number,
-): Built<AnyProblem> {
-  const p = new Parameters();
+const onCoordinates: BuildProblem<AnyProblem> = (terms, mesh, spots, { knockOuts, less }, level) => {
   const { expiry, exercise, assets, payoff } = terms;
   const own = [...new Set(knockOuts.map(({ asset }) => asset))].toSorted((a, b) => a - b);
-  const coordinates = coordinatesOf(from, own);
+  const coordinates = coordinatesOf(mesh, own);
   const { owner, deviations } = coordinates;
   const isAmerican = exercise.kind === "american";
-  const { names, coefficients, atTime, atExpiry: atEnd } = lognormalEquation(terms, coordinates, isAmerican, p);
+  const { names, coefficients, atTime, atExpiry: atEnd } = lognormalEquation(terms, coordinates, isAmerican);
   const today = assets.map(({ underlying }) => underlying.spot);
   const coordinatesAt = (at: readonly number[]): readonly number[] => variablesAt(coordinates, today, at);
   const read = spots[0].map((_, k) => coordinatesAt(spots.map((of) => of[k])));
   const ranges = names.map((_, j) =>
     rangeOf(
-      from,
+      mesh,
       coordinates,
       j,
       read.map((at) => at[j]),
       isAmerican,
     ),
   );
-  const { nodes, steps } = lognormalFineness(from, deviations, ranges, level);
-  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
+  const { nodes, steps } = lognormalFineness(mesh, deviations, ranges, level);
   // A knock-out at expiry is part of the payoff, which is averaged over cells.
-  const last = dated.filter(({ times }) => times?.some((time) => isAtExpiry(time, expiry)) === true);
-  const problem = problemOf(
-    terms,
-    knockOuts,
-    {
-      axes: names.map((name, j) => ({
-        name,
-        range: ranges[j],
-        today: read[0][j],
-        nodes: nodes[j],
-        asset: owner[j],
-        widthFor: (inner) => denseWidth(inner, deviations[j]),
-      })),
-      coefficients,
-      atTime,
-      paid: last.reduce(
-        (text, one) => `(${hitText(one, atTime, p)} ? ${rebateText(one, terms, p)} : ${text})`,
-        lessText(payoffText(payoff, atExpiry(terms, atEnd, p), p), less, p),
-      ),
-      dated: dated
-        .map((one) => ({ ...one, times: one.times?.filter((time) => !isAtExpiry(time, expiry)) }))
-        .filter(({ times }) => times?.length !== 0),
-      steps: Math.max(steps, minSteps(dated)),
-      isRough: payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined),
-    },
-    p,
-  );
+  const { last, before } = datedOf(knockOuts, expiry);
+  const problem = problemOf(terms, knockOuts, {
+    axes: names.map((name, j) => ({
+      name,
+      range: ranges[j],
+      today: read[0][j],
+      nodes: nodes[j],
+      asset: owner[j],
+      widthFor: (inner) => denseWidth(inner, deviations[j]),
+    })),
+    coefficients,
+    atTime,
+    paid: last.reduce(
+      (payoff, one) => paidBeyond(one, terms, atTime, payoff),
+      lessRebate(payoffOn(payoff, atExpiry(terms, atEnd)), less),
+    ),
+    dated: before,
+    steps: Math.max(steps, minSteps(knockOuts)),
+    isRough: payoff.kind === "expression" || isAmerican || knockOuts.some(({ times }) => times === undefined),
+  });
   return {
     problem,
-    parameters: p,
     nodes: nodes.reduce((product, count) => product * count, 1),
     read: (entry, at) => {
       const y = coordinatesAt(at);
@@ -321,7 +288,7 @@ function onCoordinates(
       return { ...moved(rest), corrections: corrections.map(moved), errorEstimate };
     },
   };
-}
+};
 
 const dateCountOf = (levels: readonly Level[]): number => Math.max(0, ...levels.map(({ times = [] }) => times.length));
 

@@ -3,7 +3,6 @@ import type { Condition } from "../../../fdm/index.ts";
 import { combinationGrids } from "../../../sparsegrid/index.ts";
 import type { Terms } from "../../terms.ts";
 import { restartsOf } from "../../equations/parts.ts";
-import type { Parameters } from "../../equations/text.ts";
 
 /** The resolution at which a problem is solved. */
 export interface Fineness {
@@ -58,10 +57,9 @@ export const nodesOf = ({ level, initial }: Fineness): number =>
   );
 
 /** Returns conditions that put dates where rates or volatilities jump into the time grid and change nothing else. */
-export function restarts(terms: Terms, axis: string, p: Parameters): readonly Condition<string>[] {
-  const dates = restartsOf(terms);
-  if (dates.length === 0) return [];
-  return [{ kind: "knock-out", axis, above: NOWHERE, value: 0, at: dates.map((time) => p.add(time, "t")) }];
+export function restarts(terms: Terms, axis: string): readonly Condition<string>[] {
+  const at = restartsOf(terms);
+  return at.length === 0 ? [] : [{ kind: "knock-out", axis, above: NOWHERE, value: 0, at }];
 }
 
 const NOWHERE = 1e30;

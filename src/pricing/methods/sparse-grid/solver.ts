@@ -2,38 +2,24 @@
  * Sparse grids as a solver of trades in several factors. Trades without barriers have the principal components of the
  * logarithms of their spots as axes, others the spots themselves, so that barriers are parallel to the axes.
  */
-import type { Boundary } from "../../../fdm/index.ts";
 import { type AnySparseProblem, type SparseAxis, solveOnSparseGrid } from "../../../sparsegrid/index.ts";
 import { coordinatesOf } from "../../equations/coordinates.ts";
 import { assetName, factorEquation } from "../../equations/equation.ts";
 import { inSpots, lognormalEquation, variablesAt } from "../../equations/lognormal.ts";
 import {
   axisBarriers,
+  datedOf,
+  endsAt,
   exerciseOf,
-  hitText,
-  isAtExpiry,
-  isWhole,
-  knockOutOf,
-  type Level,
-  lessText,
-  type Part,
-  rebateText,
+  knockOutsOf,
+  lessRebate,
+  paidBeyond,
 } from "../../equations/parts.ts";
-import { atExpiry, payoffText } from "../../equations/payoff.ts";
+import { atExpiry, payoffOn } from "../../equations/payoff.ts";
 import { widened } from "../../equations/solution.ts";
-import type { Built, EquationSolver } from "../../equations/solver.ts";
-import { Parameters } from "../../equations/text.ts";
+import type { BuildProblem, EquationSolver } from "../../equations/solver.ts";
 import type { Terms } from "../../terms.ts";
-import {
-  type Fineness,
-  finenessOf,
-  levelsOfComponents,
-  levelsOfSpots,
-  nodesOf,
-  OF_BARRIER,
-  OF_DATES,
-  restarts,
-} from "./fineness.ts";
+import { finenessOf, levelsOfComponents, levelsOfSpots, nodesOf, OF_BARRIER, OF_DATES, restarts } from "./fineness.ts";
 
 /** Grids of more nodes take minutes. */
 const MAX_NODES = 1e6;
@@ -53,12 +39,9 @@ const WIDTH = 0.4;
 export const solver: EquationSolver<AnySparseProblem> = {
   name: "sparse-grid",
   accuracy: 1e-3,
-  build: (terms, mesh, spots, part, level) =>
-    part.knockOuts.length === 0
-      ? onPrincipalComponents(terms, mesh, spots, part, level)
-      : onSpots(terms, mesh, spots, part, finenessOf(levelsOfSpots(terms.assets.length), level)),
-  solve: async (problem, { parameters, precision, ...on }) =>
-    (await solveOnSparseGrid({ ...problem, parameters, precision }, on)).entries,
+  build: (...given) => (given[3].knockOuts.length === 0 ? onPrincipalComponents : onSpots)(...given),
+  solve: async (problem, { parameters, functions, precision, ...on }) =>
+    (await solveOnSparseGrid({ ...problem, parameters, functions, precision }, on)).entries,
   refined: (terms, level, ratio) => (isFinest(terms, level) ? level : level + (ratio > GAIN ? 2 : 1)),
   growth: (_, from, to) => GROWTH ** (to - from),
   levelsBelow: 0,
@@ -74,45 +57,32 @@ function isFinest(terms: Terms, level: number): boolean {
 }
 
 /** The problem of a part on the principal components, which move without drift (`lognormalEquation`). */
-function onPrincipalComponents(
-  terms: Terms,
-  from: Terms,
-  spots: readonly (readonly number[])[],
-  { less }: Part,
-  ofMethod: number,
-): Built<AnySparseProblem> {
-  const p = new Parameters();
+const onPrincipalComponents: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { less }, ofMethod) => {
   const { assets, expiry, exercise, payoff } = terms;
-  const coordinates = coordinatesOf(from, []);
+  const coordinates = coordinatesOf(mesh, []);
   const { deviations } = coordinates;
   const fineness = finenessOf(levelsOfComponents(deviations), ofMethod);
   const { level, initial, steps } = fineness;
   const today = assets.map(({ underlying }) => underlying.spot);
   const componentsAt = (at: readonly number[]): readonly number[] => variablesAt(coordinates, today, at);
   const read = spots[0].map((_, k) => componentsAt(spots.map((of) => of[k])));
-  const { names, coefficients, atExpiry: atEnd, atTime } = lognormalEquation(terms, coordinates, false, p);
-  const axisOf = (name: string, j: number): [string, SparseAxis] => {
-    const deviation = Math.max(deviations[j], MIN_DEVIATION);
+  const { names, coefficients, atExpiry: atEnd, atTime } = lognormalEquation(terms, coordinates, false);
+  const axes: Record<string, SparseAxis> = {};
+  names.forEach((name, j) => {
+    const width = Math.max(deviations[j], MIN_DEVIATION);
     // Behind the deviations, what a change to an asset's own measure moves.
-    const reach = DEVIATIONS * deviation + deviation * deviation;
+    const reach = DEVIATIONS * width + width * width;
     const of = read.map((y) => y[j]);
-    const axis: SparseAxis = {
-      from: p.add(Math.min(0, ...of) - reach, "from"),
-      to: p.add(Math.max(0, ...of) + reach, "to"),
-      points: [p.add(0, "at")],
-      width: p.add(deviation, "width"),
-      initialLevel: initial[j],
-    };
-    return [name, axis];
-  };
-  const axes = Object.fromEntries(names.map(axisOf));
-  const conditions = exercise.kind === "european" ? [] : exerciseOf(exercise, expiry, payoffText(payoff, atTime, p), p);
+    const [from, to] = [Math.min(0, ...of) - reach, Math.max(0, ...of) + reach];
+    axes[name] = { from, to, points: [0], width, initialLevel: initial[j] };
+  });
+  const conditions = exerciseOf(exercise, expiry, payoffOn(payoff, atTime));
   const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
-    terminal: lessText(payoffText(payoff, atExpiry(terms, atEnd, p), p), less, p),
-    expiry: p.add(expiry, "T"),
-    conditions: [...conditions, ...restarts(terms, names[0], p)],
+    terminal: lessRebate(payoffOn(payoff, atExpiry(terms, atEnd)), less),
+    expiry,
+    conditions: [...conditions, ...restarts(terms, names[0])],
     level,
     // Exercise on nodes leaves kinks between them: errors are not of order h², which extrapolation takes them to be.
     ...(conditions.length === 0 ? { extrapolate: "levels" } : {}),
@@ -121,7 +91,6 @@ function onPrincipalComponents(
   };
   return {
     problem,
-    parameters: p,
     nodes: nodesOf(fineness),
     read: (entry, at) => {
       const y = componentsAt(at);
@@ -130,72 +99,52 @@ function onPrincipalComponents(
       return widened(moved, conditions.length === 0 ? OF_DATES.none : OF_DATES.exercise);
     },
   };
-}
+};
 
 /** The problem of a part on the axes Sᵢ; correlations are mixed derivatives. */
-function onSpots(
-  terms: Terms,
-  from: Terms,
-  spots: readonly (readonly number[])[],
-  { knockOuts, less }: Part,
-  fineness: Fineness,
-): Built<AnySparseProblem> {
-  const p = new Parameters();
-  const { factors, coefficients } = factorEquation(terms, from, spots, p);
+const onSpots: BuildProblem<AnySparseProblem> = (terms, mesh, spots, { knockOuts, less }, ofMethod) => {
+  const { factors, coefficients } = factorEquation(terms, mesh, spots);
   const { expiry, exercise, assets } = terms;
+  const fineness = finenessOf(levelsOfSpots(assets.length), ofMethod);
   const { level, initial, steps } = fineness;
   const names = assets.map((_, i) => assetName(assets.length, i));
-  const rebate = (level: Level): string => rebateText(level, terms, p);
   const axes: Record<string, SparseAxis> = {};
-  const boundaries: Record<string, { low?: Boundary<string>; high?: Boundary<string> }> = {};
+  const boundaries: Record<string, ReturnType<typeof endsAt>> = {};
   factors.forEach(({ name, range: whole, today }, k) => {
-    const { range, low, high } = axisBarriers(whole, knockOuts, k, expiry);
-    const { from: lower, to: upper, width, coordinate } = range;
-    const isInside = today > lower && today < upper;
+    const barriers = axisBarriers(whole, knockOuts, k, expiry);
+    const { from, to, width, coordinate } = barriers.range;
+    const isInside = today > from && today < to;
     axes[name] = {
-      from: p.add(lower, "from"),
-      to: p.add(upper, "to"),
+      from,
+      to,
       // Beyond a barrier today, and read at the spots of scenarios.
-      points: [p.add(isInside ? today : 0.5 * (lower + upper), "at")],
-      width: p.add(WIDTH * width, "width"),
+      points: [isInside ? today : 0.5 * (from + to)],
+      width: WIDTH * width,
       coordinate,
       initialLevel: initial[k],
     };
-    boundaries[name] = {
-      ...(low === undefined ? {} : { low: { kind: "dirichlet", value: rebate(low) } }),
-      ...(high === undefined ? {} : { high: { kind: "dirichlet", value: rebate(high) } }),
-    };
+    boundaries[name] = endsAt(barriers, terms);
   });
-  const dated = knockOuts.filter((one) => !isWhole(one, expiry));
-  const last = dated.filter(({ times }) => times!.some((time) => isAtExpiry(time, terms.expiry)));
-  const paid = lessText(payoffText(terms.payoff, atExpiry(terms, names, p), p), less, p);
-  const exercised = exerciseOf(exercise, expiry, payoffText(terms.payoff, names, p), p);
-  const knockedOut = dated.flatMap((one) =>
-    beforeExpiry(one, terms).map((early) => knockOutOf(early, names, rebate(one), p)),
-  );
+  const { last, before } = datedOf(knockOuts, expiry);
+  const paid = lessRebate(payoffOn(terms.payoff, atExpiry(terms, names)), less);
+  const exercised = exerciseOf(exercise, expiry, payoffOn(terms.payoff, names));
+  const knockedOut = knockOutsOf(before, terms);
   const irregular = knockedOut.length > 0 ? OF_DATES.knockOut : exercised.length > 0 ? OF_DATES.exercise : OF_BARRIER;
   const problem: AnySparseProblem = {
     axes,
     equation: coefficients,
     // Averaged over cells, unlike conditions.
-    terminal: last.reduce((text, one) => `(${hitText(one, names, p)} ? ${rebate(one)} : ${text})`, paid),
-    expiry: p.add(expiry, "T"),
+    terminal: last.reduce((payoff, one) => paidBeyond(one, terms, names, payoff), paid),
+    expiry,
     boundaries,
-    conditions: [...exercised, ...knockedOut, ...restarts(terms, names[0], p)],
+    conditions: [...exercised, ...knockedOut, ...restarts(terms, names[0])],
     level,
     steps,
     errorEstimate: true,
   };
   return {
     problem,
-    parameters: p,
     nodes: nodesOf(fineness),
     read: (entry, at) => widened(entry.at(Object.fromEntries(names.map((name, i) => [name, at[i]]))), irregular),
   };
-}
-
-/** A barrier on its dates before expiry, if there are some. */
-function beforeExpiry(level: Level, terms: Terms): readonly Level[] {
-  const times = level.times!.filter((time) => time > 0 && !isAtExpiry(time, terms.expiry));
-  return times.length === 0 ? [] : [{ ...level, times }];
-}
+};

@@ -1,0 +1,134 @@
+/** The numbers of an equation as functions of the state, and the columns by which problems of one shape differ. */
+import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel/index.ts";
+import type { PiecewiseConstant } from "../../market/index.ts";
+import { keyOf, remembered } from "../../remembered.ts";
+
+/** A number in every state of an equation: a function of the state, a variable of it by its name, or a number. */
+export type Expression = Applied | string | number;
+
+/** The values of the time t and of the axes, by name. */
+type State = Readonly<Record<string, number>>;
+
+/** A function of expressions. On the host it is called with a state; kernels have the functions that it is made of. */
+type Applied = (state: State) => number;
+
+type Numbers = (...values: number[]) => number;
+
+/** The function and the expressions that each applied one is made of. */
+const parts = new WeakMap<Applied, { readonly f: Numbers; readonly of: readonly Expression[] }>();
+
+/** Returns the value of an expression in a state. */
+export const evaluate = (one: Expression, state: State): number =>
+  typeof one === "function" ? one(state) : typeof one === "string" ? state[one] : one;
+
+/** Applies a function of the kernel language, which knows nothing of the code around it, to expressions. */
+export function apply<A extends number[]>(
+  f: (...values: A) => number,
+  ...of: { readonly [K in keyof A]: Expression }
+): Expression {
+  const call = f as Numbers;
+  const applied: Applied = (state) => call(...of.map((one) => evaluate(one, state)));
+  parts.set(applied, { f: call, of });
+  return applied;
+}
+
+const shapeOfFormula = remembered((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
+
+/** Applies a formula of the user to expressions, by the names of its variables. */
+export function applyFormula(text: string, by: Readonly<Record<string, Expression>>): Expression {
+  const { call, values } = shapeOfFormula(text, Object.keys(by));
+  return apply(call as Numbers, ...Object.values(by), ...values);
+}
+
+/** Returns the sum of two expressions. */
+export const plus = (one: Expression, other: Expression): Expression => apply((a, b) => a + b, one, other);
+
+/** Returns the product of two expressions. */
+export const times = (one: Expression, other: Expression): Expression => apply((a, b) => a * b, one, other);
+
+/** Returns the value of a function of time at t, as an expression that holds up to a time. */
+export function piecewise(curve: PiecewiseConstant, until: number): Expression {
+  const pieces = piecesOf(curve, until);
+  return pieces
+    .slice(0, -1)
+    .reduceRight(
+      (rest: Expression, { to, value }) => apply((t, end, one, other) => (t < end ? one : other), "t", to, value, rest),
+      pieces[pieces.length - 1].value,
+    );
+}
+
+/** Returns the integral of a function of time from t to a time. */
+export const integralOf = (curve: PiecewiseConstant, until: number): Expression =>
+  piecesOf(curve, until)
+    .map(({ from, to, value }) =>
+      apply((t, start, end, one) => one * Math.max(end - Math.max(t, start), 0), "t", from, to, value),
+    )
+    .reduce(plus);
+
+interface Piece {
+  readonly from: number;
+  readonly to: number;
+  readonly value: number;
+}
+
+/** The pieces of a curve from 0 to a time; equal neighbours are one. */
+function piecesOf({ times, values }: PiecewiseConstant, until: number): Piece[] {
+  const pieces: Piece[] = [];
+  for (let i = 0; i < values.length; i++) {
+    const from = i === 0 ? 0 : times[i - 1];
+    if (i > 0 && from >= until) break;
+    const to = Math.min(i < times.length ? times[i] : until, until);
+    const last = pieces.at(-1);
+    if (last !== undefined && last.value === values[i]) pieces[pieces.length - 1] = { ...last, to };
+    else pieces.push({ from, to, value: values[i] });
+  }
+  return pieces;
+}
+
+/** A problem without its numbers: problems of one key differ in their columns alone. */
+export interface Shape<P> {
+  readonly key: string;
+  /** The problem, whose numbers are parameters and whose expressions call functions by name. */
+  readonly problem: P;
+  readonly functions: UserFunctions;
+  /** The values of the parameters p0, p1, …. */
+  readonly columns: readonly number[];
+}
+
+/** The fields of a problem whose numbers are no columns, since kernels and meshes are made for them. */
+const COUNTS = ["nodes", "steps", "level", "initialLevel", "rannacherSteps"];
+/** More dates are numbers of the problem: each parameter is one more of every function. */
+const MANY_DATES = 30;
+
+/** Returns the shape of a problem, whose numbers stand in columns. */
+export function shapeOfProblem<P>(given: P): Shape<P> {
+  const columns: number[] = [];
+  const functions = new Map<string, { readonly name: string; readonly f: Numbers }>();
+  const written = new Map<Applied, string>();
+  const column = (value: number): string => `p${columns.push(value) - 1}`;
+  const text = (one: Expression): string => {
+    if (typeof one !== "function") return typeof one === "number" ? column(one) : one;
+    const { f, of } = parts.get(one)!;
+    const shape = "kind" in f ? shapeOf(f as ReturnType<typeof formula>) : String(f);
+    const known = functions.get(shape) ?? { name: `f${functions.size}`, f };
+    functions.set(shape, known);
+    const call = written.get(one) ?? `${known.name}(${of.map(text).join(", ")})`;
+    written.set(one, call);
+    return call;
+  };
+  const without = (part: unknown, field: string): unknown => {
+    if (typeof part === "function" || typeof part === "number")
+      return COUNTS.includes(field) ? part : text(part as Expression);
+    if (Array.isArray(part))
+      return field === "at" && part.length > MANY_DATES ? part : part.map((one) => without(one, field));
+    if (typeof part !== "object" || part === null) return part;
+    return Object.fromEntries(Object.entries(part).map(([name, one]) => [name, without(one, name)]));
+  };
+  const problem = without(given, "") as P;
+  return {
+    key: keyOf([problem, [...functions.keys()], columns.length]),
+    problem,
+    functions: Object.fromEntries([...functions.values()].map(({ name, f }) => [name, f])),
+    columns,
+  };
+}
