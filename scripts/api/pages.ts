@@ -72,6 +72,9 @@ they have them, and each name means the same everywhere.
   system, which has its residual.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
+* One bad entry of a batch ends no call: entries have an \`error\`, rows and instances a \`status\`. What has no meaning
+  as a whole throws: an unknown option, an array of another length. So do parameters out of bounds in the columns of a
+  path model, and bounds of swings that no dates can meet.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.
 
 | call | without a device | \`onProgress\` counts | \`signal\` |
@@ -79,6 +82,7 @@ they have them, and each name means the same everywhere.
 | \`priceBook\`, \`priceTrades\`, \`explainBook\` | the best of the machine | trades | yes |
 | \`solve\`, \`solveOnSparseGrid\` | the best of the machine | stages of time steps of all entries | yes |
 | \`monteCarlo\`, \`longstaffSchwartz\` | the best of the machine | paths of all instances | yes |
+| \`calibrate\` | the best of the machine | iterations, fewer than \`total\` as a rule | yes |
 | \`gaussianSwings\` | the best of the machine | dates | yes |
 | \`QuantizationTree.create\` | it is the first argument | launches of paths | yes |
 | \`normalQuantizer\`, \`sampleQuantizer\` | the CPU | iterations | yes |

@@ -1,6 +1,6 @@
 /** The fit of any model that a user writes: the public call. */
 import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
-import { type Device, openDevice } from "../device/index.ts";
+import { type Device, openDevice, type Progress } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
 import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
 import { isObject, knownKeys } from "../given.ts";
@@ -19,9 +19,11 @@ import {
 } from "./model-prices.ts";
 
 /** The progress of `calibrate`, reported after each launch. */
-export interface CalibrationProgress {
-  /** The number of launches so far; each prices all quotes under all trial parameters and their differences. */
-  readonly launches: number;
+export interface CalibrationProgress extends Progress {
+  /** The number of iterations so far: launches of all quotes under all trial parameters and their differences. */
+  readonly done: number;
+  /** The maximum number of iterations; a search ends as soon as it has converged. */
+  readonly total: number;
   /** The smallest root mean square of the errors of prices so far. */
   readonly rmse: number;
 }
@@ -41,8 +43,8 @@ export interface CalibrateOptions<P extends string = string> {
    * 5e-3 of paths.
    */
   readonly tolerance?: RelativeAccuracy;
-  /** The maximum number of launches, 100 by default. */
-  readonly maxLaunches?: number;
+  /** The maximum number of iterations, each of which is a launch; 100 by default. */
+  readonly maxIterations?: number;
   /** The precision; by default that of the problem, or "f64". */
   readonly precision?: Precision;
   /** A signal that ends the calibration between two launches: `calibrate` throws its reason. */
@@ -141,7 +143,6 @@ export async function calibrate<B extends string>(
   quotes: readonly ModelQuote<never>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
-/** Fits parameters of a user's equation to quoted prices. */
 export async function calibrate<
   const A extends string,
   const P extends string,
@@ -153,7 +154,6 @@ export async function calibrate<
   quotes: readonly ModelQuote<NoInfer<A>, NoInfer<P>>[],
   options: CalibrateOptions<B>,
 ): Promise<ModelFit<B>>;
-/** Implements the overloads of `calibrate`. */
 export async function calibrate(
   problem: PathProblem | AnyProblem,
   quotes: readonly ModelQuote[],
@@ -174,7 +174,7 @@ export async function calibrate(
 }
 
 const QUOTE_KEYS = ["parameters", "at", "dates", "price", "weight"];
-const OPTION_KEYS = ["device", "bounds", "restarts", "seed", "tolerance", "maxLaunches", "precision", "signal"];
+const OPTION_KEYS = ["device", "bounds", "restarts", "seed", "tolerance", "maxIterations", "precision", "signal"];
 
 interface Numerics {
   readonly precision: Precision;
@@ -200,7 +200,7 @@ function searchOf(
   options: CalibrateOptions,
   numerics: Numerics,
 ): Search {
-  const { bounds, restarts = 0, tolerance = { relative: numerics.tolerance }, maxLaunches = 100 } = options;
+  const { bounds, restarts = 0, tolerance = { relative: numerics.tolerance }, maxIterations = 100 } = options;
   checkAccuracy("tolerance", tolerance, ["relative"]);
   const known = [...quoted.parameters.keys()];
   const fitted = Object.keys(bounds);
@@ -239,7 +239,7 @@ function searchOf(
     lower: fitted.map((name) => bounds[name]![0]),
     upper: fitted.map((name) => bounds[name]![1]),
     tolerance: tolerance.relative,
-    maxEvaluations: maxLaunches,
+    maxEvaluations: maxIterations,
   };
   return { quoted, quotes, options, numerics, fitted, start, spec };
 }
@@ -285,7 +285,7 @@ async function fitOn(device: Device, search: Search): Promise<ModelFit> {
         prices.find(({ fault }) => fault !== undefined)?.fault ??
         new SpecError("parameters: no start has finite prices of all quotes; begin elsewhere, or narrow the bounds")
       );
-    onProgress?.({ launches, rmse: rmseOf(least) });
+    onProgress?.({ done: launches, total: spec.maxEvaluations!, rmse: rmseOf(least) });
     return found;
   };
   const starts = [start, ...(await randomStarts(device, spec, restarts, seed))];

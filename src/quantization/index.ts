@@ -10,7 +10,7 @@ export { type GaussianMoments, gaussianQuantizer } from "./gaussian.ts";
 export type { Matrix } from "../linalg/index.ts";
 export { type NearestFunction, nearestByBruteForce, SearchTables } from "./search/brute-force.ts";
 export { binPlan, nearestByBins } from "./search/bins.ts";
-export { nearestByTree, treePlan } from "./search/kd-tree.ts";
+export { nearestByTree, kdTreePlan } from "./search/kd-tree.ts";
 export type { SearchPlan } from "./search/plan.ts";
 export { type NearestArguments, NearestSearch, type NearestSettings, type SearchMethod } from "./search/nearest.ts";
 export {

@@ -30,7 +30,7 @@ export async function adaptiveGrids(
   accuracy: SparseAccuracy<string>,
   endValue: EndValue,
 ): Promise<Pick<SparseContents, "error" | "warnings"> & Partial<SparseContents>> {
-  const { initial, max } = model.combination;
+  const { initialLevel: initial, maxLevel: max } = model.combination;
   const point = pointOf(model, accuracy, runs.entry);
   const none = point.map(() => 0);
   const { maxUnknowns = DEFAULT_UNKNOWNS } = accuracy;

@@ -15,10 +15,10 @@ export interface CombinationSettings {
    */
   readonly level: number;
   /** The coarsest level of each axis (truncated combination); one number is that of every axis. */
-  readonly initial: number | readonly number[];
+  readonly initialLevel: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
-  readonly max?: number | readonly number[];
-  /** The number of axes; required where `initial` is one number. */
+  readonly maxLevel?: number | readonly number[];
+  /** The number of axes; required where `initialLevel` is one number. */
   readonly axes?: number;
   /**
    * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` further
@@ -46,21 +46,22 @@ export interface CombinationSettings {
  * @example
  * import { combinationGrids } from "feynkac/sparsegrid";
  *
- * const grids = combinationGrids({ axes: 2, initial: 1, level: 1 });
+ * const grids = combinationGrids({ axes: 2, initialLevel: 1, level: 1 });
  * console.log(grids.map(({ levels, coefficient }) => `${levels.join(" × ")}: ${coefficient}`).join(", "));
  * // 1 × 1: -1, 1 × 2: 1, 2 × 1: 1
  */
 export function combinationGrids(settings: CombinationSettings): readonly CombinationGrid[] {
-  isObject("combinationGrids", settings, "an object with level and initial");
-  knownKeys("combinationGrids", settings, ["level", "initial", "max", "axes", "extrapolate"]);
-  const { level, initial, axes, extrapolate = false } = settings;
+  isObject("combinationGrids", settings, "an object with level and initialLevel");
+  knownKeys("combinationGrids", settings, ["level", "initialLevel", "maxLevel", "axes", "extrapolate"]);
+  const { level, initialLevel, maxLevel, axes, extrapolate = false } = settings;
   oneOf("extrapolate", extrapolate, [false, true, "levels"]);
-  const lows = perAxis("initial", initial, axes);
-  const highs = settings.max === undefined ? lows.map(() => MAX_LEVEL) : perAxis("max", settings.max, lows.length);
+  const lows = perAxis("initialLevel", initialLevel, axes);
+  const highs = maxLevel === undefined ? lows.map(() => MAX_LEVEL) : perAxis("maxLevel", maxLevel, lows.length);
   if (!Number.isInteger(level) || level < 0 || level > MAX_LEVEL)
     throw new SpecError(`level: got ${level}, expected a whole number from 0 to ${MAX_LEVEL}`);
   lows.forEach((low, k) => {
-    if (low > highs[k]) throw new SpecError(`max[${k}]: got ${highs[k]}, expected at least the initial level ${low}`);
+    if (low > highs[k])
+      throw new SpecError(`maxLevel[${k}]: got ${highs[k]}, expected at least the initial level ${low}`);
   });
   if (extrapolate === "levels" && level > 0) {
     const of = (at: number, weight: number): readonly CombinationGrid[] =>

@@ -87,7 +87,7 @@ describe("calibrate", () => {
       bounds,
       restarts: 1,
       seed: 3,
-      onProgress: (progress) => launches.push(progress.launches),
+      onProgress: (progress) => launches.push(progress.done),
     });
     expect(fit.status).toBe("converged");
     expect(fit.starts).toHaveLength(2);
@@ -161,7 +161,7 @@ describe("calibrate", () => {
 
   it("never calls a fit what has not converged, nor what no price depends on", async () => {
     const bounds = { sigma: [0.1, 50], beta: [0.05, 1] } as const;
-    const fit = await calibrate(cev, cevQuotes, { device, bounds, maxLaunches: 2 });
+    const fit = await calibrate(cev, cevQuotes, { device, bounds, maxIterations: 2 });
     expect(fit.status).toBe("not converged");
     const unused = { ...cev, parameters: { ...cev.parameters, nu: 1 } };
     const { status, message } = await calibrate(unused, cevQuotes, { device, bounds: { nu: [0, 6] } });

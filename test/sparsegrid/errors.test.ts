@@ -76,13 +76,13 @@ describe("solveOnSparseGrid", () => {
 
   test("combinations", () => {
     const grids = (settings: unknown) => () => combinationGrids(settings as never);
-    expect(grids(undefined)).toThrow("combinationGrids: got nothing, expected an object with level and initial");
-    expect(grids({ axes: 2, initialLevel: 1, level: 1 })).toThrow(
-      "initialLevel: unknown; expected one of level, initial",
+    expect(grids(undefined)).toThrow("combinationGrids: got nothing, expected an object with level and initialLevel");
+    expect(grids({ axes: 2, initial: 1, level: 1 })).toThrow("initial: unknown; expected one of level, initialLevel");
+    expect(grids({ axes: 2, level: 1 })).toThrow("initialLevel: missing; expected a level, or a list of them");
+    expect(grids({ axes: -2, initialLevel: 1, level: 1 })).toThrow(
+      "axes: got -2, expected a whole number of at least 1",
     );
-    expect(grids({ axes: 2, level: 1 })).toThrow("initial: missing; expected a level, or a list of them");
-    expect(grids({ axes: -2, initial: 1, level: 1 })).toThrow("axes: got -2, expected a whole number of at least 1");
-    expect(grids({ axes: 2, initial: 1, level: 1, extrapolate: "space" })).toThrow('extrapolate: got "space"');
+    expect(grids({ axes: 2, initialLevel: 1, level: 1, extrapolate: "space" })).toThrow('extrapolate: got "space"');
   });
 
   test("points outside", async () => {

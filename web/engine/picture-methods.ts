@@ -118,7 +118,7 @@ export async function quantizationGrid(): Promise<Chart[]> {
 export async function sparseGridPoints(): Promise<Chart[]> {
   const level = 5;
   const seen = new Map<string, readonly [number, number]>();
-  for (const { levels } of combinationGrids({ axes: 2, initial: 1, level })) {
+  for (const { levels } of combinationGrids({ axes: 2, initialLevel: 1, level })) {
     const [a, b] = levels.map((one) => 2 ** one);
     for (let i = 0; i <= a; i++) for (let j = 0; j <= b; j++) seen.set(`${i / a} ${j / b}`, [i / a, j / b]);
   }

@@ -7,16 +7,16 @@ import type { SearchPlan } from "./plan.ts";
 const DEPTH = 32;
 
 /**
- * Returns the kernel function that searches the tree of `treePlan`: down to the query, then back to the branches that
+ * Returns the kernel function that searches the tree of `kdTreePlan`: down to the query, then back to the branches that
  * may hold a nearer point. Exact, with the ties of `nearestByBruteForce`. Work items take different ways through the
  * tree.
  *
  * @param dimension of the points: a constant of the kernel.
  * @example
- * import { nearestByTree, treePlan } from "feynkac/quantization";
+ * import { nearestByTree, kdTreePlan } from "feynkac/quantization";
  *
  * const points = Float64Array.of(-1, 0, 1);
- * const { table, geometry } = treePlan(points, 1);
+ * const { table, geometry } = kdTreePlan(points, 1);
  * const search = { points, size: 3, first: 0, table, tableAt: 0, geometry, geometryAt: 0 };
  * console.log(nearestByTree(1)({ search, query: Float64Array.of(-0.6) })); // 0
  */
@@ -84,11 +84,11 @@ export function nearestByTree(dimension: number): NearestFunction {
  * @param points row by row, finite.
  * @param dimension of the points.
  * @example
- * import { treePlan } from "feynkac/quantization";
+ * import { kdTreePlan } from "feynkac/quantization";
  *
- * console.log(treePlan(Float64Array.of(1, -1, 0), 1).table.join(" ")); // 1 0 2 0 0 0
+ * console.log(kdTreePlan(Float64Array.of(1, -1, 0), 1).table.join(" ")); // 1 0 2 0 0 0
  */
-export function treePlan(points: Float64Array, dimension: number): SearchPlan {
+export function kdTreePlan(points: Float64Array, dimension: number): SearchPlan {
   const size = points.length / dimension;
   const order = Array.from({ length: size }, (_, i) => i);
   const table = new Int32Array(2 * size);

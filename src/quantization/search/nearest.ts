@@ -6,7 +6,7 @@ import { checkPoints } from "../quantizer.ts";
 import { wholeNumber } from "../../given.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
-import { nearestByTree, treePlan } from "./kd-tree.ts";
+import { nearestByTree, kdTreePlan } from "./kd-tree.ts";
 import type { SearchPlan } from "./plan.ts";
 
 /** The method of a search; "bins" is the default up to three dimensions, "brute-force" beyond. */
@@ -37,7 +37,7 @@ export function searcherOf(method: SearchMethod | undefined, dimension: number):
         plan: (points) => binPlan(points, dimension),
       };
     case "kd-tree":
-      return searcher(nearestByTree(dimension), (points) => treePlan(points, dimension));
+      return searcher(nearestByTree(dimension), (points) => kdTreePlan(points, dimension));
     case "brute-force":
       return searcher(nearestByBruteForce(dimension), () => ({
         table: new Int32Array(1),

@@ -51,8 +51,8 @@ export interface SparseModel extends Model {
   readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {
     readonly level: number;
-    readonly initial: readonly number[];
-    readonly max: readonly number[];
+    readonly initialLevel: readonly number[];
+    readonly maxLevel: readonly number[];
     readonly extrapolate: boolean | "levels";
   };
   readonly errorEstimate: boolean;
@@ -108,8 +108,8 @@ export function sparseModelOf(problem: AnySparseProblem): SparseModel {
     },
     combination: {
       level: problem.level ?? 3,
-      initial,
-      max,
+      initialLevel: initial,
+      maxLevel: max,
       extrapolate: problem.extrapolate === "levels" ? "levels" : problem.extrapolate === "space",
     },
     errorEstimate,

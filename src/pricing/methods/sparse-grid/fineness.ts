@@ -51,7 +51,7 @@ export function finenessOf(initial: readonly number[], level: number): Fineness 
 
 /** Returns the number of nodes of all grids of a combination. */
 export const nodesOf = ({ level, initial }: Fineness): number =>
-  combinationGrids({ level, initial }).reduce(
+  combinationGrids({ level, initialLevel: initial }).reduce(
     (sum, { levels }) => sum + levels.reduce((product, one) => product * (2 ** one + 1), 1),
     0,
   );
