@@ -2,7 +2,8 @@
 import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { type Device, openDevice, type Progress } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type AnyProblem, type EquationProblem, isObject, knownKeys } from "../fdm/index.ts";
+import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../random/index.ts";
 import { centralDifferences } from "./differences.ts";

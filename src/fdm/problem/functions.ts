@@ -19,7 +19,7 @@ import {
   type RealFunction,
   userFunction,
 } from "../../kernel/index.ts";
-import { shownType } from "./checks.ts";
+import { shownType } from "../../given.ts";
 import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
 /** The arguments of a problem's functions: the state, the user's parameters, and the functions' own literals. */

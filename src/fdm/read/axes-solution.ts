@@ -1,7 +1,7 @@
 import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { isObject, knownKeys, shownType } from "../problem/checks.ts";
+import { isObject, knownKeys, shownType } from "../../given.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 

@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { shownType } from "../problem/checks.ts";
+import { shownType } from "../../given.ts";
 import { type EntryContents, extrapolatedValues, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
