@@ -2,7 +2,8 @@
 import { checkAccuracy, type RelativeAccuracy } from "../accuracy.ts";
 import { type Device, openDevice, type Progress } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { type AnyProblem, type EquationProblem, isObject, knownKeys } from "../fdm/index.ts";
+import { type AnyProblem, type EquationProblem } from "../fdm/index.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { randomNumbers } from "../random/index.ts";
 import { centralDifferences } from "./differences.ts";
@@ -57,7 +58,7 @@ export interface FittedPrice {
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;
-  /** The error estimate of `fitted`; undefined where an equation asks for none. */
+  /** The error estimate of `fitted`; undefined for an equation without error estimates. */
   readonly errorEstimate: number | undefined;
 }
 

@@ -116,8 +116,6 @@ export { coefficientFault } from "./operator/coefficient-fault.ts";
 /** @internal */
 export { EquationState, type StateNumber } from "./operator/state.ts";
 /** @internal */
-export { isObject, knownKeys, oneOf, shownType } from "./problem/checks.ts";
-/** @internal */
 export type { AnyProblem, KernelCode } from "./problem/equation.ts";
 /** @internal */
 export { LOOP_BUDGET } from "./problem/lowered.ts";

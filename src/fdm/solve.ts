@@ -1,7 +1,7 @@
 import { type CallOptions, type Device, offeredPrecision, withDevice } from "../device/index.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import type { WorkOptions } from "../turns.ts";
-import { isObject, knownKeys } from "./problem/checks.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { AnyProblem, EquationProblem } from "./problem/equation.ts";
 import { axesModelOf, oneAxisModelOf } from "./problem/full-grid.ts";
 import { placed } from "./problem/place.ts";

@@ -24,12 +24,6 @@ export interface Quantizer {
   readonly errorEstimate: number;
 }
 
-/** Checks a whole number. @throws SpecError unless `value` is a whole number from `min` to `max` */
-export function checkWhole(place: string, value: number, min: number, max: number): void {
-  if (!Number.isInteger(value) || value < min || value > max)
-    throw new SpecError(`${place}: got ${value}, expected a whole number from ${min} to ${max}`);
-}
-
 /**
  * Checks points and returns their number.
  * @throws ShapeError | SpecError unless `points` holds finite numbers, [size, dimension], at least one row

@@ -1,5 +1,6 @@
 /** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../errors.ts";
+import { oneOf } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";
@@ -124,11 +125,6 @@ export function seedWords(seed: number | bigint): { readonly seedLow: number; re
 
 const say = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
 
-function oneOf<T>(name: string, value: T, allowed: readonly T[]): void {
-  if (!allowed.includes(value))
-    throw new SpecError(`randomSpec: ${name}: got ${say(value)}, expected ${allowed.map(say).join(", ")}`);
-}
-
 /** Returns a caller's whole number as a bigint. @throws SpecError */
 export function whole(name: string, value: number | bigint, max: bigint, remedy: string): bigint {
   const isSafe = typeof value === "bigint" || Number.isSafeInteger(value) || value === 2 ** 53;
@@ -154,16 +150,16 @@ export function whole(name: string, value: number | bigint, max: bigint, remedy:
  */
 export function randomSpec(settings: RandomSettings): RandomSpec {
   const { generator, distribution = "uniform", method = "inverse", precision = "f64", scramble = "owen" } = settings;
-  oneOf("generator", generator, Object.keys(GENERATORS) as GeneratorName[]);
-  oneOf("distribution", distribution, ["bits", "uniform", "normal"]);
-  oneOf("method", method, ["inverse", "box-muller"]);
-  oneOf("precision", precision, ["f64", "f32", "f32x2"]);
-  oneOf("scramble", scramble, ["owen", "none"]);
+  oneOf("randomSpec: generator", generator, Object.keys(GENERATORS) as GeneratorName[]);
+  oneOf("randomSpec: distribution", distribution, ["bits", "uniform", "normal"]);
+  oneOf("randomSpec: method", method, ["inverse", "box-muller"]);
+  oneOf("randomSpec: precision", precision, ["f64", "f32", "f32x2"]);
+  oneOf("randomSpec: scramble", scramble, ["owen", "none"]);
   if (generator === "sobol" && distribution === "normal" && method === "box-muller")
     throw new SpecError('randomSpec: method "box-muller" mixes points of sobol; use method "inverse"');
   const bits = settings.bits ?? defaultBits({ generator, distribution, method, precision });
   const { order = "by-stream" } = settings;
-  oneOf("order", order, ["by-stream", "interleaved"]);
+  oneOf("randomSpec: order", order, ["by-stream", "interleaved"]);
   checkBits({ generator, distribution, method, precision, bits });
   const { streams = 1, firstStream = 0 } = settings;
   checkStreams(generator, streams, firstStream);
@@ -194,7 +190,7 @@ function defaultBits({ generator, distribution, method, precision }: Kind): 24 |
 }
 
 function checkBits({ generator, distribution, method, precision, bits }: Kind & Pick<RandomSpec, "bits">): void {
-  oneOf("bits", bits, [24, 32, 53]);
+  oneOf("randomSpec: bits", bits, [24, 32, 53]);
   if (distribution === "bits" && bits !== 32)
     throw new SpecError(`randomSpec: bits: got ${bits} for the distribution "bits", whose words have 32; leave it out`);
   if (bits === 53 && generator === "sobol")

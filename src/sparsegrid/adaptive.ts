@@ -1,7 +1,8 @@
 /** Grids chosen one after another where they change the value most: Gerstner & Griebel (2003). */
 import { allowedError } from "../accuracy.ts";
 import { SpecError } from "../errors.ts";
-import { isObject, knownKeys, type ParameterValues } from "../fdm/index.ts";
+import { type ParameterValues } from "../fdm/index.ts";
+import { isObject, knownKeys } from "../given.ts";
 import { IndexSet } from "./combination.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { SparseAccuracy } from "./problem/problem.ts";

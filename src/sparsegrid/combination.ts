@@ -1,5 +1,5 @@
 import { SpecError } from "../errors.ts";
-import { isObject, knownKeys, oneOf } from "../fdm/index.ts";
+import { isObject, knownKeys, oneOf } from "../given.ts";
 
 /** A grid of the combination: its level along each axis, and its coefficient. Level l has 2^l intervals. */
 export interface CombinationGrid {

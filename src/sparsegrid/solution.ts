@@ -1,6 +1,7 @@
 import type { BackendName } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import { isObject, knownKeys, oneOf, shownType, stencilOf, type AxesPoint } from "../fdm/index.ts";
+import { stencilOf, type AxesPoint } from "../fdm/index.ts";
+import { isObject, knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 

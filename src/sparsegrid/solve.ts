@@ -11,13 +11,12 @@ import {
   checkParameters,
   type CoefficientName,
   entryError,
-  isObject,
-  knownKeys,
   parametersOf,
   placed,
   timeProgram,
   type Timeline,
 } from "../fdm/index.ts";
+import { isObject, knownKeys } from "../given.ts";
 import type { Precision, UserFunctions } from "../kernel/index.ts";
 import { adaptiveGrids } from "./adaptive.ts";
 import { combinationGrids, type CombinationGrid } from "./combination.ts";

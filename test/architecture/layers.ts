@@ -23,7 +23,7 @@ export const layers: readonly (readonly string[])[] = [
   ["device"],
   ["kernel"],
   ["charts", "threads"],
-  ["accuracy.ts", "remembered.ts"],
+  ["accuracy.ts", "given.ts", "remembered.ts"],
   ["all-of.ts", "elementary.ts", "errors.ts", "last-used.ts", "turns.ts"],
 ];
 

@@ -222,8 +222,10 @@ describe("errors", () => {
     };
     expect(bad({ rows: -1 })).toThrow("matmul: rows -1, expected a whole number from 0 to 2³¹ − 1");
     expect(bad({ batch: 1.5 })).toThrow(SpecError);
-    expect(bad({ a: "upside-down" as never })).toThrow('matmul: a "upside-down", expected row-major, column-major');
-    expect(bad({ precision: "f16" as never })).toThrow("expected f64, f32, f32x2");
+    expect(bad({ a: "upside-down" as never })).toThrow(
+      'matmul: a: got "upside-down", expected "row-major" or "column-major"',
+    );
+    expect(bad({ precision: "f16" as never })).toThrow('expected "f64", "f32" or "f32x2"');
     const tile = { rows: 48, columns: 32, depth: 16, itemRows: 8, itemColumns: 4 };
     expect(bad({ tile })).toThrow(
       "tile 48×32×16, 8×4 an item: runs of lanes along the rows: 1.5, expected a whole number",

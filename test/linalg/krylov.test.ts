@@ -272,11 +272,11 @@ describe("how iterations end", () => {
 
   test("errors", async () => {
     expect(() => krylovSpec({ method: "jacobi" as never })).toThrow(
-      'krylovSpec: method: got "jacobi", expected bicgstab, cgs, cg, gmres',
+      'krylovSpec: method: got "jacobi", expected "bicgstab", "cgs", "cg" or "gmres"',
     );
     expect(() => krylovSpec({ tolerance: { relative: -1 } })).toThrow("krylovSpec: tolerance.relative: got -1");
     expect(() => krylovSpec({ restart: 0 })).toThrow(
-      "krylovSpec: restart: got 0, expected a whole number from 1 to 1000",
+      "krylovSpec: restart: got 0, expected a whole number from 1 to 1,000",
     );
     const wide = sparseMatrix({ rows: 1, columns: 2, row: [], column: [], values: [] });
     using a = await SparseOperator.create(cpu, wide);

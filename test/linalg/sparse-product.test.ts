@@ -234,7 +234,7 @@ test("errors", async () => {
   using padded = await SparseOperator.create(device!, convertSparse(matrix, "csr", { padding: 4 }));
   await expect(padded.convert("ell")).rejects.toThrow("rows with padding are not converted on a device");
   await expect(SparseOperator.create(device!, matrix, { lanes: 3 as never })).rejects.toThrow(
-    "SparseOperator: lanes: got 3, expected one of 2, 4, 8, 16, 32",
+    "SparseOperator: lanes: got 3, expected 2, 4, 8, 16 or 32",
   );
   const coo = convertSparse(matrix, "coo");
   await expect(SparseOperator.create(device!, { ...coo, row: coo.row.toReversed() })).rejects.toThrow(

@@ -125,12 +125,12 @@ export class PreparedEntries {
     });
   }
 
-  /** @throws SpecError */
+  /** Returns a prepared entry. @throws SpecError */
   of(index: number): Prepared {
     return (this.#prepared[index] ??= this.#prepare(this.#model.batch.entries[index]));
   }
 
-  /** @throws SpecError a mesh that cannot be made, a point outside the axes */
+  /** Returns the grid of an entry at a level. @throws SpecError a mesh that cannot be made, a point outside the axes */
   gridOf(index: number, level: 0 | 1): Grid {
     const { grids, descriptions, point } = this.of(index);
     let grid = grids[level];

@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf } from "../../given.ts";
 import type { MeshDescription, MeshPoint } from "../mesh/axis-mesh.ts";
 import { toCoordinate } from "../mesh/axis-mesh.ts";
 import type { Axis, AxisPoint } from "./equation.ts";

@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { isObject, knownKeys, oneOf } from "./checks.ts";
+import { isObject, knownKeys, oneOf } from "../../given.ts";
 import { stateNumber } from "./state-functions.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";

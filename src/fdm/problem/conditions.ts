@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf } from "../../given.ts";
 import { type Given, givenNumber, type State } from "./functions.ts";
 import type { Condition, ExerciseMethod, Quantity } from "./equation.ts";
 import { type ParameterValues, quantityOf } from "./quantity.ts";

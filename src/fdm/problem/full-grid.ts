@@ -6,7 +6,7 @@ import type { EquationVariant } from "../operator/equation-variant.ts";
 import { chosenScheme } from "../time/schemes/choose-scheme.ts";
 import type { ProgramSpec } from "../time/timeline.ts";
 import { axisOf } from "./axis.ts";
-import { isObject, knownKeys } from "./checks.ts";
+import { isObject, knownKeys } from "../../given.ts";
 import type { AnyProblem } from "./equation.ts";
 import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
 import { entryError, type ParameterValues, quantityOf } from "./quantity.ts";

@@ -1,7 +1,7 @@
 import { KernelError, SpecError } from "../../errors.ts";
 import { formula, formulaMessage } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
-import { shownType } from "./checks.ts";
+import { shownType } from "../../given.ts";
 import type { Quantity } from "./equation.ts";
 
 /** The parameters of one entry, in the order of `Batch.names`. */

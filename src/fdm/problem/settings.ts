@@ -1,6 +1,6 @@
 /** The settings that problems on one axis and on several have alike: names, accuracy, steps. */
 import { SpecError } from "../../errors.ts";
-import { isList, isObject, knownKeys, oneOf } from "./checks.ts";
+import { isList, isObject, knownKeys, oneOf, wholeNumber } from "../../given.ts";
 import type { AnyProblem, EquationParts } from "./equation.ts";
 
 /** The companion solutions of a problem and their purposes: extrapolation and error estimates. */
@@ -87,8 +87,7 @@ export function stepsOf(
   { steps = 100 }: AnyProblem,
   { extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">,
 ): number {
-  if (!Number.isInteger(steps) || steps < 2 || steps > 100_000)
-    throw new SpecError(`steps: got ${steps}, expected a whole number from 2 to 100,000`);
+  wholeNumber("steps", steps, 2, 100_000);
   const halved = extrapolate === "time" || extrapolate === "both" || errorEstimate;
   if (halved && steps % 2 === 1)
     throw new SpecError(
@@ -112,7 +111,6 @@ export function convectionOf({ convection }: EquationParts, byDefault: "fitted" 
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
   const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;
   const chosen = grading ?? (always ? phases : 1);
-  if (!Number.isInteger(chosen) || chosen < 1 || chosen > 20)
-    throw new SpecError(`grading: got ${chosen}, expected a whole number from 1 to 20`);
+  wholeNumber("grading", chosen, 1, 20);
   return chosen;
 }

@@ -1,7 +1,7 @@
 import type { BackendName } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { isObject, knownKeys, shownType } from "../problem/checks.ts";
+import { isObject, knownKeys, shownType } from "../../given.ts";
 import { lazily } from "../problem/lowered.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
@@ -13,7 +13,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
    * solutions.
    */
   readonly corrections: readonly AxesDerivatives<A>[];
-  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -56,7 +56,7 @@ export class AxesEntrySolution<A extends string = string> {
     this.#contents = lazily(contents);
   }
 
-  /** @internal */
+  /** Returns the same solution with its bumped entries. @internal */
   beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
     return new AxesEntrySolution(() => {
       const contents = this.#contents();
@@ -69,7 +69,7 @@ export class AxesEntrySolution<A extends string = string> {
     return this.#contents().parameters;
   }
 
-  /** The departures from what was asked for, in words. */
+  /** The departures from the requested solution, in words. */
   get warnings(): readonly string[] {
     return this.#contents().warnings;
   }
@@ -85,7 +85,7 @@ export class AxesEntrySolution<A extends string = string> {
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem asked for that. */
+  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem requests it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
@@ -131,7 +131,7 @@ export class AxesEntrySolution<A extends string = string> {
 
 /** The result of `solve` for a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
-  /** One for each entry of the batch, in order. */
+  /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];
   readonly backend: BackendName;
   readonly precision: Precision;

@@ -1,7 +1,7 @@
 import { SpecError } from "../../errors.ts";
 import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { shownType } from "../problem/checks.ts";
+import { shownType } from "../../given.ts";
 import { lazily } from "../problem/lowered.ts";
 import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
@@ -17,7 +17,7 @@ export interface PointSolution {
   readonly theta: number;
   /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
-  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -62,7 +62,7 @@ export class EntrySolution {
     this.#contents = lazily(contents);
   }
 
-  /** @internal */
+  /** Returns the same solution with its bumped entries. @internal */
   beside(moved: readonly Moved<EntrySolution>[]): EntrySolution {
     return new EntrySolution(() => {
       const contents = this.#contents();
@@ -75,7 +75,7 @@ export class EntrySolution {
     return this.#contents().parameters;
   }
 
-  /** Warnings of where the scheme lost its order, or of what did not converge. */
+  /** The warnings about a lost order of the scheme, or a failed convergence. */
   get warnings(): readonly string[] {
     return this.#contents().warnings;
   }
@@ -90,7 +90,7 @@ export class EntrySolution {
     return this.#solved().fine.nodes[0];
   }
 
-  /** The values V(0, S) at each node, extrapolated if the problem asked for that. */
+  /** The values V(0, S) at each node, extrapolated if the problem requests it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
@@ -129,7 +129,7 @@ export class EntrySolution {
 
 /** The result of `solve` for a problem on one axis. */
 export interface Solution {
-  /** One for each entry of the batch, in order. */
+  /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly EntrySolution[];
   readonly backend: BackendName;
   readonly precision: Precision;

@@ -1,6 +1,6 @@
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { isList, shownType } from "../problem/checks.ts";
+import { isList, shownType } from "../../given.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 import { batchOf, type ParameterValues } from "../problem/quantity.ts";
 

@@ -1,5 +1,6 @@
 /** The specification of a product: frozen, serialisable, without a device. */
 import { SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
@@ -62,14 +63,10 @@ export function matmulSpec(settings: MatmulSettings): MatmulSpec {
     if (!Number.isInteger(n) || n < 0 || n >= 2 ** 31)
       throw new SpecError(`matmul: ${name} ${n}, expected a whole number from 0 to 2³¹ − 1`);
   }
-  oneOf("precision", spec.precision, PRECISIONS);
-  oneOf("a", spec.a, ORDERS);
-  oneOf("b", spec.b, ORDERS);
-  oneOf("implementation", spec.implementation, IMPLEMENTATIONS);
+  oneOf("matmul: precision", spec.precision, PRECISIONS);
+  oneOf("matmul: a", spec.a, ORDERS);
+  oneOf("matmul: b", spec.b, ORDERS);
+  oneOf("matmul: implementation", spec.implementation, IMPLEMENTATIONS);
   if (spec.tile !== undefined) checkTile(spec.tile);
   return Object.freeze(spec);
-}
-
-function oneOf<T extends string>(name: string, got: T, expected: readonly T[]): void {
-  if (!expected.includes(got)) throw new SpecError(`matmul: ${name} "${got}", expected ${expected.join(", ")}`);
 }

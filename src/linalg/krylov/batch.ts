@@ -8,6 +8,7 @@ import {
   uploaded,
 } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { givenBuffer, knownFields } from "../given.ts";
 import type { SparseMatrix } from "../sparse/index.ts";
@@ -124,7 +125,7 @@ export class KrylovBatch implements Disposable {
   ): Promise<KrylovBatch> {
     knownFields("KrylovBatch", options, ["precision", "preconditioner", "memory"]);
     const { preconditioner = "none", memory = "auto" } = options;
-    oneOf("memory", memory, ["auto", "workgroup", "device"]);
+    oneOf("KrylovBatch: memory", memory, ["auto", "workgroup", "device"]);
     const precision = await offeredPrecision(device, options.precision ?? "f64");
     const layout = layoutOf(matrices, preconditioner);
     const compiled = await compile(device, spec, precision, layout, { preconditioner, memory });
@@ -210,9 +211,4 @@ async function compile(
   const program = batchKernel({ ...shape, shared: isShared ? vectors * pitch : 0 });
   const kernel = await device.compile(program, { precision, fma: "reproducible", vectors: 2 });
   return { kernel, vectors, memory: isShared ? ("workgroup" as const) : ("device" as const) };
-}
-
-function oneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (!allowed.includes(value as string))
-    throw new SpecError(`KrylovBatch: ${name}: got ${JSON.stringify(value)}, expected ${allowed.join(", ")}`);
 }

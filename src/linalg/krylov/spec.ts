@@ -1,5 +1,6 @@
 import { type Accuracy, checkAccuracy } from "../../accuracy.ts";
 import { SpecError } from "../../errors.ts";
+import { oneOf, wholeNumber } from "../../given.ts";
 import { knownFields } from "../given.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
@@ -68,7 +69,7 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     patience: options.patience ?? 200,
     checkEvery: options.checkEvery ?? 10,
   } as const;
-  if (!METHODS.includes(spec.method)) throw wrong("method", spec.method, METHODS.join(", "));
+  oneOf("krylovSpec: method", spec.method, METHODS);
   for (const [name, value] of Object.entries(spec.tolerance))
     if (!(value >= 0 && value < Infinity)) throw wrong(`tolerance.${name}`, value, "a finite number of at least 0");
   for (const [name, max] of [
@@ -77,8 +78,7 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
     ["patience", 2 ** 30],
     ["checkEvery", 1000],
   ] as const)
-    if (!Number.isInteger(spec[name]) || spec[name] < 1 || spec[name] > max)
-      throw wrong(name, spec[name], `a whole number from 1 to ${max}`);
+    wholeNumber(`krylovSpec: ${name}`, spec[name], 1, max);
   return Object.freeze(spec);
 }
 

@@ -1,4 +1,4 @@
-import { SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { knownFields } from "../given.ts";
 
@@ -19,15 +19,9 @@ export interface OperatorOptions {
 export function checkOptions(options: OperatorOptions): void {
   knownFields("SparseOperator", options, ["precision", "algorithm", "lanes"]);
   const { precision = "f64", algorithm, lanes } = options;
-  oneOf("precision", precision, ["f64", "f32", "f32x2"]);
-  oneOf("algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
-  oneOf("lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
-}
-
-function oneOf(name: string, value: unknown, allowed: readonly (string | number | undefined)[]): void {
-  if ((allowed as readonly unknown[]).includes(value)) return;
-  const choices = allowed.filter((one) => one !== undefined).join(", ");
-  throw new SpecError(`SparseOperator: ${name}: got ${JSON.stringify(value)}, expected one of ${choices}`);
+  oneOf("SparseOperator: precision", precision, ["f64", "f32", "f32x2"]);
+  oneOf("SparseOperator: algorithm", algorithm, [undefined, "scalar", "vector", "aligned"]);
+  oneOf("SparseOperator: lanes", lanes, [undefined, 2, 4, 8, 16, 32]);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
 
 const ALGORITHMS = ["auto", "thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"] as const;
@@ -84,11 +85,11 @@ const MAX_ELEMENTS = 2 ** 31 - 1;
  */
 export function tridiagonalSpec(options: Placement & TridiagonalOptions): TridiagonalSpec {
   const { precision, algorithm = "auto", matrices = "each", periodic = false, factors = false } = options;
-  oneOf("precision", precision, PRECISIONS);
-  oneOf("algorithm", algorithm, ALGORITHMS);
-  oneOf("matrices", matrices, ["each", "one"]);
-  oneOf("periodic", periodic, [true, false]);
-  oneOf("factors", factors, [true, false]);
+  oneOf("tridiagonalSpec: precision", precision, PRECISIONS);
+  oneOf("tridiagonalSpec: algorithm", algorithm, ALGORITHMS);
+  oneOf("tridiagonalSpec: matrices", matrices, ["each", "one"]);
+  oneOf("tridiagonalSpec: periodic", periodic, [true, false]);
+  oneOf("tridiagonalSpec: factors", factors, [true, false]);
   const place = "shape" in options ? alongAxis(options) : inLayout(options);
   if (place.rows * place.batch > MAX_ELEMENTS)
     throw wrong("rows × batch", place.rows * place.batch, `at most ${MAX_ELEMENTS} elements; solve the batch in parts`);
@@ -100,7 +101,7 @@ type Place = Pick<TridiagonalSpec, "rows" | "batch" | "stride">;
 function inLayout({ rows, batch, layout = "contiguous" }: Extract<Placement, { rows: number }>): Place {
   positive("rows", rows);
   positive("batch", batch);
-  oneOf("layout", layout, LAYOUTS);
+  oneOf("tridiagonalSpec: layout", layout, LAYOUTS);
   return { rows, batch, stride: layout === "contiguous" ? 1 : batch };
 }
 
@@ -116,10 +117,6 @@ function alongAxis({ shape, axis }: Extract<Placement, { axis: number }>): Place
 
 function positive(name: string, value: unknown): void {
   if (!Number.isSafeInteger(value) || (value as number) < 1) throw wrong(name, value, "a whole number of at least 1");
-}
-
-function oneOf(name: string, value: unknown, allowed: readonly unknown[]): void {
-  if (!allowed.includes(value)) throw wrong(name, value, allowed.map((one) => JSON.stringify(one)).join(", "));
 }
 
 const wrong = (name: string, got: unknown, expected: string): SpecError =>

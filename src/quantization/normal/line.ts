@@ -1,7 +1,7 @@
 /** Optimal quantizers of N(0, 1), by Newton's method. */
 import { fn, real } from "../../kernel/index.ts";
 import type { Quantizer } from "../quantizer.ts";
-import { checkWhole } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { gaussLegendre } from "../../linalg/index.ts";
 
 /** Returns Φ(x), with full relative accuracy for x < 0. */
@@ -38,7 +38,7 @@ const MAX_ITERATIONS = 200;
  * console.log(points[9]!.toFixed(6), distortion.toFixed(6)); // 2.345096 0.022937
  */
 export function optimalNormalLine(size: number): Quantizer {
-  checkWhole("optimalNormalLine: size", size, 1, MAX_SIZE);
+  wholeNumber("optimalNormalLine: size", size, 1, MAX_SIZE);
   const half = newton(size);
   const points = new Float64Array(size);
   const weights = new Float64Array(size);

@@ -3,7 +3,8 @@ import { type CallOptions, withDevice } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { seedOf } from "../../random/index.ts";
 import { Work } from "../../turns.ts";
-import { checkWhole, type Quantizer } from "../quantizer.ts";
+import { type Quantizer } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { cachedQuantizer, storeQuantizer } from "./cache.ts";
 import { randomGuess, splitGuess } from "./guess.ts";
@@ -60,12 +61,12 @@ const ITERATIONS = 100;
  */
 export async function normalQuantizer(settings: NormalSettings): Promise<Quantizer> {
   const { size, dimension = 1, precision = "f64", cache = true } = settings;
-  checkWhole("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
+  wholeNumber("normalQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   if (dimension === 1) return optimalNormalLine(size);
-  checkWhole("normalQuantizer: size", size, 1, MAX_SIZE);
+  wholeNumber("normalQuantizer: size", size, 1, MAX_SIZE);
   const seed = seedOf(settings.seed ?? 1);
   const samples = settings.samples ?? Math.max(2 ** 16, 500 * size);
-  checkWhole("normalQuantizer: samples", samples, size, 2 ** 30);
+  wholeNumber("normalQuantizer: samples", samples, size, 2 ** 30);
   if (dimension === 2 && PLANE_SIZES.includes(size)) return shippedPlane(size);
   const key = dimension === 2 ? { dimension, size } : { dimension, size, seed, samples, precision };
   const known = cache ? await cachedQuantizer(key) : undefined;

@@ -3,7 +3,8 @@ import { type CallOptions, withDevice } from "../../device/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { Work } from "../../turns.ts";
-import { checkPoints, checkWhole, type Quantizer } from "../quantizer.ts";
+import { checkPoints, type Quantizer } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 import { Assignment, type CellSums, learn } from "./lloyd.ts";
 
@@ -41,9 +42,9 @@ export interface SampleSettings extends CallOptions {
  */
 export async function sampleQuantizer(settings: SampleSettings): Promise<Quantizer> {
   const { samples, dimension, size, iterations = 50, precision = "f64" } = settings;
-  checkWhole("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
+  wholeNumber("sampleQuantizer: dimension", dimension, 1, MAX_DIMENSION);
   const count = checkPoints("sampleQuantizer: samples", samples, dimension);
-  checkWhole("sampleQuantizer: iterations", iterations, 0, 1_000_000);
+  wholeNumber("sampleQuantizer: iterations", iterations, 0, 1_000_000);
   if (!Number.isInteger(size) || size < 1 || size > count)
     throw new SpecError(`sampleQuantizer: size: got ${size}, expected 1 to ${count}, as many as there are samples`);
   const order = Array.from({ length: count }, (_, i) => i).sort(

@@ -2,7 +2,8 @@
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { hostReal, i32, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
-import { checkPoints, checkWhole } from "../quantizer.ts";
+import { checkPoints } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { binFormatOf, binPlan, MAX_BIN_DIMENSION, nearestByBins } from "./bins.ts";
 import { type NearestFunction, nearestByBruteForce } from "./brute-force.ts";
 import { nearestByTree, kdTreePlan } from "./kd-tree.ts";
@@ -140,7 +141,7 @@ export class NearestSearch implements Disposable {
   /** Creates a search. @throws SpecError | ShapeError | PrecisionError */
   static async create(device: Device, settings: NearestSettings): Promise<NearestSearch> {
     const { points, dimension, method, precision = "f64" } = settings;
-    checkWhole("NearestSearch: dimension", dimension, 1, MAX_DIMENSION);
+    wholeNumber("NearestSearch: dimension", dimension, 1, MAX_DIMENSION);
     checkPoints("NearestSearch: points", points, dimension);
     const { nearest, plan } = searcherOf(method, dimension);
     const compiled = await compileExact(device, nearestKernel(dimension, nearest), precision);

@@ -3,7 +3,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import { fn, i32, type KernelFunction, read, real, write } from "../../kernel/index.ts";
 import { checkedSymmetric, choleskyOf, type Matrix } from "../../linalg/index.ts";
 import { product, solveLower, transposed } from "../gaussian.ts";
-import { checkWhole } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { MAX_DIMENSION } from "../search/nearest.ts";
 
 const stepParams = { state: write(real), normals: read(real), layer: i32, parameters: read(real) } as const;
@@ -80,7 +80,7 @@ export interface FactorSettings {
 }
 
 /**
- * Ornstein–Uhlenbeck factors at given times, as an autoregressive chain:
+ * Returns Ornstein–Uhlenbeck factors at given times, as an autoregressive chain:
  *
  *   Xⁱₜ = ∫ e^(−αᵢ(t−s)) dWⁱₛ,   d⟨Wⁱ, Wʲ⟩ = ρᵢⱼ dt
  *   Aₖ = diag e^(−αᵢΔ),   (TₖTₖᵀ)ᵢⱼ = ρᵢⱼ·(1 − e^(−(αᵢ+αⱼ)Δ))/(αᵢ + αⱼ),   Tₖ by Cholesky
@@ -100,7 +100,7 @@ export interface FactorSettings {
 export function meanRevertingFactors(settings: FactorSettings): AutoregressiveChain {
   const { times, meanReversion: alpha } = settings;
   const d = alpha.length;
-  checkWhole("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);
+  wholeNumber("meanRevertingFactors: number of factors", d, 1, MAX_DIMENSION);
   checkTimes("meanRevertingFactors", times);
   alpha.forEach((a, i) => {
     if (!(a >= 0 && a < Infinity))
@@ -160,7 +160,7 @@ export function autoregressiveChain(settings: AutoregressiveSettings): Autoregre
         `autoregressiveChain: ${name}: got ${matrices.length}, expected 1 for all steps or ${steps}, one per step`,
       );
   const d = noiseCovariances[0].length;
-  checkWhole("autoregressiveChain: number of factors", d, 1, MAX_DIMENSION);
+  wholeNumber("autoregressiveChain: number of factors", d, 1, MAX_DIMENSION);
   const of = (matrices: readonly Matrix[], k: number): Matrix => matrices[matrices.length === 1 ? 0 : k];
   const a: Float64Array[] = [];
   const noise: Float64Array[] = [];
@@ -210,7 +210,7 @@ export interface SteppedSettings {
 export function steppedChain(settings: SteppedSettings): SteppedChain {
   const { times, initial, step, parameters = [] } = settings;
   checkTimes("steppedChain", times);
-  checkWhole("steppedChain: initial: dimension", initial.length, 1, MAX_DIMENSION);
+  wholeNumber("steppedChain: initial: dimension", initial.length, 1, MAX_DIMENSION);
   initial.forEach((x, i) => {
     if (!Number.isFinite(x)) throw new SpecError(`steppedChain: initial[${i}]: got ${x}, expected a finite number`);
   });

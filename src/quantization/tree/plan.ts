@@ -4,7 +4,8 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { seedOf } from "../../random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
-import { checkWhole, type Quantizer } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
+import { type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
 import {
   type AutoregressiveChain,
@@ -80,7 +81,7 @@ const MAX_COUNTERS = 2 ** 31 - 1;
 export async function quantizationTreePlan(device: Device, settings: TreeSettings): Promise<QuantizationTreePlan> {
   const { chain, paths = 100_000, precision = "f64", signal } = settings;
   const seed = seedOf(settings.seed ?? 1);
-  checkWhole("QuantizationTree: paths", paths, 1, MAX_PATHS);
+  wholeNumber("QuantizationTree: paths", paths, 1, MAX_PATHS);
   const method = methodOf(settings);
   const searcher = searcherOf(settings.search, chain.dimension);
   const common = { method, paths, seed, precision, searcher, dimension: chain.dimension };
@@ -93,7 +94,7 @@ export async function quantizationTreePlan(device: Device, settings: TreeSetting
     throw new SpecError(
       "QuantizationTree: a stepped chain takes a size, and its grids from paths; a quantizer is for autoregressive ones",
     );
-  checkWhole("QuantizationTree: size", size, 1, 100_000);
+  wholeNumber("QuantizationTree: size", size, 1, 100_000);
   const grids = await gridsOfPaths(device, { chain, size, seed, precision, paths, signal });
   const { step, parameters } = chain;
   return {

@@ -4,7 +4,7 @@ import { hostReal } from "../../kernel/index.ts";
 import { SpecError } from "../../errors.ts";
 import { Work } from "../../turns.ts";
 import { product } from "../gaussian.ts";
-import { checkWhole } from "../quantizer.ts";
+import { wholeNumber } from "../../given.ts";
 import { stepNumbers } from "./chain.ts";
 import { exactRows, REACH, ruleNumbers } from "./exact-transitions.ts";
 import { TransitionCounter } from "./counter.ts";
@@ -103,7 +103,7 @@ export class QuantizationTree implements Disposable {
 
   /** Returns the probabilities from layer k to layer k + 1 on the host: [Nₖ, Nₖ₊₁]. */
   async transitions(k: number): Promise<Float64Array> {
-    checkWhole("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
+    wholeNumber("QuantizationTree: transitions: layer", k, 0, this.times.length - 2);
     if (k === 0) return Float64Array.from(this.root);
     const { rows, slots, columns, probabilities } = this.rows;
     const [from, to] = [this.sizes[k], this.sizes[k + 1]];

@@ -5,16 +5,14 @@ import {
   chosenScheme,
   edgesOf,
   inTime,
-  isObject,
-  knownKeys,
   type Model,
   modelOf,
-  oneOf,
   type ParameterValues,
   type ProgramSpec,
   quantityOf,
   shown,
 } from "../../fdm/index.ts";
+import { isObject, knownKeys, oneOf, wholeNumber } from "../../given.ts";
 import { perAxis } from "../combination.ts";
 import type { GridVariant } from "../kernel/variant.ts";
 import type { GradedAxis } from "../mesh.ts";
@@ -166,8 +164,7 @@ type Quantity = number | string | AxisPoint;
 
 /** @throws SpecError */
 function stepsOf({ steps = DEFAULT_STEPS, errorEstimate, accuracy }: AnySparseProblem): number {
-  if (!Number.isInteger(steps) || steps < 2 || steps > 100_000)
-    throw new SpecError(`steps: got ${steps}, expected a whole number from 2 to 100,000`);
+  wholeNumber("steps", steps, 2, 100_000);
   if ((errorEstimate === true || accuracy !== undefined) && steps % 2 === 1)
     throw new SpecError(
       `steps: got ${steps}, expected an even number, so that there is a solution of half as many; use ${steps + 1}`,
@@ -177,8 +174,7 @@ function stepsOf({ steps = DEFAULT_STEPS, errorEstimate, accuracy }: AnySparsePr
 
 /** @throws SpecError */
 function gradingOf({ grading = 1 }: AnySparseProblem): number {
-  if (!Number.isInteger(grading) || grading < 1 || grading > 20)
-    throw new SpecError(`grading: got ${grading}, expected a whole number from 1 to 20`);
+  wholeNumber("grading", grading, 1, 20);
   return grading;
 }
 

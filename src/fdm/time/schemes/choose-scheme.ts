@@ -1,5 +1,5 @@
 import { SpecError } from "../../../errors.ts";
-import { isObject, knownKeys } from "../../problem/checks.ts";
+import { isObject, knownKeys, wholeNumber } from "../../../given.ts";
 import type { SchemeChoice } from "../../problem/equation.ts";
 import { craigSneyd, MCS_THETA, modifiedCraigSneyd } from "./craig-sneyd.ts";
 import { douglas } from "./douglas.ts";
@@ -31,8 +31,7 @@ export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): 
   const given = choice as { readonly theta?: number; readonly mu?: number; readonly rannacherSteps?: number };
   const rannacherSteps = (byDefault: number): number => {
     const steps = given.rannacherSteps ?? byDefault;
-    if (!Number.isInteger(steps) || steps < 0 || steps > 7)
-      throw new SpecError(`scheme.rannacherSteps: got ${steps}, expected a whole number from 0 to 7`);
+    wholeNumber("scheme.rannacherSteps", steps, 0, 7);
     return steps;
   };
   const thetaOf = (byDefault: number, min: number): number => {

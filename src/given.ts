@@ -1,4 +1,5 @@
-import { SpecError } from "../../errors.ts";
+/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
+import { SpecError } from "./errors.ts";
 
 /** Names the type of a value for an error message: "nothing", "null", "an array", "a string". */
 export function shownType(value: unknown): string {
@@ -20,11 +21,19 @@ export function isList(path: string, value: unknown, expected: string): void {
 }
 
 /** Checks that a value is one of the allowed ones. @throws SpecError */
-export function oneOf<T>(path: string, value: T, allowed: readonly T[]): void {
-  if (!allowed.includes(value))
-    throw new SpecError(
-      `${path}: got ${JSON.stringify(value)}, expected ${allowed.map((one) => JSON.stringify(one)).join(" or ")}`,
-    );
+export function oneOf(path: string, value: unknown, allowed: readonly unknown[]): void {
+  if (allowed.includes(value)) return;
+  const choices = allowed.filter((one) => one !== undefined).map(written);
+  const others = choices.length > 1 ? `${choices.slice(0, -1).join(", ")} or ` : "";
+  throw new SpecError(`${path}: got ${written(value)}, expected ${others}${choices.at(-1)}`);
+}
+
+const written = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : String(JSON.stringify(value)));
+
+/** Checks that a value is a whole number from `min` to `max`. @throws SpecError */
+export function wholeNumber(path: string, value: number, min: number, max: number): void {
+  if (!Number.isInteger(value) || value < min || value > max)
+    throw new SpecError(`${path}: got ${value}, expected a whole number from ${min} to ${max.toLocaleString("en-US")}`);
 }
 
 /**
