@@ -295,13 +295,9 @@ export type DoubleSettings = RealSettings & { readonly precision?: "f64" | "f32x
  * console.log((await randomNumbers({ device, ...spec, count: 1 })).join(" ")); // 624778773 3522650202 2363946744
  */
 export function randomNumbers(settings: WordSettings): Promise<Uint32Array>;
-/** Generates random numbers in f32 on the host. */
 export function randomNumbers(settings: SingleSettings): Promise<Float32Array>;
-/** Generates random numbers in f64 on the host. */
 export function randomNumbers(settings: DoubleSettings): Promise<Float64Array>;
-/** Generates random numbers of any type on the host. */
 export function randomNumbers(settings: NumberSettings): Promise<Float64Array | Float32Array | Uint32Array>;
-/** Implements the overloads of `randomNumbers`. */
 export function randomNumbers({
   device,
   ...settings

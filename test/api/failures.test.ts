@@ -39,7 +39,7 @@ const paths = {
     name: "root",
     running: 0,
     parameters: { p: SIGNS },
-    payoff: fn({ params: productParams.payoff, body: ({ p }) => Math.sqrt(p[0]!) }),
+    payoff: fn({ params: productParams.payoff, body: ({ p }) => Math.sqrt(p[0]) }),
   }),
 };
 
@@ -103,6 +103,6 @@ const calls: Readonly<Record<string, () => Promise<Results>>> = {
 };
 
 test.each(Object.keys(calls))("%s", async (name) => {
-  const results = await calls[name]!();
+  const results = await calls[name]();
   expect(results.map((one) => (one === undefined ? undefined : Number(one.toFixed(6))))).toEqual([1, undefined, 2]);
 });
