@@ -17,7 +17,7 @@ export interface RelativeAccuracy {
 }
 
 /**
- * Checks what a user gave as an accuracy, or as the tolerance of an iteration.
+ * Checks a user's accuracy, or the tolerance of an iteration.
  *
  * @param place its name in messages.
  * @param kinds the kinds that the call knows, and other fields beside them.

@@ -1,6 +1,6 @@
 /**
- * The base class of every error that Feynkac throws. Each kind has a class and a stable `code`. The message says who,
- * what was got, what was expected, and what to do. An original error is kept as `cause`.
+ * The base class of every error that Feynkac throws. Each kind has a class and a stable `code`. The message names the
+ * function, the given and the expected value, and the remedy. An original error is kept as `cause`.
  *
  * @example
  * import { FeynkacError, parseBook } from "feynkac";

@@ -22,7 +22,7 @@ export function remembered<A extends readonly unknown[], R>(
   };
 }
 
-/** Remembers the result of a pure function of an object for as long as the object lives. */
+/** Caches the result of a pure function of an object for as long as the object lives. */
 export function rememberedBy<A extends object, R extends object | string | number | boolean>(
   make: (of: A) => R,
 ): (of: A) => R {

@@ -201,12 +201,12 @@ export interface Scenarios {
 /** A relative move of all spots, or of some underlyings by name. */
 export type SpotMove = number | Readonly<Record<string, number>>;
 
-/** Underlyings by name, with resolved curves, dividends and volatilities; correlations; rates by currency. */
+/** The underlyings by name, with their resolved inputs; the correlations; the rates by currency. */
 export interface Market {
   readonly rates: ReadonlyMap<string, RatesModel>;
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
-  /** Credit by underlying. */
+  /** The credit of issuers by underlying. */
   readonly credit: ReadonlyMap<string, Credit>;
 }
 
@@ -319,7 +319,7 @@ export interface AssetSensitivities {
   readonly vega: number | null;
 }
 
-/** Two names and the value of the pair. */
+/** The sensitivity to a pair: its two names and the value. */
 export type PairSensitivity = readonly [first: string, second: string, value: number];
 
 /** The result of a trade that could not be read or priced: no numbers, and the reason. */

@@ -58,7 +58,7 @@ export interface FittedPrice {
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;
-  /** The error estimate of `fitted`; undefined where an equation asks for none. */
+  /** The error estimate of `fitted`; undefined for an equation without error estimates. */
   readonly errorEstimate: number | undefined;
 }
 

@@ -10,7 +10,7 @@
  */
 import { SpecError } from "../errors.ts";
 
-/** Residuals and their derivatives at one point. */
+/** The residuals and their derivatives at one point. */
 export interface Linearisation {
   readonly residuals: Float64Array;
   /** The derivatives ∂rᵢ/∂xⱼ, row by row: [residual][parameter]. */

@@ -29,7 +29,7 @@ export interface ModelPrices {
   readonly values: Float64Array;
   /** The standard errors of a simulation. */
   readonly standardErrors?: Float64Array;
-  /** The error estimates of the values; undefined where the problem asks for none. */
+  /** The error estimates of the values; undefined if the problem has none. */
   readonly errorEstimates: ArrayLike<number | undefined>;
   /** The reason why a price is missing. */
   readonly fault: SpecError | undefined;

@@ -54,7 +54,7 @@ export const ssviVariance = fn({
   },
 });
 
-/** The conditions of Gatheral & Jacquier at one θ, each beside its bound. */
+/** The conditions of Gatheral & Jacquier at one θ, with their bounds. */
 export interface SsviConditions {
   /**
    * The product θφ(1 + |ρ|), which must be below 4; with θφ²(1 + |ρ|) ≤ 4 this excludes butterfly arbitrage (Theorem

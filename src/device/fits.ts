@@ -32,8 +32,8 @@ export const firstThatFits = <C>(
 ): C | undefined => candidates.find((candidate) => fits(device, resourcesOf(candidate)));
 
 /**
- * The sizes of private arrays that a kernel is compiled for, ascending: those of `sizes` that a device has room for,
- * and the largest that it has room for.
+ * Returns the sizes of private arrays for which a kernel is compiled, ascending: those of `sizes` that fit on a device,
+ * and the largest that fits.
  *
  * @param bytes the bytes of private memory that each unit of the size takes, beside `others`
  */
@@ -45,6 +45,6 @@ export function privateSizes({ limits }: Device, sizes: readonly number[], bytes
 /** The bytes of one launch's buffers, unless something else is said. */
 const LAUNCH_BYTES = 2 ** 28;
 
-/** The number of instances of so many bytes that one launch takes: it bounds memory whatever the batch. */
+/** Returns the number of instances of a size in bytes that fit in one launch, which bounds memory for any batch. */
 export const instancesThatFit = ({ limits }: Device, bytesEach: number, most = LAUNCH_BYTES): number =>
   Math.max(1, Math.floor(Math.min(most, limits.maxBufferBytes) / bytesEach));

@@ -2,7 +2,7 @@ import { PrecisionError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Device } from "./device.ts";
 
-/** Options of `offeredPrecision`. */
+/** The options of `offeredPrecision`. */
 export interface EmulationOptions {
   /**
    * The name of a computation whose results have the same bits on every device. Emulated double has other bits, so that
@@ -13,7 +13,7 @@ export interface EmulationOptions {
 
 /**
  * Returns the precision that a device computes in when one is asked for: that precision, or f32x2 (emulated double) for
- * f64 on a device that has no other. Every call that takes a precision asks this function.
+ * f64 on a device that has no other. Every call that takes a precision uses this function.
  *
  * @param device any device.
  * @param wanted "f64", "f32" or "f32x2".

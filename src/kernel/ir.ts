@@ -151,9 +151,9 @@ export type Expr =
 export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange" | "compareExchange" | "load" | "store";
 
 /**
- * Operations in which the lanes of one subgroup exchange values. Collective: reached by every item of the workgroup
- * (the front end has checked that control flow there is uniform). `operand` is the lane (shuffle, broadcast), the
- * distance (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
+ * The operations in which the lanes of one subgroup exchange values. They are collective: every item of the workgroup
+ * reaches them (the front end has checked that control flow there is uniform). `operand` is the lane (shuffle,
+ * broadcast), the distance (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
  */
 export type SubgroupOp = "shuffle" | "shuffleUp" | "shuffleDown" | "shuffleXor" | "broadcast" | "add" | "min" | "max";
 

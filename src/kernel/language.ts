@@ -96,10 +96,7 @@ export function record<const F extends Fields>(fields: F): RecordDeclaration<F> 
   return Object.freeze({ kind: "record", fields: Object.freeze({ ...fields }) });
 }
 
-/**
- * @internal
- * @throws SpecError when a name is no identifier
- */
+/** Checks that all names are identifiers. @internal @throws SpecError */
 export function checkFieldNames(owner: string, fields: object): void {
   for (const name of Object.keys(fields))
     if (!/^[A-Za-z_$][\w$]*$/.test(name) || name === "__proto__")
@@ -123,9 +120,9 @@ export type ValueOf<D extends Declaration> =
         ? { readonly [K in keyof F]: ValueOf<F[K]> }
         : never;
 
-/** Parameters of a kernel by name. */
+/** The parameters of a kernel by name. */
 export type Params = Readonly<Record<string, LaunchDeclaration>>;
-/** Parameters of a kernel function by position. */
+/** The parameters of a kernel function by position. */
 export type ParamTuple = readonly Declaration[];
 /** A function's parameters: a tuple for positional ones, or one record by its fields. */
 export type FunctionParams = ParamTuple | Fields;
@@ -163,7 +160,7 @@ export type EnvironmentList = readonly EnvironmentEntry[];
 /** An entry of a compile-time list: a constant, a function, or several of them by name. */
 export type EnvironmentEntry = KnownValue | Readonly<Record<string, KnownValue>>;
 type KnownValue = number | boolean | string | FunctionSpec | undefined;
-/** Values by name that kernels and functions know at compile time. */
+/** The values by name that kernels and functions know at compile time. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
  * Tells whether a value of an environment is a kernel function.
@@ -217,8 +214,8 @@ export interface FunctionSpec {
   /** The literals that have become its last parameters (`liftLiterals`), otherwise undefined. */
   readonly lifted?: LiftedLiterals | undefined;
   /**
-   * The way in which a function that the user of a solver named in `functions` was written: as a plain one, `(S, t) =>
-   * …`, whose arguments are those of the text by position, or was declared with `fn`.
+   * The form of a function that a user names in `functions`: a plain one, `(S, t) => …`, with positional arguments, or
+   * one declared with `fn`.
    */
   readonly userWritten?: "plain" | "declared" | undefined;
 }
@@ -278,7 +275,7 @@ export interface Kernel<P extends Params = Params> {
   readonly env: Environment;
   /** The number of items per workgroup. */
   readonly groupSize: number;
-  /** See `KernelDefinition`. */
+  /** The hint of resident workgroups; see `KernelDefinition`. */
   readonly residentGroups?: ResidentGroups;
   readonly loopBudget?: number;
   readonly source: string;
@@ -299,9 +296,9 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
    */
   readonly residentGroups?: ResidentGroups;
   /**
-   * The number of rounds that the loops in one call of a user's function (`userFunction`) may make together, and then
-   * end: code of strangers must not hang a device. Loops whose few rounds can be read off are not counted, nor are
-   * those of all other functions. Unbounded by default. See `Gpu.endlessLoop`.
+   * The maximum total number of loop rounds in one call of a user's function (`userFunction`), after which its loops
+   * end, so that user code cannot hang a device. Loops with few constant rounds and the loops of other functions are
+   * not counted. Unbounded by default. See `Gpu.endlessLoop`.
    */
   readonly loopBudget?: number;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.

@@ -17,7 +17,7 @@ export type Shape = "uniform" | "contiguous" | "varying";
 
 /** The parts of a loop in which items may diverge. */
 export interface LoopDivergence {
-  /** Items leave by the test, by a break, skip by a continue, at different times. */
+  /** True where items may leave the loop by the test at different times. */
   readonly test: boolean;
   readonly break: boolean;
   readonly continue: boolean;
@@ -27,7 +27,8 @@ export interface LoopDivergence {
 export interface Uniformity {
   readonly locals: readonly Shape[];
   /**
-   * Locals of which an assignment may overwrite the values of items that do not run it, because those never read them.
+   * The locals of which an assignment may overwrite the values of items that do not run it, because those never read
+   * them.
    */
   readonly unmasked: readonly boolean[];
   shape(e: Expr): Shape;

@@ -81,8 +81,9 @@ export interface Estimates {
   /** The standard errors, [instances]. */
   readonly standardError: Float64Array;
   /**
-   * Half the widths of 95 % intervals, [instances]: Student's with Sobol' points, normal otherwise. They cover what
-   * sampling leaves; the steps of a model that is not exact, and of differences for Greeks, come on top.
+   * The error estimates, [instances]: half widths of 95 % confidence intervals, Student's with Sobol' points, normal
+   * otherwise. They cover the sampling error; the steps of a model that is not exact, and of differences for Greeks,
+   * come on top.
    */
   readonly errorEstimate: Float64Array;
 }

@@ -131,7 +131,7 @@ export function controlMeanOf(weights: readonly number[], meanOf: (variant: numb
 export interface Estimate {
   readonly value: number;
   readonly standardError: number;
-  /** Half the width of a 95 % interval. */
+  /** The half width of a 95 % confidence interval. */
   readonly errorEstimate: number;
   readonly beta: number;
   /** The effective number (Σ Y)²/Σ Y² of samples: small where payoffs are rare. */

@@ -21,7 +21,7 @@ import { within } from "../turns.ts";
 /**
  * Prices a book in memory. The same book gives the same numbers on any thread.
  *
- * @param book what `parseBook` returns.
+ * @param book a book from `parseBook`.
  * @param options the device, and optionally precision, accuracy, Greeks, batch size, signal and progress.
  * @returns one result per trade in the order of the book, and totals by currency. Values are per unit of quantity in
  *   the underlying's currency, theta per year, vega and rho per 1.00.

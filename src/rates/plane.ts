@@ -8,7 +8,7 @@ import { MIN_VOLATILITY } from "./terms.ts";
 export const PlaneMarket = record({ parameters: read(real), start: i32 });
 /** The covariance of the factors x and y. */
 export const Covariance = record({ xx: real, xy: real, yy: real });
-/** Coordinates u and v: x = xu·u + xv·v, y = yu·u + yv·v. */
+/** The coordinates u and v of a date: x = xu·u + xv·v, y = yu·u + yv·v. */
 export const Frame = record({ xu: real, xv: real, yu: real, yv: real });
 
 /** The covariance that a step of some years adds. */
@@ -83,8 +83,8 @@ const spreadIn = fn({
 const ROWS = 0.65;
 
 /**
- * Rows of nodes along u and columns along v at a date: to `reach` deviations of the state and to where payments move
- * it, `density` columns in a deviation of this step or of the `next` one.
+ * Returns the rows of nodes along u and columns along v at a date: to `reach` deviations of the state and to where
+ * payments move it, with `density` columns per deviation of this step or of the `next` one.
  */
 export const planeNodes = fn({
   name: "planeNodes",

@@ -5,9 +5,9 @@ import { correctKink, Room } from "./kink.ts";
 import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, MARKET_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
 import { gaussianSum } from "./transition.ts";
 
-/** Arrays of node values: the value, the value if held, the floor, the cap. */
+/** The number of arrays of node values: the value, the value if held, the floor, the cap. */
 export const NODE_ARRAYS = 4;
-/** Reals that are kept of a date: the variance of x, that of the step before it, the decay over that step. */
+/** The number of reals kept for a date: the variance of x, that of the step before it, the decay over that step. */
 export const DATE_RECORD = 3;
 
 /** Uniform nodes y_j = low + j·step. */
@@ -109,7 +109,7 @@ export const exercise = fn({
 });
 
 /**
- * Values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
+ * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
  *
  * Under the measure of the last payment T* values in units of P(t, T*) are martingales, and so is no discounting left:
  * from one date of exercise to the one before,

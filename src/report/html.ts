@@ -13,7 +13,7 @@ export interface ReportRun {
   readonly version: string;
   readonly device: string;
   readonly scenarios: Scenarios | undefined;
-  /** Further lines of "How it was computed": accuracy, method, seconds. */
+  /** The further lines of "How it was computed": accuracy, method, seconds. */
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** The input files, with the SHA-256 of each. */
   readonly inputs: readonly { readonly name: string; readonly sha256: string | undefined }[];

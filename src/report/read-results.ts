@@ -3,7 +3,7 @@ import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } 
 import { parseJson, type RandomAccess } from "../book/index.ts";
 import { BookError } from "../errors.ts";
 
-/** Results as written, with what is known of their run. */
+/** The results in a file, with the known properties of their run. */
 export interface WrittenResults {
   readonly asOf: string;
   readonly device: BookReport["device"];
@@ -22,7 +22,7 @@ export function readJsonResults(text: string): WrittenResults {
   return { asOf, device, scenarios, results };
 }
 
-/** Reads results from Parquet. @throws BookError for a table of something else */
+/** Reads results from Parquet. @throws BookError for a table of other data */
 export async function readParquetResults(file: RandomAccess): Promise<WrittenResults> {
   const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");

@@ -49,7 +49,7 @@ export async function priceRun(request: RunRequest): Promise<Manifest> {
   return finishRun(store, manifest, found);
 }
 
-/** Returns the name of this process for people. */
+/** Returns a readable name of this process. */
 export function processName(): string {
   return `${hostname()}:${process.pid}`;
 }

@@ -9,7 +9,7 @@ export interface HealthRequest {
   readonly host: string;
   readonly metrics: Metrics;
   readonly isHealthy: () => boolean;
-  /** Further pages, answered as JSON, by path. */
+  /** The further pages, answered as JSON, by path. */
   readonly pages?: Readonly<Record<string, () => Promise<unknown>>>;
 }
 

@@ -62,7 +62,7 @@ export class Runs {
     return this.#solvers[0].unknownsOf(levels);
   }
 
-  /** Solves those of the given grids that have not been solved yet. */
+  /** Solves the given grids, except those already solved. */
   async solve(grids: readonly Pick<CombinationGrid, "levels">[], steps: Steps): Promise<void> {
     const missing = new Map<string, readonly number[]>();
     for (const { levels } of grids)

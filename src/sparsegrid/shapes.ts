@@ -26,8 +26,8 @@ const RESIDENT_WORDS = 160;
 const NUMBERS_OF_A_ROW = 10;
 
 /**
- * Returns the shape for grids of up to a number of unknowns. Small ones stay in registers for all time steps where the
- * compiler can be told to unroll the loops over rows, as with CUDA.
+ * Returns the shape for grids of up to a number of unknowns. Small ones stay in registers for all time steps, where the
+ * compiler unrolls the loops over rows on request, as on CUDA.
  */
 export function shapeFor(
   device: Device,

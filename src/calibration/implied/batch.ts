@@ -3,7 +3,7 @@ import { type Device, offeredPrecision } from "../../device/index.ts";
 import { i32, kernel, read, real, withEnvironment, write } from "../../kernel/index.ts";
 import { blackDeviation, normalDeviation } from "./volatility.ts";
 
-/** Options on forwards, one entry each. */
+/** The options on forwards whose volatilities are computed, one entry each. */
 export interface ForwardOptions {
   /** The forwards, above 0 for `"black"`. */
   readonly forward: Float64Array;

@@ -63,7 +63,7 @@ export function lastRows(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
 
-/** Returns the format of a table for people. */
+/** Returns the format of a readable table. */
 export function tableFormat({
   rows: max,
   lines,

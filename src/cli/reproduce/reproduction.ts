@@ -25,7 +25,7 @@ export interface Surroundings {
 export interface Reproduction {
   readonly name: string;
   readonly title: string;
-  /** Author, work and year. */
+  /** The author, work and year. */
   readonly source: string;
   /** Runs the reproduction. @throws CliError a size that cannot be run here; device errors */
   readonly run: (surroundings: Surroundings) => Promise<void>;

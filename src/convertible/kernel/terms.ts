@@ -35,11 +35,11 @@ export const cashAt = fn({
 });
 
 /**
- * V ← max(V, target) or, with `sign` −1, min(V, target) for spots from `from` on, with target = max(amount, ratio·S),
- * as means over the cells of the nodes: where the two cross inside a cell, V gets the mean of the larger (smaller) one,
- * and B the share that is left of it and of the target's cash, which is there while the amount is more than the shares.
- * Pointwise values would lose one order of accuracy. `whole`: the cell of a node at `from` counts as a whole, since a
- * continuous call binds there at once.
+ * Replaces V by max(V, target) or, with `sign` −1, by min(V, target) for spots from `from` on, with target =
+ * max(amount, ratio·S), as means over the cells of the nodes: where the two cross inside a cell, V gets the mean of the
+ * larger (smaller) one, and B the share that is left of it and of the target's cash, which is there while the amount is
+ * more than the shares. Pointwise values would lose one order of accuracy. `whole`: the cell of a node at `from` counts
+ * as a whole, since a continuous call binds there at once.
  */
 export const exchange = fn({
   name: "exchange",
@@ -97,7 +97,7 @@ export const exchange = fn({
   },
 });
 
-/** V = max(put, conversion, min(hold, call)) at a moment, as the holder's choice and then the issuer's. */
+/** Sets V = max(put, conversion, min(hold, call)) at a moment: the holder's choice after the issuer's. */
 export const exerciseAll = fn({
   name: "exerciseAll",
   params: { memory: Memory, nodes: i32, terms: Terms, calledCash: real, whole: real },

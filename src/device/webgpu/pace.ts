@@ -32,12 +32,16 @@ export class GroupPace {
     return this.#msPerGroup !== undefined;
   }
 
-  /** Predicted time of so many groups; an unknown one counts as nothing, since it is submitted alone. */
+  /**
+   * Returns the predicted time of a number of groups; 0 where it is unknown, since such a launch is submitted alone.
+   */
   predict(groups: number): number {
     return groups * (this.#msPerGroup ?? 0);
   }
 
-  /** The largest piece that experience covers; what is beyond has to wait until a piece of this size is measured. */
+  /**
+   * The largest number of groups that measurements cover; a larger launch waits until a piece of this size is measured.
+   */
   get trusted(): number {
     return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
   }

@@ -18,9 +18,9 @@ import { nextResolution, type Observed } from "./resolution.ts";
 
 /** The accuracy at which rows are to be solved. */
 export interface Goal {
-  /** The error aimed at, relative to each spot. */
+  /** The target error, relative to each spot. */
   readonly accuracy: number;
-  /** The relative rounding of the values. */
+  /** The relative rounding error of the values. */
   readonly rounding: number;
 }
 
@@ -50,7 +50,7 @@ const NEARLY = 2.2;
  */
 export class AdaptiveRows {
   readonly #assessments: Assessments;
-  /** Today's sensitivities. */
+  /** The delta at today's spot, by row. */
   readonly delta: Float64Array;
   readonly gamma: Float64Array;
   /** The amounts by which extrapolation moved deltas: their leading errors on the fine mesh. */

@@ -72,7 +72,7 @@ export class Bumps {
     this.#rate[row] = rate;
   }
 
-  /** Vega by bumps; NaN where there are none. */
+  /** Returns vega by bumps; NaN where there are none. */
   vega(row: number, rounding: number): number {
     return this.#slope(row, this.#first[row], this.#volatility[row], rounding);
   }

@@ -13,7 +13,10 @@ export class Assessments {
   // One entry a row.
   readonly nodes: Int32Array;
   readonly steps: Int32Array;
-  /** 1 where drift dominates diffusion: the scheme is of first order there, and nothing is extrapolated. */
+  /**
+   * The flags of rows (1) where drift dominates diffusion, so that the scheme is of first order and nothing is
+   * extrapolated.
+   */
   readonly driftDominated: Uint8Array;
   /** The number of nodes of the previous resolution; 0 where there is none. */
   readonly nodesBefore: Int32Array;
@@ -28,7 +31,7 @@ export class Assessments {
   readonly total: Float64Array;
   readonly noise: Float64Array;
   readonly drift: Float64Array;
-  /** 1 where exercise is optimal at once: the value is the payoff. */
+  /** The flags of slots (1) where immediate exercise is optimal: the value is the payoff. */
   readonly exercised: Uint8Array;
 
   constructor(rows: number, spots: number) {

@@ -21,7 +21,7 @@ export interface Instance {
   readonly variance: Float64Array | undefined;
   /** The formula of the volatility. Instances whose formulas have one shape share a launch. */
   readonly formula: KernelVolatility | undefined;
-  /** The surface σ(t, S) on a grid, with its parallel move. Surfaces of as many spots share a launch. */
+  /** The surface σ(t, S) on a grid, with its parallel move. Surfaces with the same number of spots share a launch. */
   readonly surface: Extract<Diffusion, { kind: "surface" }> | undefined;
   readonly reading: Reading;
 }

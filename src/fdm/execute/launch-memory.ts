@@ -74,7 +74,7 @@ export class LaunchMemory implements Disposable {
     this.#free.push(...buffers);
   }
 
-  /** Host arrays, good until the call after next. */
+  /** Packs instances into host arrays, which stay valid until the call after next. */
   pack(): Packed {
     this.#turn = 1 - this.#turn;
     return this.#packed[this.#turn];

@@ -21,8 +21,8 @@ import { SurfaceTable } from "../operator/surface-table.ts";
 /** The values read of an instance's solution, in the currency. */
 export interface InstanceValues {
   /**
-   * The values in the six nodes about today's spot; without meaning where there is no window. Where the device made the
-   * mesh the nodes follow, as many, as the device rounded them. Empty if it was not wanted.
+   * The values at the six nodes about today's spot, meaningless without a window and empty if not requested. Where the
+   * device made the mesh, the six nodes follow, as rounded by the device.
    */
   readonly window: readonly number[];
   /**

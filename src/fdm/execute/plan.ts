@@ -118,7 +118,7 @@ export class PreparedEntries {
     });
   }
 
-  /** @throws SpecError */
+  /** Returns a prepared entry. @throws SpecError */
   of(index: number): PreparedEntry {
     let prepared = this.#prepared[index];
     if (prepared === undefined) {

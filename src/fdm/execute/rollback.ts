@@ -13,7 +13,7 @@ import {
 
 /** The instance that a work item works on, and the rows of the time program that a launch runs. */
 export interface Place extends ResultRecord {
-  /** False for the work items that a launch has too many. */
+  /** True unless the work item is beyond the number of instances. */
   readonly isActive: boolean;
   readonly firstRun: number;
   readonly endRun: number;
@@ -52,10 +52,10 @@ export interface RollbackParts<
   /** The nodes, and the values at expiry. */
   readonly begin: Part<Omit<At<L, P, M, C>, "cursor">, C>;
   readonly runAt: FunctionOf<(of: At<L, P, M, C> & { readonly run: number }) => R>;
-  /** Assembles I − hL and factors it. */
+  /** Assembles and factors I − hL. */
   readonly factor: Part<At<L, P, M, C> & { readonly step: R }, C>;
   readonly advance: Part<At<L, P, M, C> & { readonly step: R }, C>;
-  /** Exercise, jumps, barriers: V ← g(V). */
+  /** Applies exercise, jumps and barriers: V ← g(V). */
   readonly applyEvents: Part<At<L, P, M, C> & { readonly step: R }, C>;
   readonly read: Part<At<L, P, M, C>, void>;
 }

@@ -17,12 +17,12 @@ export type DiffusionShape = "lognormal" | "table" | "formula" | "surface";
 export interface SolverVariant {
   readonly exercise: ExerciseScheme;
   readonly shape: DiffusionShape;
-  /** True where any step ends at a dividend; without them a third of the code goes. */
+  /** True where any step ends at a dividend; without dividends a third of the code is omitted. */
   readonly dividends: boolean;
-  /** The number of barriers of each instance; none unless said. */
+  /** The number of barriers of each instance, 0 by default. */
   readonly barriers?: number;
   /**
-   * The number of knock-ins that instances wait for, none unless said: then a second value is solved beside the first
+   * The number of pending knock-ins of instances, 0 by default; with some a second value is solved besides the first
    * (`knock-in.ts`).
    */
   readonly knockIns?: number;
@@ -33,7 +33,7 @@ export interface SolverVariant {
    * are kept.
    */
   readonly homogeneous?: boolean;
-  /** True where values at points are read beside windows; not unless said. */
+  /** True where values at points are read besides windows; false by default. */
   readonly points?: boolean;
   /** The largest number of nodes an instance may have. */
   readonly capacity: number;

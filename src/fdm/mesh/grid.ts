@@ -13,7 +13,7 @@ export interface TodaysWindow {
   readonly cell: number | undefined;
   /** The window's first node, if it has one. */
   readonly first: number | undefined;
-  /** Filled in when it is first read. */
+  /** The interpolation weights, computed on first use. */
   stencil: Stencil | undefined;
 }
 
@@ -27,12 +27,12 @@ export interface Grid {
   readonly firstExercised: boolean;
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
-  /** Filled in when it is first asked for, see `windowOf`. */
+  /** The window of today's spot, computed on first use; see `windowOf`. */
   today: TodaysWindow | undefined;
   /** The grid every second node of which these are. */
   readonly finer: Grid | undefined;
   /** The coordinate of the nodes, where they are not prices at all times. */
   readonly forward: Forward | undefined;
-  /** Instances of one key and one time grid run in one launch. */
+  /** A text that is equal for grids whose instances may share a launch, given the same time grid. */
   readonly key: string;
 }

@@ -20,12 +20,12 @@ export interface MeshSpec {
    * is not S.
    */
   readonly coordinate: "log" | "linear";
-  /** Ends of the mesh, as prices; `lowest` is 0 only with the linear coordinate. */
+  /** The lower end of the mesh as a price; 0 only with the linear coordinate. */
   readonly lowest: number;
   readonly highest: number;
-  /** Prices at which nodes are concentrated, at least one, between the ends. */
+  /** The prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
-  /** Prices with a node besides: where the volatility jumps. */
+  /** The further prices that are nodes, where the volatility jumps. */
   readonly pins?: readonly number[];
   /** The width b, in units of the coordinate. */
   readonly width: number;
@@ -112,8 +112,8 @@ export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)
 }
 
 /**
- * The cell that holds a price: the last i for which node i is not beyond the price, seen from node 0, held between 0
- * and count − 2.
+ * The cell between two nodes that holds a price: the larger i for which node i has not passed the price, seen from node
+ * 0, limited to 0 … count − 2.
  */
 export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
   return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);

@@ -10,7 +10,7 @@ export interface Table {
   readonly nodes: Float64Array;
   /** The terminal values V(S, T), averaged over cells that hold a kink. */
   readonly initial: Float64Array;
-  /** `initial` itself where the two are one function; undefined without early exercise. */
+  /** The exercise payoff; `initial` itself where both are the same function, undefined without early exercise. */
   readonly obstacle: Float64Array | undefined;
 }
 

@@ -14,15 +14,15 @@ export interface PinnedMeshSpec {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
   readonly coordinate: "log" | "linear";
-  /** Ends of the mesh, as prices. */
+  /** The lower end of the mesh as a price. */
   readonly lowest: number;
   readonly highest: number;
   readonly centres: readonly { readonly at: number; readonly width: number }[];
-  /** Prices with a node, increasing, between the ends. */
+  /** The prices that are nodes, increasing, between the ends. */
   readonly pins: readonly number[];
-  /** The pins at which the solution only bends: none of them is the end of what a reading may use. */
+  /** The pins at which the solution only bends, so that interpolation may cross them. */
   readonly bends?: readonly number[];
-  /** Prices with a node unless a pin is too near. */
+  /** The prices that become nodes unless a pin is too near. */
   readonly wishes: readonly number[];
   /** Adds S = 0 below `lowest`. */
   readonly zero: boolean;

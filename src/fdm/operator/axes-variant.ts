@@ -19,9 +19,9 @@ export interface AxesVariant extends DatedCode {
   /** The number of rows of parameters before the dates. */
   readonly parameters: number;
   readonly coefficients: Coefficients;
-  /** The axes of each mixed derivative that there is. */
+  /** The axes of each mixed derivative that exists. */
   readonly pairs: readonly (readonly [number, number])[];
-  /** The presence of those of the first and second, first and third, second and third axis. */
+  /** The presence of the mixed derivatives by axes 0 and 1, 0 and 2, 1 and 2. */
   readonly mixed: readonly [boolean, boolean, boolean];
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
@@ -55,7 +55,7 @@ export const hasPins = ({ axes, region }: AxesVariant): boolean =>
 export interface Slots {
   readonly u: number;
   readonly z: number;
-  /** D₀ of a corrected scheme, and E. */
+  /** The array of D₀ of a corrected scheme, and then of E. */
   readonly start: number;
   readonly second: number;
   readonly obstacle: number;
@@ -66,9 +66,11 @@ export interface Slots {
   readonly rows: readonly RowSlots[];
   readonly mixed: readonly number[];
   readonly source: number;
-  /** 1 where a node is pinned. */
+  /** The array of flags of pinned nodes (1). */
   readonly pinned: number;
-  /** `COMMON`, in a line's first words, of each axis whose rows are the same for all nodes of a line of the first. */
+  /**
+   * The arrays of `COMMON`, in a line's first words, for each axis whose rows are the same on a line of the first axis.
+   */
   readonly common: readonly number[];
   readonly coefficients: number;
 }

@@ -15,11 +15,11 @@ import { Column } from "./column.ts";
 /** The function σ(S, t) in a kernel, shared by formulas that differ only in their literals. */
 export interface VolatilityShape {
   /**
-   * (table, first, S, t) → σ, S in units of the spot. From row `first` on the table has a row of the spots and one of
-   * each literal: instances bring their own, so that those of other spots and literals share a launch.
+   * The kernel function (table, first, S, t) → σ, with S in units of the spot. From row `first` on the table has a row
+   * of the spots and one of each literal, so that instances with other spots and literals share a launch.
    */
   readonly call: FunctionOf<(table: ValueOf<typeof Column>, first: number, S: number, t: number) => number>;
-  /** Equal exactly for shapes that have the same kernels. */
+  /** A text that is equal exactly for shapes with the same kernels. */
   readonly key: string;
 }
 

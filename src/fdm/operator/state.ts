@@ -60,10 +60,10 @@ export interface RegionCode {
 
 /** The conditions on dates by number, as kernel code. */
 export interface DatedCode {
-  /** u after exercise or a knock-out, and whether all that it took was finite. */
+  /** The function for u after exercise or a knock-out, and for whether all of its inputs were finite. */
   readonly pointwise: Dated<{ value: number; ok: boolean }> | undefined;
   /** The coordinate to which condition k takes the state along its axis. */
   readonly jump: Dated<number> | undefined;
-  /** The axis of condition k if that is a jump, else −1. */
+  /** The axis of condition k if that is a jump, otherwise −1. */
   readonly jumpAxis: FunctionOf<(k: number) => number> | undefined;
 }

@@ -12,7 +12,7 @@ export interface PaidDividend {
 
 /** The input of `affineDividends`: constant rates, and dividends worth less than the spot together. */
 export interface AffineSpec {
-  /** Today's, > 0. */
+  /** The spot today, > 0. */
   readonly spot: number;
   /** The rate per year, continuously compounded. */
   readonly rate: number;
@@ -51,8 +51,8 @@ export interface AffineCoordinate {
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
-   * A formula in S and t as one in x and t: payoffs, volatilities. On a dividend's date S is the spot after it; it is
-   * never below zero.
+   * Converts a formula in S and t, such as a payoff or a volatility, to one in x and t. On a dividend's date S is the
+   * spot after it; it is never below zero.
    */
   inSpot(formula: string): string;
   /**
@@ -60,7 +60,7 @@ export interface AffineCoordinate {
    * 0 (Egloff's eq. 11).
    */
   diffusion(volatility: string): string;
-  /** The coordinate x of S = 0 today, the lowest value: the spot may fall below what is still to be paid. */
+  /** The coordinate x of S = 0 today, the lowest value: the spot may fall below the present value of its dividends. */
   readonly lowest: number;
   /**
    * The dates inside (0, `expiry`) as a condition of `solve`; empty if there are none. The time grid starts again at

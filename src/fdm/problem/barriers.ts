@@ -27,7 +27,7 @@ export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
 
-/** The value, at the time of the hit, of what a barrier pays. */
+/** The value of a barrier's rebate at the time of the breach. */
 export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rates, expiry }: OneFactorProblem): number {
   if (rebateAt === "hit" || rebate === 0) return rebate;
   return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));

@@ -122,7 +122,7 @@ export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splittin
  */
 export type Condition<N extends string, F = unknown> =
   | {
-      /** V ≥ payoff: at all times, or on the dates `at`. At most one. */
+      /** The kind of a right to exercise, V ≥ payoff, at all times or on the dates `at`. A problem has at most one. */
       readonly kind: "exercise";
       readonly payoff: StateFunction<N, F>;
       readonly at?: readonly Quantity[];
@@ -131,7 +131,7 @@ export type Condition<N extends string, F = unknown> =
       readonly side?: "low" | "high";
     }
   | {
-      /** A jump of the state on the dates `at`: V(S) ← V(to(S)), along `axis`, the first one unless given. */
+      /** The kind of a jump of the state on the dates `at`: V(S) ← V(to(S)), along `axis`, by default the first one. */
       readonly kind: "jump";
       readonly axis?: string;
       readonly at: readonly Quantity[];
@@ -139,9 +139,9 @@ export type Condition<N extends string, F = unknown> =
     }
   | {
       /**
-       * V = value (0 by default) where S ≤ below or S ≥ above, on `axis`, the first one unless given, or, on several
-       * axes, where the function `where` is not negative: on the dates `at`, or at all times between `from` (0) and
-       * `until` (expiry).
+       * The kind of a knock-out: V = value (0 by default) where S ≤ below or S ≥ above on `axis` (by default the first
+       * one), or, on several axes, where the function `where` is not negative; on the dates `at`, or at all times
+       * between `from` (0) and `until` (expiry).
        */
       readonly kind: "knock-out";
       readonly axis?: string;
@@ -194,20 +194,20 @@ export interface EquationProblem<
   C extends string = CoefficientName<A>,
   F extends UserFunctions = Record<never, never>,
 > {
-  /** One to three axes, by name. The first one is the fastest in memory. */
+  /** The axes by name, one to three. The first one is the fastest in memory. */
   readonly axes: Readonly<Record<A, Axis>>;
-  /** Run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
+  /** The run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
   /**
-   * Functions of your own that the functions and formulas below may call by name, `(S, t) => …` or kernel functions of
+   * The user's functions that the functions and formulas below may call by name, `(S, t) => …` or kernel functions of
    * reals (`fn`). They are the third argument: `({ S, t }, gpu, { sigmaOf }) => …`; in formulas, `"sigmaOf(S, t)"`.
    */
   readonly functions?: F;
   /** The coefficients, as one function or as a formula for each. Those left out are zero. */
   readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C, NoInfer<F>>;
-  /** V at expiry. */
+  /** The value V at expiry. */
   readonly terminal: StateFunction<NoInfer<"t" | A | P>, NoInfer<F>>;
-  /** Years, > 0. */
+  /** The time to expiry in years, > 0. */
   readonly expiry: Quantity;
   /** The conditions at the ends of each axis; `{ kind: "linear" }` by default. */
   readonly boundaries?: {
@@ -216,18 +216,22 @@ export interface EquationProblem<
       readonly high?: Boundary<NoInfer<"t" | A | P>, NoInfer<F>>;
     };
   };
-  /** Exercise, jumps and knock-outs. */
+  /** The exercise, jumps and knock-outs. */
   readonly conditions?: readonly Condition<NoInfer<"t" | A | P>, NoInfer<F>>[];
-  /** Crank–Nicolson with two Rannacher steps by default; of several axes the modified Craig–Sneyd scheme, too. */
+  /**
+   * The time-stepping scheme; by default Crank–Nicolson, on several axes the modified Craig–Sneyd scheme, with two
+   * Rannacher steps.
+   */
   readonly scheme?: SchemeChoice;
-  /** Time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
+  /** The number of time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
   readonly steps?: number;
   /**
-   * Steps start small after expiry and double grading − 1 times (at most twice after other dates); 1 is uniform. The
-   * default is 1, and more for exercise at all times, because the exercise boundary moves like √time near expiry.
+   * The grading of time steps: they start small after expiry and double grading − 1 times (at most twice after other
+   * dates); 1 is uniform. The default is 1, and more for exercise at all times, because the exercise boundary moves
+   * like √time near expiry.
    */
   readonly grading?: number;
-  /** Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
+  /** The Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
   readonly extrapolate?: "time" | "space" | "both";
   /**
    * Estimates the error by a second solution with half the steps and half the intervals, on several axes by one of
@@ -235,7 +239,7 @@ export interface EquationProblem<
    */
   readonly errorEstimate?: boolean;
   /**
-   * Parameters whose derivatives are wanted at points of the solution: each entry is solved twice more for each of
+   * The parameters whose derivatives are wanted at points of the solution: each entry is solved twice more for each of
    * them, in the same launch.
    */
   readonly sensitivities?: readonly NoInfer<P>[];
@@ -245,7 +249,7 @@ export interface EquationProblem<
    * "central" (the default on several axes) leaves it.
    */
   readonly convection?: "fitted" | "central";
-  /** "f64" by default, which is f32x2, emulated double, on WebGPU. */
+  /** The precision, "f64" by default, which is f32x2, emulated double, on WebGPU. */
   readonly precision?: Precision;
 }
 

@@ -145,9 +145,9 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
  * names.
  */
 export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
-  /** The text for each key that reads it from `k`, what the user's function returned; "0.0" where there is none. */
+  /** The text for each key that reads it from `k`, the result of the user's function; "0.0" for an absent one. */
   readonly reads: Readonly<Record<K, string>>;
-  /** Names as the user knows them, for messages. */
+  /** The user's names of the coefficients, for messages. */
   readonly labels: Readonly<Record<K, string>>;
   /** Tells whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
   readonly coefficientDepends: (key: K, axis: number) => boolean;

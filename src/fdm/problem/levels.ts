@@ -15,10 +15,10 @@ export interface MonitoredLevel {
 
 /** A barrier that ends a trade when breached. */
 export interface KnockOut extends MonitoredLevel {
-  /** The amount paid when it is hit, at once or at expiry. */
+  /** The amount paid after a breach, at once or at expiry. */
   readonly rebate: number;
   readonly rebateAt: "hit" | "expiry";
-  /** True where the mesh goes on beyond it all the same: another problem is solved on it. */
+  /** True where the mesh continues beyond the barrier, because another problem is solved on it. */
   readonly open: boolean;
 }
 

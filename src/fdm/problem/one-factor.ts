@@ -44,13 +44,13 @@ export type Diffusion =
 
 /** One product on one underlying, as the one-factor solver takes it. Times are in years from today. */
 export interface OneFactorProblem {
-  /** Prices at which the solution is read; the first is today's spot. */
+  /** The prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
   /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
   readonly american: boolean;
-  /** The times in [0, expiry), increasing, at which else a European problem may be exercised. */
+  /** The times in [0, expiry), increasing, at which an otherwise European problem may be exercised. */
   readonly exerciseTimes?: readonly number[] | undefined;
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
@@ -58,8 +58,8 @@ export interface OneFactorProblem {
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
   /**
-   * The times in (0, expiry), increasing, at which rates or volatility jump by so much that the time grid starts again,
-   * with the damped, short steps that events have.
+   * The times in (0, expiry), increasing, at which rates or volatility jump so much that the time grid restarts with
+   * damped, short steps as after events.
    */
   readonly restarts?: readonly number[] | undefined;
   /**

@@ -12,7 +12,7 @@ export interface AxesPoint<A extends string = string> extends AxesDerivatives<A>
    * solutions.
    */
   readonly corrections: readonly AxesDerivatives<A>[];
-  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface AxesContents extends EntryContents<AxesEntrySolution> {
 export class AxesEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** The departures from what was asked for, in words. */
+  /** The departures from the requested solution, in words. */
   readonly warnings: readonly string[];
   /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
@@ -64,7 +64,7 @@ export class AxesEntrySolution<A extends string = string> {
     this.#contents = contents;
   }
 
-  /** @internal */
+  /** Returns the same solution with its bumped entries. @internal */
   beside(moved: readonly Moved<AxesEntrySolution>[]): AxesEntrySolution<A> {
     return new AxesEntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
   }
@@ -75,7 +75,7 @@ export class AxesEntrySolution<A extends string = string> {
     return Object.fromEntries(names.map((name, k) => [name, fine.nodes[k]])) as Record<A, Float64Array>;
   }
 
-  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem asked for that. */
+  /** The values V(0, x) at each node, the first axis fastest, extrapolated if the problem requests it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
@@ -120,7 +120,7 @@ export class AxesEntrySolution<A extends string = string> {
 
 /** The result of `solve` for a problem on two or three axes. */
 export interface AxesSolution<A extends string = string> {
-  /** One for each entry of the batch, in order. */
+  /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];
   readonly backend: BackendName;
   readonly precision: Precision;

@@ -16,7 +16,7 @@ export interface PointSolution {
   readonly theta: number;
   /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
-  /** The error estimate of the value; undefined unless the problem asked for it or for an extrapolation. */
+  /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
   readonly errorEstimate: number | undefined;
 }
 
@@ -55,7 +55,7 @@ export interface AxisContents extends EntryContents<EntrySolution> {
 export class EntrySolution {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Warnings of where the scheme lost its order, or of what did not converge. */
+  /** The warnings about a lost order of the scheme, or a failed convergence. */
   readonly warnings: readonly string[];
   /** The reason why there is no solution, such as a coefficient that is not finite, with its place. */
   readonly error: SpecError | undefined;
@@ -70,7 +70,7 @@ export class EntrySolution {
     this.#contents = contents;
   }
 
-  /** @internal */
+  /** Returns the same solution with its bumped entries. @internal */
   beside(moved: readonly Moved<EntrySolution>[]): EntrySolution {
     return new EntrySolution({ ...this.#contents, moved, warnings: [...this.warnings, ...warningsOf(moved)] });
   }
@@ -80,7 +80,7 @@ export class EntrySolution {
     return this.#solved().fine.nodes[0];
   }
 
-  /** The values V(0, S) at each node, extrapolated if the problem asked for that. */
+  /** The values V(0, S) at each node, extrapolated if the problem requests it. */
   get values(): Float64Array {
     return (this.#values ??= extrapolatedValues(this.#solved()));
   }
@@ -118,7 +118,7 @@ export class EntrySolution {
 
 /** The result of `solve` for a problem on one axis. */
 export interface Solution {
-  /** One for each entry of the batch, in order. */
+  /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly EntrySolution[];
   readonly backend: BackendName;
   readonly precision: Precision;

@@ -9,7 +9,7 @@ export const WINDOW = 6;
 
 /** The interpolation weights of a window of six nodes. */
 export interface Stencil {
-  /** Six weights each. */
+  /** The six weights of the value. */
   readonly value: readonly number[];
   readonly delta: readonly number[];
   readonly gamma: readonly number[];

@@ -2,7 +2,7 @@ import type { TimeEvent } from "./events.ts";
 import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./flags.ts";
 
 /**
- * Time grids, backward from expiry: one entry a time step, in the order the solver takes them.
+ * A step of a time grid, which runs backward from expiry in the order of the solver.
  *
  * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984):
  * both need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of
@@ -33,24 +33,24 @@ export interface TimeGridSpec {
   /** The number of steps of the coarsest grid, if there are no events. */
   readonly steps: number;
   /**
-   * Every step of the coarsest grid becomes this many: grids that differ in it alone are nested, as Richardson's
-   * extrapolation wants.
+   * The number of steps that replace each step of the coarsest grid; grids that differ in it alone are nested, as
+   * Richardson's extrapolation requires.
    */
   readonly refinement: number;
-  /** Steps doubled in length, phase by phase; 1 for a uniform grid. */
+  /** The number of phases, each with steps twice as long as the one before; 1 for a uniform grid. */
   readonly phases: number;
   /**
-   * Steps of a segment are a multiple of it; a twelfth of `steps` unless given. With 1, dates may be so near to each
-   * other that there is one step between them, which then is too short to need damping: no Rannacher steps.
+   * The number of which the steps of a segment are a multiple; by default a twelfth of `steps`. With 1, dates may be so
+   * close that a single step lies between them, which is too short to need Rannacher steps.
    */
   readonly unit?: number;
   /** The number of steps replaced by pairs of Euler half steps, in each segment. */
   readonly rannacherSteps: number;
-  /** The number of steps so replaced in segments of fewer than half of the steps; as many unless given. */
+  /** The number of Rannacher steps in segments of fewer than half of the steps; by default `rannacherSteps`. */
   readonly rannacherStepsOfShort?: number;
   /** True where a short step of two Euler half steps ends the grid, see `instance.ts`. */
   readonly damped: boolean;
-  /** True where exercise on dates makes the solution jump, which else only bends. */
+  /** True where exercise on dates makes the solution jump; otherwise it only bends. */
   readonly jumps?: boolean;
 }
 
@@ -80,7 +80,7 @@ export interface TimeGrid extends Pattern {
   /** The dates: today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
-  /** Three numbers for each factorisation: h of I − hL, in years, and the calendar times of its step's ends. */
+  /** The three numbers of each factorisation: h of I − hL in years, and the calendar times of its step's ends. */
   readonly factored: readonly number[];
 }
 

@@ -30,7 +30,7 @@ export const ROW_REALS = 6;
 /** The dates of one entry (today, those of its conditions, expiry) and the events on each. */
 export interface Timeline {
   readonly dates: readonly number[];
-  /** Indices of the conditions at each date, in the order they are applied. */
+  /** The indices of the conditions at each date, in the order in which they are applied. */
   readonly events: readonly (readonly number[])[];
   /** The knock-outs in force in each segment between dates, a bit each, by their number among those at all times. */
   readonly regions: readonly number[];
@@ -39,9 +39,9 @@ export interface Timeline {
 /** The solver's steps in order: stages of time steps and events, the same for all entries with one key. */
 export interface TimeProgram {
   readonly key: string;
-  /** Two words a row: flags, the segment (of an event: the date's index). */
+  /** The two words of each row: flags, and the segment (for an event the date's index). */
   readonly words: Int32Array;
-  /** `ROW_REALS` a row. */
+  /** The `ROW_REALS` reals of each row. */
   readonly reals: Float64Array;
   /** The times at which the exercise boundary is recorded, in order, by segment and place in it. */
   readonly records: readonly { readonly segment: number; readonly place: number }[];
@@ -95,11 +95,11 @@ export interface ProgramSpec {
   readonly scheme: TimeScheme;
   /** The steps of the grid before its refinement. */
   readonly steps: number;
-  /** 2 where there is a coarser solution, so that the grids are nested. */
+  /** The refinement of steps: 2 where there is a coarser solution, so that the grids are nested. */
   readonly refinement: 1 | 2;
   readonly grading: number;
   readonly rannacherSteps: number;
-  /** Steps between two dates are a multiple of it; see `TimeGridSpec`. */
+  /** The number of which the steps between two dates are a multiple; see `TimeGridSpec`. */
   readonly unit?: number;
   /** True where two Euler half steps end the grid. */
   readonly damped: boolean;

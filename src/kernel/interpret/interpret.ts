@@ -38,9 +38,10 @@ interface Launch {
 /**
  * Interprets `ir` for a launch of the given size, changing the arrays among `args` in place.
  *
- * Checks, with the kernel's name, the line, the item, and the array, index and length: accesses out of bounds; elements
- * of private and workgroup arrays, and locals, read before they are written; data races between two items of the
- * launch; barriers and subgroup operations that only part of a workgroup reaches; loops that do not end.
+ * The interpreter detects the following errors, and reports the kernel, the line, the item, and the array, index and
+ * length: accesses out of bounds; elements of private and workgroup arrays, and locals, read before they are written;
+ * data races between two items of the launch; barriers and subgroup operations that only part of a workgroup reaches;
+ * loops that do not end.
  *
  * @throws KernelRuntimeError (a check failed; the arrays hold what was stored until then)
  * @throws ShapeError (arguments, size)

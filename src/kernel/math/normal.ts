@@ -87,7 +87,10 @@ export const normalPdf = fn({
   },
 });
 
-/** Mills' ratio Φ(−x)/φ(x), x ≥ 0; for large x about 1/x. Cost: 43 and 2 divisions (f64). Accuracy: 2.5 ulp (f64). */
+/**
+ * Returns Mills' ratio Φ(−x)/φ(x), x ≥ 0; for large x about 1/x. Cost: 43 and 2 divisions (f64). Accuracy: 2.5 ulp
+ * (f64).
+ */
 export const millsRatio = fn({
   name: "millsRatio",
   params: [real],

@@ -53,8 +53,8 @@ const constantCoefficient: StencilCoefficient = fn({
 });
 
 /**
- * A matrix-free operator: row i of the matrix couples node i of a grid to the nodes at `points` around it, where they
- * are inside the grid. As a matrix on a device it needs no memory but its parameters.
+ * Makes a matrix-free operator: row i of the matrix couples node i of a grid to the nodes at `points` around it, where
+ * they are inside the grid. As a matrix on a device it needs no memory but its parameters.
  *
  * @param options the grid, the points and their coefficients.
  * @throws SpecError (the shape, a point, a repeated point) | ShapeError (as many coefficients as points)

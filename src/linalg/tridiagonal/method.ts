@@ -31,7 +31,7 @@ export interface Method extends Disposable {
   solve(system: System): void;
 }
 
-/** The division of systems into chunks, each solved separately with the known unknowns beside it. */
+/** The division of systems into chunks, each solved separately once the unknowns next to it are known. */
 export interface Chunks {
   /** The number of rows of a chunk; the last may have fewer. */
   readonly rows: number;

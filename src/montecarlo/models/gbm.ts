@@ -286,7 +286,7 @@ export interface BlackScholesSettings extends SpotSettings {
 }
 
 /**
- * One asset of Black and Scholes: `geometricBrownian` with one spot.
+ * Returns Black and Scholes' model of one asset: `geometricBrownian` with one spot.
  *
  * @param settings the spot, rates and the volatility; numbers, or columns with one for each instance of a batch.
  * @throws SpecError

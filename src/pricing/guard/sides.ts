@@ -7,7 +7,7 @@ import type { Asset, Terms } from "../terms.ts";
 /** The value today of one unit of money paid later. */
 export interface MoneySide {
   readonly atExpiry: number;
-  /** Its largest value over the times up to expiry; infinite where rates are random. */
+  /** The largest value over the times up to expiry; infinite where rates are random. */
   readonly largest: number;
   readonly at: (time: number) => number;
 }

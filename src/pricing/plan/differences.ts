@@ -4,7 +4,7 @@ import { type Bump, bumped, type Terms } from "../terms.ts";
 /** Two assets by number. */
 export type Pair = readonly [number, number];
 
-/** Terms, and the spots of all underlyings at which their value is wanted. */
+/** The terms of a trade, and the spots of all underlyings at which its value is wanted. */
 export interface Valuation {
   readonly terms: Terms;
   readonly spots: readonly number[];

@@ -20,7 +20,7 @@ export interface RatesRow {
 export interface RatesValue {
   readonly value: number;
   readonly errorEstimate: number;
-  /** The derivative ∂V/∂t per year: the market rolls along its forward rates, and nothing else moves. */
+  /** The derivative ∂V/∂t per year, when the market rolls along its forward rates and is otherwise unchanged. */
   readonly theta: number;
   /** The change ∂V per 1.00 of all volatilities of the model, or of the quote. */
   readonly vega: number;

@@ -80,7 +80,7 @@ export interface FactorSettings {
 }
 
 /**
- * Ornstein–Uhlenbeck factors at given times, as an autoregressive chain:
+ * Returns Ornstein–Uhlenbeck factors at given times, as an autoregressive chain:
  *
  *   Xⁱₜ = ∫ e^(−αᵢ(t−s)) dWⁱₛ,   d⟨Wⁱ, Wʲ⟩ = ρᵢⱼ dt
  *   Aₖ = diag e^(−αᵢΔ),   (TₖTₖᵀ)ᵢⱼ = ρᵢⱼ·(1 − e^(−(αᵢ+αⱼ)Δ))/(αᵢ + αⱼ),   Tₖ by Cholesky

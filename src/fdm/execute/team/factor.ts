@@ -94,7 +94,7 @@ export type PolicyRows = "same" | "varying";
 export interface Factoring {
   /** The rows of policy iteration; undefined: no row is exercised, and rows come divided by their decay. */
   readonly policy?: PolicyRows;
-  /** See `scanProducts`. */
+  /** True where factors last for a run of steps; see `scanProducts`. */
   readonly lasting: boolean;
   /** The state is w = gain·u: what enters a part from below counts times `gain` (`stepRuns`). */
   readonly scaled: boolean;

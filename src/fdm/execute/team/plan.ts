@@ -8,7 +8,7 @@ export interface TeamPlan {
   /** The number of rows of an item's run, and parts that they are worked on in. */
   readonly rows: number;
   readonly parts: number;
-  /** True where factors last for a run of steps; else every step is factored. */
+  /** True where factors last for a run of steps; otherwise every step is factored. */
   readonly lasting: boolean;
   /** True where exercise is possible at all times. */
   readonly early: boolean;
@@ -16,9 +16,9 @@ export interface TeamPlan {
   readonly timeDependent: boolean;
   readonly policy: boolean;
   readonly hasBarriers: boolean;
-  /** True where an event may end a segment of the time grid, after which the solution is as it is. */
+  /** True where an event may end a segment of the time grid, after which the solution is not scaled. */
   readonly eventful: boolean;
-  /** True where elimination is held above thresholds: the exercise region only shrinks on the way to today. */
+  /** True where elimination is bounded below by thresholds: the exercise region only shrinks on the way to today. */
   readonly held: boolean;
   /** True where the state is w = gain·u between factorisations (`stepRuns`). */
   readonly scaled: boolean;

@@ -81,7 +81,7 @@ export function substituteRuns(team: Team, rows: number) {
 export interface Stepping {
   readonly early: boolean;
   readonly scaled: boolean;
-  /** See `scanProducts`. */
+  /** True where factors last for a run of steps; see `scanProducts`. */
   readonly lasting: boolean;
   readonly weighted: boolean;
   readonly timeDependent: boolean;

@@ -5,28 +5,27 @@ export interface Team {
   readonly name: "workgroup" | "subgroup" | "half-subgroup";
   readonly items: number;
   /**
-   * The number of options of a workgroup, one after another. Where they share a subgroup, shuffles keep to the items of
-   * one (`span`): no number of one option gets to the other, be it one or not. What they have in common is how far
-   * scans reach, which is the larger of the two.
+   * The number of options of a workgroup. Options that share a subgroup exchange no values (`span`), but have the same
+   * reach of scans, the larger of the two.
    */
   readonly options: 1 | 2;
-  /** log₂ of the items: rounds of a scan. */
+  /** The number of rounds of a scan: log₂ of the items. */
   readonly levels: number;
-  /** True for scans by shuffles within one subgroup; else they go through workgroup memory with a barrier a round. */
+  /** True for scans by shuffles within one subgroup; otherwise they use workgroup memory with a barrier a round. */
   readonly shuffles: boolean;
   /**
-   * The number of rounds of a scan that are often enough: they reach some 70 nodes. In workgroup memory they come in
-   * twos, which keeps its halves in turn.
+   * The number of rounds of a scan that often suffice: they reach some 70 nodes. In workgroup memory they come in
+   * pairs, so that its halves alternate.
    */
   readonly few: number;
   /**
-   * The number of rounds of the pivots' scan that are often enough: those that reach some 35 nodes, past which pivots
-   * often know nothing of what entered.
+   * The number of rounds of the pivots' scan that often suffice: they reach some 35 nodes, beyond which pivots hardly
+   * depend on the incoming value.
    */
   readonly fewOfPivots: number;
   /**
-   * The number of neighbours that a scan with shuffles adds up where more are not needed: some 50 nodes, in f64 70
-   * where a shuffle is worth it.
+   * The number of neighbours that a scan with shuffles adds up where no more are needed: some 50 nodes, or 70 in f64
+   * where a shuffle is worthwhile.
    */
   readonly neighbours: { readonly f32: number; readonly f64: number };
 }

@@ -1,6 +1,6 @@
 /**
- * Richardson's extrapolation (1911; Roache 1998, ch. 5): the part of an error that halving a step removes, where the
- * error is C·hᵖ + smaller,
+ * Returns the correction of Richardson's extrapolation (1911; Roache 1998, ch. 5): the part of an error that halving a
+ * step removes, where the error is C·hᵖ plus higher orders,
  *
  *   u − u_h ≈ (u_h − u_2h)/(2ᵖ − 1).
  */

@@ -9,7 +9,7 @@
  * last at t.
  */
 export interface Stage {
-  /** h/Δt of the system's matrix I − hL. */
+  /** The ratio h/Δt of the system's matrix I − hL. */
   readonly implicit: number;
   /** The place in time at which F is evaluated: t_at = t + Δt − at·Δt. */
   readonly at: number;

@@ -16,7 +16,7 @@ export function theta(theta: number): TimeScheme {
 }
 
 /**
- * Crank and Nicolson (1947): θ = ½, of second order, and A-stable only: rough data need Rannacher's (1984) start, which
- * the time grid gives it.
+ * The scheme of Crank and Nicolson (1947): θ = ½, of second order and only A-stable, so that rough data need
+ * Rannacher's start (1984), which the time grid provides.
  */
 export const crankNicolson: TimeScheme = theta(0.5);

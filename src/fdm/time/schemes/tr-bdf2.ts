@@ -4,7 +4,8 @@ import type { TimeScheme } from "./scheme.ts";
 const gamma = 2 - Math.SQRT2;
 
 /**
- * TR-BDF2 (Bank, Coughran, Fichtner, Grosse, Rose & Smith 1985; Hosea & Shampine 1996): second order, L-stable.
+ * The scheme TR-BDF2 (Bank, Coughran, Fichtner, Grosse, Rose & Smith 1985; Hosea & Shampine 1996): second order,
+ * L-stable.
  *
  *   trapezoidal rule to t + Δt − γΔt     y = u + (γ/2)Δt·F(y),   u_γ = u + 2(y − u)                        (1)
  *   BDF2 from u and u_γ                  u′ = u_γ/(γ(2 − γ)) − u·(1 − γ)²/(γ(2 − γ)) + ((1 − γ)/(2 − γ))Δt·F(u′)   (2)

@@ -1,11 +1,11 @@
 /**
- * Arithmetic on emulated doubles (`f32x2`): x = x.x + x.y, an unevaluated sum of two f32, normalised, |x.y| ≤ ½
- * ulp(x.x); x.y = 0 where x.x is infinite or NaN. u = 2⁻²⁴.
+ * The WGSL functions of arithmetic on emulated doubles (`f32x2`): x = x.x + x.y, an unevaluated sum of two f32,
+ * normalised, |x.y| ≤ ½ ulp(x.x); x.y = 0 where x.x is infinite or NaN. u = 2⁻²⁴.
  *
- * The algorithms live on the rounding error of every single operation, so each rounded result passes through bits that
- * the compiler cannot see through (`fk_hide`): contraction to fused multiply-adds, reassociation and factoring out, all
- * of which WGSL and its compilers allow themselves, then find nothing to work on. Unhidden are only exact operations:
- * scaling by powers of two, negation.
+ * The algorithms depend on the rounding error of every single operation, so each rounded result passes through bits
+ * that the compiler cannot see through (`fk_hide`): contraction to fused multiply-adds, reassociation and factoring
+ * out, all of which WGSL and its compilers allow themselves, then find nothing to work on. Unhidden are only exact
+ * operations: scaling by powers of two, negation.
  *
  * Names of algorithms, and bounds of relative errors, by M. Joldes, J.-M. Muller, V. Popescu (2017), "Tight and
  * rigorous error bounds for basic building blocks of double-word arithmetic", ACM TOMS 44(2), with the bounds of J.-M.

@@ -7,7 +7,7 @@ type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 /**
  * Returns the conditions that decide whether a barrier is reached and that WGSL's own rules cannot prove uniform,
  * although the front end has; the emitter broadcasts their value from the first item. Conditions that decide only about
- * exchanges within a subgroup are not included: WGSL can be told not to require a proof for them
+ * exchanges within a subgroup are not included: a WGSL directive removes the need of a proof for them
  * (`subgroup_uniformity`), and a broadcast costs two barriers.
  *
  * The analysis ignores the order of assignments, so that everything that it finds uniform is uniform by WGSL's finer

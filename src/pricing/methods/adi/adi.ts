@@ -13,9 +13,9 @@ const ACCURACY = 1e-4;
 const MAX_FACTORS = 3;
 
 /**
- * Finite differences in two and three factors, by alternating directions: several underlyings, Heston's and SABR's
- * volatilities, Hull and White's short rate. Values are extrapolated in space and in time; the error estimate is the
- * correction, which is cautious.
+ * The method of finite differences in two and three factors, by alternating directions: several underlyings, Heston's
+ * and SABR's volatilities, Hull and White's short rate. Values are extrapolated in space and in time; the error
+ * estimate is the correction, which is cautious.
  *
  * Cost: 2 to 50 ms a case of two factors on one core at the default accuracy. Source: design/factors.md. Verified:
  * test/pricing/factors, against closed forms and published references.

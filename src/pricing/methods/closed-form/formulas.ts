@@ -45,7 +45,7 @@ export type Sensitivities = Readonly<Record<SensitivityName, number>>;
 
 const tradeOf = (columns: TradeColumns, row: number): number => Math.floor(row / columns.cases.count);
 
-/** Black and Scholes' formula. */
+/** The formula of Black and Scholes. */
 export const BLACK_SCHOLES: Formula = {
   method: "black-scholes",
   kernel: blackScholesKernel,
@@ -135,7 +135,7 @@ function hestonOf(columns: TradeColumns, row: number): Heston {
   return volatility === 0 ? unshifted : (shiftedVolatility(unshifted, volatility) as Heston);
 }
 
-/** Heston's formula. */
+/** The formula of Heston's model. */
 export const HESTON: Formula = {
   method: "heston",
   kernel: hestonKernel,

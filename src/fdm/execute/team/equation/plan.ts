@@ -6,7 +6,7 @@ import { multiplierWords, partsOf, scratchWords, type Team } from "../team.ts";
 export interface EquationPlan {
   readonly team: Team;
   readonly variant: EquationVariant;
-  /** The number of rows of an item's run, and parts that they are worked on in. */
+  /** The number of rows of an item's run. */
   readonly rows: number;
   readonly parts: number;
   /** True where exercise is possible at all times; by which of the methods. */
