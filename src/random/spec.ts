@@ -150,7 +150,7 @@ export function whole(name: string, value: number | bigint, max: bigint, remedy:
  */
 export function randomSpec(settings: RandomSettings): RandomSpec {
   const { generator, distribution = "uniform", method = "inverse", precision = "f64", scramble = "owen" } = settings;
-  oneOf("randomSpec: generator", generator, Object.keys(GENERATORS) as GeneratorName[]);
+  oneOf("randomSpec: generator", generator, Object.keys(GENERATORS));
   oneOf("randomSpec: distribution", distribution, ["bits", "uniform", "normal"]);
   oneOf("randomSpec: method", method, ["inverse", "box-muller"]);
   oneOf("randomSpec: precision", precision, ["f64", "f32", "f32x2"]);
