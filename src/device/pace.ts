@@ -38,9 +38,9 @@ export class Pace extends Work {
   }
 
   /**
-   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, at most `most`, and as many
-   * as a launch had better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may return what
-   * is over when the part is, rather than everything that the device was given.
+   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, at most `most`, and as many as a
+   * launch had better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may
+   * return what is over when the part is, rather than everything that the device was given.
    * @throws the signal's reason, between two parts
    */
   async inParts(
