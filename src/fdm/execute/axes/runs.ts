@@ -57,8 +57,7 @@ function sideOfRun(variant: AxesVariant, corrects: boolean, { begin, next }: Rig
         let carried = env.begin({ launch, place, at, found });
         for (let j = env.most - 1; j >= 0; j--)
           if (j < length) {
-            // The bound holds anyhow. With it nvcc multiplies once a node, instead of summing up from the first one.
-            const i = Math.min(start + j, at.part.n - 1);
+            const i = start + j;
             const k = i * at.step;
             const got = env.next({ launch, place, at, step, i, k, rows: k, stored: into + k, d: 0, carried });
             z[j] = got.right;
@@ -81,8 +80,8 @@ function storeColumn(variant: AxesVariant, corrects: boolean) {
     *body({ launch: { work, size }, place: { base }, at, z }, _gpu, env) {
       const { inside, first, lane, step } = at;
       const { start, length } = at.part;
-      const into = env.into * size + base + first + lane + start * step;
-      if (inside) for (let j = 0; j < env.most; j++) if (j < length) work[into + j * step] = z[j];
+      const into = env.into * size + base + first + lane;
+      if (inside) for (let j = 0; j < env.most; j++) if (j < length) work[into + (start + j) * step] = z[j];
     },
   });
 }
