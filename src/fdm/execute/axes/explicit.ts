@@ -10,49 +10,19 @@ const Weights = record({ next: real, before: real });
 
 /**
  * The numbers that all nodes of a line along the last axis share: the weights of the other axes, the distances to the
- * neighbours on the second of three, the place of the line in the array that is swept, that of the last axis' weights,
- * and, on a GPU, coefficients that all planes share (`sharedBy`).
+ * neighbours on the second of three, the place of the line in the array that is swept, and that of the last axis'
+ * weights.
  */
-export const Stencil = record({
-  w0: Weights,
-  w1: Weights,
-  south: i32,
-  north: i32,
-  values: i32,
-  weights: i32,
-  a0: real,
-  c0: real,
-  m01: real,
-});
-
-/**
- * The coefficients that nodes share on a GPU, where they are read at the first of the nodes, or once: the first axis'
- * row that all its lines share, and a mixed derivative that is the same for all values of the third axis.
- */
-function sharedBy(variant: AxesVariant) {
-  const isGpu = !isExact(variant);
-  const [m01, m02, m12] = variant.isMixedUniform.map((shares) => shares && isGpu && variant.axes.length > 2);
-  return { row0: variant.isFirstUniform && isGpu, m01, m02, m12 };
-}
+export const Stencil = record({ w0: Weights, w1: Weights, south: i32, north: i32, values: i32, weights: i32 });
 
 /** Returns the function for the stencil of a line in array `from`. */
-export function stencilOf(variant: AxesVariant, from: number) {
-  const { axes } = variant;
-  const slots = slotsOf(variant);
+export function stencilOf({ axes }: AxesVariant, from: number) {
   return fn({
     name: "stencilOf",
     params: { launch: Launch, place: AxesPlace, at: Piece },
-    env: {
-      from,
-      three: axes.length > 2,
-      shared: sharedBy(variant),
-      row0: slots.rows[0],
-      slot01: slots.mixed[0],
-      meshOf: meshOf(1),
-      meshOfLast: meshOf(axes.length - 1),
-    },
-    body({ launch, place: { mesh, base }, at: { first, lane, line, part, own, pitch } }, _gpu, env) {
-      const { work, table, stride, n1, size } = launch;
+    env: { from, three: axes.length > 2, meshOf: meshOf(1), meshOfLast: meshOf(axes.length - 1) },
+    body({ launch, place: { mesh, base }, at: { first, lane, line, part } }, _gpu, env) {
+      const { table, stride, n1, size } = launch;
       const w0 = { next: table[mesh + 2 * stride + lane], before: table[mesh + 3 * stride + lane] };
       let w1 = { next: 0.0, before: 0.0 };
       let south = 0;
@@ -63,17 +33,8 @@ export function stencilOf(variant: AxesVariant, from: number) {
         south = line > 0 ? -stride : 0;
         north = line < n1 - 1 ? stride : 0;
       }
-      let a0 = 0.0;
-      let c0 = 0.0;
-      let m01 = 0.0;
-      if (env.shared.row0) {
-        a0 = work[own - first + env.row0.a * pitch];
-        c0 = work[own - first + env.row0.c * pitch];
-      }
-      if (env.shared.m01) m01 = work[own + env.slot01 * pitch];
       const values = env.from * size + base + first;
-      const weights = env.meshOfLast({ launch, mesh }) + 2 * part.n;
-      return { w0, w1, south, north, values, weights, a0, c0, m01 };
+      return { w0, w1, south, north, values, weights: env.meshOfLast({ launch, mesh }) + 2 * part.n };
     },
   });
 }
@@ -160,19 +121,33 @@ export const fallOf = fn({
 
 /**
  * The array positions of the coefficients of a node, and of those of the first node of its line along the first axis,
- * which holds `COMMON`; consecutive arrays are `pitch` apart. `of0` and `of1` are the nodes whose mixed derivatives of
- * the first or second axis and the last this node shares.
+ * which holds `COMMON`; consecutive arrays are `pitch` apart. `axis0`, `of01`, `of02` and `of12` are the nodes whose
+ * first-axis row and mixed derivatives this node shares.
  */
-export const Rows = record({ own: i32, first: i32, pitch: i32, of0: i32, of1: i32 });
+export const Rows = record({ own: i32, first: i32, pitch: i32, axis0: i32, of01: i32, of02: i32, of12: i32 });
 
-/** Returns the function that computes `Rows` of a node, which is on line `toLine` of its plane. */
+/**
+ * Returns the function that computes `Rows` of a node from its offset in its line, plane and grid. On a GPU
+ * coefficients that nodes share are read at the first of them, for the cache's sake.
+ */
 export function rowsOf(variant: AxesVariant) {
+  const [m01, m02, m12] = variant.isMixedUniform.map(
+    (isUniform) => isUniform && variant.axes.length > 2 && !isExact(variant),
+  );
   return fn({
     name: "rowsOf",
-    params: { own: i32, first: i32, pitch: i32, toLine: i32 },
-    env: sharedBy(variant),
-    body({ own, first, pitch, toLine }, _gpu, { m02, m12 }) {
-      return { own, first, pitch, of0: m02 ? own - toLine : own, of1: m12 ? first : own };
+    params: { own: i32, first: i32, pitch: i32, toLine: i32, toPlane: i32 },
+    env: { first0: variant.isFirstUniform && !isExact(variant), m01, m02, m12 },
+    body({ own, first, pitch, toLine, toPlane }, _gpu, env) {
+      return {
+        own,
+        first,
+        pitch,
+        axis0: env.first0 ? own - toPlane - toLine : own,
+        of01: env.m01 ? own - toPlane : own,
+        of02: env.m02 ? own - toLine : own,
+        of12: env.m12 ? first : own,
+      };
     },
   });
 }
@@ -215,7 +190,6 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
     name: "explicitAt",
     params: {
       launch: Launch,
-      stencil: Stencil,
       rows: Rows,
       here: Neighbours,
       beside: record({ west: real, east: real }),
@@ -226,30 +200,31 @@ export function explicitAt(variant: AxesVariant, whole: boolean) {
     env: {
       whole,
       three: axes.length > 2,
-      shared: sharedBy(variant),
-      m0L: mixed[last - 1],
+      m0L: axes.length === 2 ? mixed[0] : mixed[1],
       m1L: mixed[2],
       m01: axes.length > 2 && mixed[0],
-      slot0L: slots.mixed[last - 1],
+      slot0L: axes.length === 2 ? slots.mixed[0] : slots.mixed[1],
+      two: axes.length === 2,
       slot1L: slots.mixed[2],
       slot01: slots.mixed[0],
       row0: slots.rows[0],
       row1: rowAt(variant, 1),
       rowL: rowAt(variant, last),
     },
-    body({ launch: { work }, stencil, rows, here, beside, falls, fell, w }, _gpu, env) {
-      const { own, first, pitch, of0, of1 } = rows;
+    body({ launch: { work }, rows, here, beside, falls, fell, w }, _gpu, env) {
+      const { own, first, pitch, axis0, of01, of02, of12 } = rows;
       // With the sign turned, which spares a vector unit an instruction.
       let mixed = 0.0;
-      if (env.m0L) mixed = work[of0 + env.slot0L * pitch] * (w.next * fell.p0 + w.before * falls.p0);
-      if (env.m1L) mixed += work[of1 + env.slot1L * pitch] * (w.next * fell.p1 + w.before * falls.p1);
-      if (env.m01) mixed -= (env.shared.m01 ? stencil.m01 : work[own + env.slot01 * pitch]) * here.p01;
+      if (env.m0L)
+        mixed = work[(env.two ? of01 : of02) + env.slot0L * pitch] * (w.next * fell.p0 + w.before * falls.p0);
+      if (env.m1L) mixed += work[of12 + env.slot1L * pitch] * (w.next * fell.p1 + w.before * falls.p1);
+      if (env.m01) mixed -= work[of01 + env.slot01 * pitch] * here.p01;
       let all = 0.0;
       if (env.whole) {
         const ofL = env.rowL({ own, first, pitch });
         let linear =
-          (env.shared.row0 ? stencil.a0 : work[own + env.row0.a * pitch]) * beside.west +
-          (env.shared.row0 ? stencil.c0 : work[own + env.row0.c * pitch]) * beside.east +
+          work[axis0 + env.row0.a * pitch] * beside.west +
+          work[axis0 + env.row0.c * pitch] * beside.east +
           work[ofL.a] * falls.v -
           work[ofL.c] * fell.v -
           work[ofL.decay] * here.here;

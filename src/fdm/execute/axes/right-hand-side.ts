@@ -180,8 +180,8 @@ export function explicitSide(variant: AxesVariant, corrects: boolean) {
         const w = { next: table[weights + i], before: table[weights + part.n + i] };
         const beside = env.beside({ values: work, from: values + k + lane - 1, slice: here });
         const falls = env.fallOf({ from: here, to: before });
-        const rows = env.rowsOf({ own: own + toRow, first: common + toRow, pitch, toLine: first });
-        const { all, mixed } = env.explicitAt({ launch, stencil, rows, here, beside, falls, fell, w });
+        const rows = env.rowsOf({ own: own + toRow, first: common + toRow, pitch, toLine: first, toPlane: k });
+        const { all, mixed } = env.explicitAt({ launch, rows, here, beside, falls, fell, w });
         const of = { here: here.here, all, mixed };
         const got = env.rightAt({ launch, place, step, rows, of, first: first + k, lane });
         const { isBad, node } = got;
@@ -200,7 +200,7 @@ export const storedSide: RightHandSide = {
     params: inBegin,
     body({ found }) {
       const none = { next: 0.0, before: 0.0 };
-      const stencil = { w0: none, w1: none, south: 0, north: 0, values: 0, weights: 0, a0: 0.0, c0: 0.0, m01: 0.0 };
+      const stencil = { w0: none, w1: none, south: 0, north: 0, values: 0, weights: 0 };
       const here = { here: 0.0, west: 0.0, east: 0.0, below: 0.0, above: 0.0, p0: 0.0, p1: 0.0, p01: 0.0 };
       return { stencil, here, fell: { v: 0.0, p0: 0.0, p1: 0.0 }, found };
     },
