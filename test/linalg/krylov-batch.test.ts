@@ -304,7 +304,7 @@ describe.each(elsewhere)("$label, $precision", ({ label, device, missing, precis
 
   test.each(cases)("%s, %s, memory of the %s", async (method, preconditioner, memory) => {
     const given = {
-      options: { method, relative, restart: 10 },
+      options: { method, tolerance: { relative }, restart: 10 },
       batch: {
         precision,
         ...(preconditioner === undefined ? {} : { preconditioner }),

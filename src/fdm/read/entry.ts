@@ -1,7 +1,8 @@
 /** The reading of a solution at a point of one or more axes. */
 import type { SpecError } from "../../errors.ts";
+import { rememberedBy } from "../../remembered.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
-import { stencilOf } from "./fornberg.ts";
+import { type Stencil, stencilOf } from "./fornberg.ts";
 import type { Moved } from "./sensitivities.ts";
 import type { Theta } from "./theta.ts";
 
@@ -71,48 +72,53 @@ export function readPoint<A extends string>(
   x: readonly number[],
   order: 2 | 4,
 ): PointReading<A> {
-  const wanted = derivativesOf(names.length);
-  const read = wanted.map(derivativesAt(fine, x, order));
+  const derivatives = derivativesOf(names);
+  const read = derivatives.map(derivativesAt(fine, x, order));
   const found = [...read];
   let estimate = 0;
   if (companions.length > 0) estimate = rounding().relative * Math.abs(read[0]) + rounding().absolute;
   const corrections = companions.map((companion) => {
-    const coarse = derivativesAt(companion, x, order);
-    const moves = wanted.map((orders, k) => richardsonCorrection(read[k], coarse(orders), companion.order));
+    const coarse = derivatives.map(derivativesAt(companion, x, order));
+    const moves = read.map((value, k) => richardsonCorrection(value, coarse[k], companion.order));
     estimate += (companion.corrects ? 1 : SAFETY) * Math.abs(moves[0]);
     if (companion.corrects) moves.forEach((move, k) => (found[k] += move));
-    return named<A>(names, wanted, moves);
+    return named<A>(derivatives, moves);
   });
-  const derivatives = named<A>(names, wanted, found);
+  const all = named<A>(derivatives, found);
   return {
-    ...derivatives,
-    theta: theta(x, { V: derivatives.value, ...derivatives.first, ...derivatives.second, source: 1 }),
+    ...all,
+    theta: theta(x, { V: all.value, ...all.first, ...all.second, source: 1 }),
     corrections,
     errorEstimate: companions.length === 0 ? undefined : estimate,
   };
 }
 
-/** The value, the first and the second derivatives: how often each axis is differentiated by. */
-function derivativesOf(axes: number): readonly (readonly number[])[] {
-  const all: number[][] = [Array<number>(axes).fill(0)];
-  for (let i = 0; i < axes; i++) all.push(Array.from({ length: axes }, (_, k) => Number(k === i)));
-  for (let i = 0; i < axes; i++)
-    for (let j = i; j < axes; j++) all.push(Array.from({ length: axes }, (_, k) => Number(k === i) + Number(k === j)));
-  return all;
+/** A derivative: the order of differentiation along each axis, and the axes by which it is named, in either order. */
+interface Derivative {
+  readonly orders: readonly number[];
+  readonly labels: readonly string[];
 }
 
-/** Derivatives by the names of the axes. */
-function named<A extends string>(
-  axes: readonly string[],
-  wanted: readonly (readonly number[])[],
-  values: readonly number[],
-): AxesDerivatives<A> {
+/** The value, the first and the second derivatives by the names of the axes. */
+const derivativesOf = rememberedBy((names: readonly string[]): readonly Derivative[] => {
+  const along = (axes: readonly number[]): Derivative => {
+    const own = axes.map((k) => names[k]);
+    return {
+      orders: names.map((_, k) => axes.filter((axis) => axis === k).length),
+      labels: own.length === 2 ? [own.join(""), own.toReversed().join("")] : own,
+    };
+  };
+  const axes = [...names.keys()];
+  return [along([]), ...axes.map((i) => along([i])), ...axes.flatMap((i) => axes.slice(i).map((j) => along([i, j])))];
+});
+
+/** Collects derivatives by the names of the axes. */
+function named<A extends string>(derivatives: readonly Derivative[], values: readonly number[]): AxesDerivatives<A> {
   const first: Record<string, number> = {};
   const second: Record<string, number> = {};
-  wanted.forEach((orders, k) => {
-    const names = orders.flatMap((count, axis) => Array.from({ length: count }, () => axes[axis]));
-    if (names.length === 1) first[names[0]] = values[k];
-    if (names.length === 2) second[names.join("")] = second[names.toReversed().join("")] = values[k];
+  derivatives.forEach(({ labels }, k) => {
+    const into = labels.length === 2 ? second : first;
+    for (const label of labels) into[label] = values[k];
   });
   return {
     value: values[0],
@@ -121,26 +127,45 @@ function named<A extends string>(
   };
 }
 
-/** Returns the derivatives at a point, given by the order of differentiation along each axis. */
+/** The stencils of an axis for the value, the first and the second derivative at a point. */
+interface AxisStencils {
+  readonly x: number;
+  readonly order: 2 | 4;
+  readonly stencils: readonly Stencil[];
+}
+
+/** The last stencils of an axis: thousands of entries on one mesh are read at one point. */
+const lastStencils = new WeakMap<Float64Array, AxisStencils>();
+
+function stencilsOf(nodes: Float64Array, x: number, order: 2 | 4): readonly Stencil[] {
+  const last = lastStencils.get(nodes);
+  if (last?.x === x && last.order === order) return last.stencils;
+  const stencils = [0, 1, 2].map((of) => stencilOf(nodes, x, of, order));
+  lastStencils.set(nodes, { x, order, stencils });
+  return stencils;
+}
+
+/** Returns the function for the derivatives at a point. */
 export function derivativesAt(
   { nodes, values }: GridValues,
   x: readonly number[],
   order: 2 | 4,
-): (orders: readonly number[]) => number {
-  const steps = nodes.map((_, axis) => nodes.slice(0, axis).reduce((product, { length }) => product * length, 1));
-  // Of each axis, for the value, the first and the second derivative.
-  const stencils = nodes.map((axis, k) => [0, 1, 2].map((of) => stencilOf(axis, x[k], of, order)));
-  return (orders) => {
-    const along = (axis: number, offset: number): number => {
-      if (axis < 0) return values[offset];
-      const { start, weights } = stencils[axis][orders[axis]];
-      return weights.reduce(
-        (sum, weight, j) => (weight === 0 ? sum : sum + weight * along(axis - 1, offset + (start + j) * steps[axis])),
-        0,
-      );
-    };
-    return along(nodes.length - 1, 0);
+): (of: Pick<Derivative, "orders">) => number {
+  const stencils = nodes.map((axis, k) => stencilsOf(axis, x[k], order));
+  const along = (orders: readonly number[], axis: number, offset: number): number => {
+    const { start, weights } = stencils[axis][orders[axis]];
+    // The nodes of the axes before this one.
+    let step = 1;
+    for (let k = 0; k < axis; k++) step *= nodes[k].length;
+    let sum = 0;
+    for (let j = 0; j < weights.length; j++) {
+      if (weights[j] === 0) continue;
+      const at = offset + (start + j) * step;
+      sum += weights[j] * (axis === 0 ? values[at] : along(orders, axis - 1, at));
+    }
+    return sum;
   };
+  return ({ orders }) => along(orders, nodes.length - 1, 0);
 }
 
 /** The values at all nodes of the fine mesh, with the corrections of extrapolations that `readPoint` adds. */

@@ -50,13 +50,14 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
   return Math.min(Math.max(start, 0), nodes.length - length);
 }
 
-/** The first node and the weights of a stencil for derivative `k` at `x` with an error of O(h^order). */
-export function stencilOf(
-  nodes: Float64Array,
-  x: number,
-  k: number,
-  order: 2 | 4,
-): { readonly start: number; readonly weights: readonly number[] } {
+/** The weights of neighbouring nodes of an axis, the first of which is node `start`. */
+export interface Stencil {
+  readonly start: number;
+  readonly weights: readonly number[];
+}
+
+/** Returns the stencil for derivative `k` at `x` with an error of O(h^order). */
+export function stencilOf(nodes: Float64Array, x: number, k: number, order: 2 | 4): Stencil {
   const length = Math.min(stencilLength(order, k), nodes.length);
   const start = stencilStart(nodes, x, length);
   return { start, weights: fornbergWeights(x, nodes.subarray(start, start + length), k)[k] };

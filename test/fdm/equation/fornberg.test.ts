@@ -60,7 +60,7 @@ test.each([2, 4] as const)("readings of order %d, in the middle and at the ends"
       const errors = [0, 0, 0];
       for (let x = from; x <= to; x += (to - from) / 400)
         [0, 1, 2].forEach((k) => {
-          const read = derivativesAt({ nodes: [nodes], values }, [x], order)([k]);
+          const read = derivativesAt({ nodes: [nodes], values }, [x], order)({ orders: [k] });
           errors[k] = Math.max(errors[k], Math.abs(read - Math.exp(x)));
         });
       return errors;
