@@ -100,6 +100,8 @@ async function cube(device: Device, nodes: number, steps: number, scheme: Scheme
       scheme,
       steps,
       precision,
+      // To read 128 MiB back takes longer than ten steps.
+      at: { X: 100, Y: 100, Z: 100 },
     },
     { device },
   );

@@ -15,7 +15,7 @@ import { type ChunkJob, type ChunkSetting, type PipelineSetup, type PricedChunk,
 const LARGEST_CHUNK = 512;
 /**
  * The number of chunks that a book of few trades, each of them much work, is cut into. A GPU takes as long for one
- * solution as for a hundred: 1,000 Heston trades took 4.4 s in 64 chunks, 2.9 s in 8.
+ * solution as for a hundred: 1,000 Heston trades took 4.4 s in 64 chunks, 2.8 to 3.0 s in 8.
  */
 const CHUNKS = { cpu: 64, cuda: 8, webgpu: 8 } as const;
 
