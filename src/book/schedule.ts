@@ -11,9 +11,9 @@ const MAX_PAYMENTS = 10_000;
 const SHORTEST = { years: 7 / 365, part: 0.25 };
 
 /**
- * Returns the times at which `frequency` periods a year end up to `end`, increasing, from the last one at or before
- * `start`. Dates step by calendar months where a period has a whole number of them, years by their fraction. @throws
- * BookError more payments than a trade may have
+ * Returns the ends of periods, `frequency` of them a year, that lead back from `end`, in increasing order. The first is
+ * the latest one at or before `start`. Dates step by calendar months where a period is a whole number of months, times
+ * in years by 1/`frequency`. @throws BookError more payments than a trade may have
  */
 export function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
   const last = clock.years(end);

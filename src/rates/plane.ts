@@ -30,8 +30,9 @@ export const stepCovariance = fn({
 });
 
 /**
- * The coordinates in which a step's increments are independent and of deviation 1. Bonds change along v alone, at
- * first order: v is the direction of wx·x + wy·y. So boundaries of exercise lie across v.
+ * Returns the coordinates (u, v) of the two factors x and y in which a step's increments are independent with standard
+ * deviation 1. The axis of v is the direction of wx·x + wy·y, on which bonds depend at first order, so that boundaries
+ * of exercise are nearly perpendicular to it.
  */
 export const frameOf = fn({
   name: "frameOf",

@@ -22,7 +22,7 @@ export function* explainJson({ results, explained, failed, totals, ...head }: Ex
   yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
 }
 
-/** The columns of numbers before the terms and after the moves. */
+/** The columns of a P&L explanation left of its terms (`first`), and right of the moves of the market (`last`). */
 export const EXPLAIN_NUMBERS = {
   first: ["before", "after", "cash", "change"],
   last: ["quantityBefore", "quantityAfter", "errorEstimate"],

@@ -46,8 +46,8 @@ export function extrapolatedPoint(
 }
 
 /**
- * The extrapolated value at today's spot of the pairs of solutions from number `first` on, one pair for each part of
- * the difference.
+ * Returns the extrapolated value at today's spot of a trade that is the difference of `parts` problems. Each has a fine
+ * and a coarse solution in the pool, one pair after another from index `first` on.
  */
 export function extrapolatedValue(pool: InstancePool, first: number, parts: number, rounding: number): number {
   let value = 0;

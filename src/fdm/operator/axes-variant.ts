@@ -81,7 +81,7 @@ export interface Slots {
  */
 type RowSlots = Readonly<Record<keyof typeof COMMON, number>>;
 
-/** The words of a row that is the same for all nodes of a line along the first axis. */
+/** The places of the numbers of a matrix row that all nodes of a line along the first axis share. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 const known = new WeakMap<AxesVariant, Slots>();

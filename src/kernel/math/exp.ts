@@ -81,8 +81,9 @@ export const exp = fn({
 });
 
 /**
- * Returns e^x − 1 without cancellation at 0: with s = e^r − 1, 2^k·s + (2^k − 1), in halves so that 2^k does not
- * overflow first. The rounding of r counts twice where k = 1, so it is carried along.
+ * Returns e^x − 1 without cancellation at 0. With x = k·ln 2 + r and s = e^r − 1 it is 2^k·s + (2^k − 1), computed as
+ * twice the sum for 2^(k−1), so that 2^k does not overflow before the result does. The rounding error of r would count
+ * twice where k = 1, so that a correction of s contains it.
  *
  * expm1(−∞) = −1, expm1(∞) = ∞, expm1(±0) = ±0. Cost: 40 operations and ldexp in f64.
  * Accuracy: 1.37 ulp (f64), 1.66 ulp (f32).

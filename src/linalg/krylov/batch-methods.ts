@@ -30,8 +30,8 @@ const params = { system: System, vectors: Vectors, team: Team, maxIterations: i3
 const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
 
 /**
- * The method bicgstab of van der Vorst (1992) for one workgroup; the vectors of `methods.ts`, with T for t and HAT for
- * M⁻¹p.
+ * The BiCGSTAB method of van der Vorst (1992), run by one workgroup. Its vectors are those of `methods.ts`, and T holds
+ * t, HAT the direction M⁻¹p with the preconditioner M.
  */
 export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
   fn({

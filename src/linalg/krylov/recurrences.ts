@@ -46,8 +46,8 @@ export const Recurrence = record({ state: write(real), flags: write(i32) });
 const afterSums = { of: Recurrence, first: real, second: real } as const;
 
 /**
- * Returns x², or the smallest positive number where x² underflows: a nonzero vector must not count as zero, whose
- * solution is zero. GPUs may flush the smallest number of f32 to 0.
+ * Returns x², or the smallest positive number where x² underflows. Otherwise a tiny right-hand side would have norm 0,
+ * and the solution of the linear system would be taken to be 0. GPUs may still flush the smallest number of f32 to 0.
  */
 export const square = fn({
   name: "square",

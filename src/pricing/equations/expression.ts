@@ -21,7 +21,7 @@ const parts = new WeakMap<Applied, { readonly f: Numbers; readonly of: readonly 
 export const evaluate = (one: Expression, state: State): number =>
   typeof one === "function" ? one(state) : typeof one === "string" ? state[one] : one;
 
-/** Applies a function of the kernel language, which knows nothing of the code around it, to expressions. */
+/** Applies a kernel-language function, which must not capture variables of the code around it, to expressions. */
 export function apply<A extends number[]>(
   f: (...values: A) => number,
   ...of: { readonly [K in keyof A]: Expression }

@@ -31,7 +31,7 @@ export interface AssetSide {
   readonly variance: number | undefined;
 }
 
-/** Returns the value of money in a trade's market. */
+/** Returns today's value of a unit of money that is paid later, for bounds of a trade's price. */
 export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   const at = (time: number): number => Math.exp(-integrate(rates, time));
   const atExpiry = at(expiry);
@@ -40,7 +40,7 @@ export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   return { at, atExpiry, largest: shortRate === undefined ? largest : Number.POSITIVE_INFINITY };
 }
 
-/** Returns the value of a trade's assets. */
+/** Returns today's value of each of a trade's assets where it is delivered later, for bounds of the trade's price. */
 export function assetSides(terms: Terms): readonly AssetSide[] {
   const { assets, expiry, shortRate } = terms;
   return assets.map((asset) => {

@@ -29,7 +29,10 @@ export interface SwingResult {
   readonly vertices: readonly SwingVertex[];
 }
 
-/** A swing option in whole units, from `least` to `most` of them, with its weight in the value. */
+/**
+ * A swing option on `least` to `most` whole units, with its weight in the combination of such options that gives the
+ * value for limits that are not whole.
+ */
 export interface SwingVertex {
   readonly least: number;
   readonly most: number;

@@ -26,10 +26,11 @@ export interface Stencil {
 }
 
 /**
- * Returns E[I(x + s·Z)] for I, the cubic interpolation of nodal values on an equidistant grid, as Σ w·(nodal values); x
- * and s in cells. Weights are moments of the normal distribution over each cell, and tabulated by the fraction of x.
+ * Returns the weights w with E[I(x + s·Z)] = Σ w·(nodal value), where I interpolates nodal values cubically on an
+ * equidistant grid, Z is standard normal, and x and s are in units of the grid's step. The weights are made of moments
+ * of the normal distribution over each cell, and tabulated by the fractional part of x.
  *
- * Cubic interpolation in the table leaves their moments up to the third exact, for these are cubic in x.
+ * Cubic interpolation in the table keeps the moments of the weights up to the third exact, which are cubic in x.
  */
 export function stencilOf(deviation: number): Stencil {
   const reach = Math.ceil(REACH * deviation);

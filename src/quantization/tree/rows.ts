@@ -156,19 +156,19 @@ const probabilitiesByTiles = kernel({
   },
 });
 
-/** The kernels that read rows of counters, by items or by tiles. */
+/** The kernels that read the counts of simulated transitions from each cell, a row an item or a tile a workgroup. */
 export const rowKernels = {
   items: { lengths: lengthsByItem, probabilities: probabilitiesByItem },
   tiles: { lengths: lengthsByTiles, probabilities: probabilitiesByTiles },
 } as const;
 
-/** The start of each row's counters, and the number of columns of the next layer. */
+/** The start of each row of counts, and the number of its counts: the cells of the next layer. */
 export interface RowPlaces {
   readonly starts: Int32Array;
   readonly widths: Int32Array;
 }
 
-/** A converter of counters to sparse rows on a device. */
+/** A converter of counts of simulated transitions to sparse rows of transition probabilities, on a device. */
 export class RowMaker implements Disposable {
   readonly #device: Device;
   readonly #rows: number;

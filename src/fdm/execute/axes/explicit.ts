@@ -96,6 +96,10 @@ export const besideOf = (variant: AxesVariant) =>
     },
   });
 
+/**
+ * A node's value, the differences to it of its neighbours on the first axis (west, east) and the second (below, above),
+ * and its mixed differences D₀v, D₁v and D₀D₁v.
+ */
 export const Neighbours = record({
   here: real,
   west: real,

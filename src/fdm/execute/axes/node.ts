@@ -70,8 +70,9 @@ export const valuesAt = (axes: number) =>
   });
 
 /**
- * A node that an item works on: its number on each axis and among all nodes (for padding that of another node), its
- * place `k` in arrays of values, and that of its coefficients, `own`, array s of them s·`pitch` further.
+ * A node of the grid that a work item works on: its index on each axis and its number among all nodes. Nodes that only
+ * pad the grid have those of another node, and `isNode` is false. The node's value is word `k` of an array of values,
+ * its coefficient s word `own` + s·`pitch`.
  */
 export const Node = record({ index: read(i32), number: i32, isNode: bool, k: i32, own: i32, pitch: i32 });
 

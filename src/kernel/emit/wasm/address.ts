@@ -74,7 +74,10 @@ export function uniformAddress(e: Emitter, access: Access): number {
   return fixed + constant * 2 ** shift;
 }
 
-/** Pushes the address of the chunk's first item at a contiguous index and returns its constant offset. */
+/**
+ * Emits the address that the first of the work items computed side by side accesses, where neighbouring items access
+ * neighbouring elements. Returns the constant offset to add.
+ */
 export function contiguousAddress(e: Emitter, access: Access): number {
   const { array } = access;
   const shift = strideShift(e, array);

@@ -113,8 +113,8 @@ export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" 
 }
 
 /**
- * Returns the strike on the future fixings where some are known: with known fixings of weight n and mean A₀, and future
- * ones of weight m and mean A,
+ * Returns the strike K′ of the option on the average of the future fixings alone that an Asian option with strike K is
+ * where some fixings are known. These have weight n and mean A₀, the future ones weight m and mean A:
  *
  *   (n·A₀ + m·A)/(n + m) − K = m/(n + m)·(A − K′),   K′ = ((n + m)·K − n·A₀)/m.
  */

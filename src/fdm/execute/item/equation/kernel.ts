@@ -18,12 +18,12 @@ import { equationParams } from "./records.ts";
  *   table       S at each node, then the next node's coordinate less this one's
  *   parameters  the user's, the literals of the user's functions, then the dates 0 … expiry
  *   words       two a row: flags (timeline.ts), the segment or date; the same for all instances
- *   reals       `ROW_REALS` a row: places of stage and end in the segment, h as a part of it, fromU, fromV,
- *               extrapolation
+ *   reals       `ROW_REALS` a row: the times of the stage and of its end as fractions of the segment between two dates,
+ *               the step h as a fraction of it, the weights of the stored solutions U and V, and that of extrapolation
  *   out         V(0, S) at each node, then the recorded exercise boundary
  *   status      `STATUS_WORDS`, see `STATUS`; zeros before
  *   state       `keptArrays` arrays of the nodes, where the loop is run a part at a time: rows `first` … `end` − 1 of
- *               `rows`, with `recorded` values of the exercise boundary before; not looked at where one launch runs all
+ *               `rows`, with `recorded` values of the exercise boundary before; not read where one launch runs all
  * Cost: a stage is about 10 flops and 10 words of private memory a node besides the user's functions; a matrix about 25
  * flops and two divisions, besides the equation.
  */
