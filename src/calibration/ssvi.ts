@@ -69,7 +69,10 @@ export interface SsviConditions {
   readonly calendarFree: boolean;
 }
 
-/** Returns whether the conditions of Theorems 4.1 and 4.2 hold. Arbitrage may be absent even if the latter does not. */
+/**
+ * Returns the conditions for the absence of arbitrage by Gatheral & Jacquier (2014): Theorem 4.1 for calendar spreads,
+ * and Theorem 4.2 for butterflies, which is sufficient and not necessary.
+ */
 export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
   const { phi, productSlope } = ssviPhi(form, theta);
   const skew = 1 + Math.abs(rho);

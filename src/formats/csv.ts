@@ -56,7 +56,7 @@ export const sensitivityErrorColumn = (name: SensitivityName): string => `sensit
 /** The name of a column of results. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** A column besides those of every result. */
+/** A column that a table has in addition to the columns of every result. */
 export interface FurtherColumn {
   readonly name: string;
   readonly value: (result: TradeResult) => string | number | null;

@@ -186,7 +186,7 @@ type Widened<T> = T extends FunctionSpec | undefined
         ? string
         : { readonly [K in keyof T]: Widened<T[K]> };
 
-/** The values of the environment inside the body. */
+/** The types that the values of a kernel's environment `E` have inside the kernel's body. */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
 
 /** The result of a kernel function: one value, or several in a record; undefined if it only writes arrays. */

@@ -12,8 +12,8 @@ export const GRID_WIDTH = 8;
 /** The number of reals of a stop: time, steps since the last stop, σ over them, cash, floor, cap. */
 export const STOP_WIDTH = 6;
 /**
- * The number of reals of a mesh before its model's parameters: first coordinate, step, bend, weights of a second and
- * third node.
+ * The number of reals of a mesh before its model's parameters: the first coordinate ξ, the step, the `bend` of
+ * x = bend·sinh ξ, and the weights of the second and the third node from which the value at today's rate is read.
  */
 export const MESH_WIDTH = 5;
 /** The number of arrays with one real a node. */

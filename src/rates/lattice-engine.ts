@@ -4,7 +4,7 @@ import type { Precision } from "../kernel/index.ts";
 import { LATTICE_ARRAYS, latticeKernel } from "./lattice.ts";
 import { packTrades, type ShortRateTrade } from "./terms.ts";
 
-/** A claim on whole years, and the curve to which its lattice is fitted. */
+/** A claim whose dates are whole numbers of years, and the curve to which its lattice is fitted. */
 export interface LatticeInstance {
   readonly trade: ShortRateTrade;
   /** The yields, annually compounded, and their volatilities for 1, 2, … years, at least up to the last payment. */

@@ -55,10 +55,10 @@ const within = fn({
  *   dx = −a·x dt + σ dW₁,   dy = −b·y dt + η dW₂,   dW₁·dW₂ = ρ dt
  *
  * As in one factor (`recursionKernel`) values in units of P(t, T*) are martingales under the measure of the last
- * payment, and the transition from date to date is Gaussian. Coordinates change with each date: those of the step
- * before it, in which its increments are independent and of deviation 1 (`frameOf`). The integral is the trapezoidal
- * rule along both. Boundaries of exercise lie across v, so that kinks are corrected row by row, and rows together are
- * smooth.
+ * payment, and the transition from date to date is Gaussian. Each date has coordinates (u, v) of its own, in which the
+ * increments of the step before it are independent with standard deviation 1 (`frameOf`). The integral is the
+ * trapezoidal rule along both. A boundary of exercise crosses each row of constant u, so that its kink is corrected row
+ * by row, and the integrals of the rows are a smooth function of u.
  *
  * Source: Brigo & Mercurio, *Interest Rate Models* (2006), 4.2. Verified: test/rates/plane.test.ts.
  *

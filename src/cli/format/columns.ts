@@ -5,8 +5,8 @@ export interface TextColumn {
 }
 
 /**
- * Formats lines of cells, each column as wide as its widest cell and at least `widths[i]`. Cells of left-aligned
- * columns are cut at `most` characters with an ellipsis.
+ * Formats rows of cells as lines. Each column is as wide as its widest cell and at least `widths[i]`. Cells of
+ * left-aligned columns with more than `max` characters are cut, and end in an ellipsis.
  */
 export function alignColumns(
   columns: readonly TextColumn[],

@@ -71,8 +71,8 @@ export async function planOf(
 }
 
 /**
- * Solves the members of one time program, `sizeOf` of the remaining ones at a time, and stores each result at its index
- * in `solved`.
+ * Solves members that share a time program, launch by launch. `sizeOf` tells how many of those that are left a launch
+ * takes; `put` is given each result, with the member's place among the plan's entries.
  */
 export async function solveMembers<R>(
   members: readonly Member[],
