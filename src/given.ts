@@ -28,7 +28,8 @@ export function oneOf(path: string, value: unknown, allowed: readonly unknown[])
   throw new SpecError(`${path}: got ${written(value)}, expected ${others}${choices.at(-1)}`);
 }
 
-const written = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
+/** Writes a value that is not allowed, for an error message. */
+export const written = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
 
 /** Checks that a value is a whole number from `min` to `max`. @throws SpecError */
 export function wholeNumber(path: string, value: number, min: number, max: number): void {

@@ -1,6 +1,7 @@
 /** Checks of what a simulation is asked for. */
 import { type Accuracy, allowedError, checkAccuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
+import { oneOf } from "../given.ts";
 import type { PathModel } from "./model.ts";
 import { checkParameter, type Column, columnAt } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
@@ -34,8 +35,7 @@ export function checkSettings(settings: SimulationSettings): void {
   checkDates(dates);
   if (!isWhole(substeps, 1, 2 ** 20))
     throw new SpecError(`substeps: got ${substeps}, expected a whole number from 1 on`);
-  if (sampling !== "philox" && sampling !== "sobol")
-    throw new SpecError(`sampling: got ${JSON.stringify(sampling)}, expected "philox" or "sobol"`);
+  oneOf("sampling", sampling, ["philox", "sobol"]);
   if (sampling === "sobol" && !isWhole(scramblings, 8, 1024))
     throw new SpecError(
       `scramblings: got ${scramblings}, expected a whole number from 8 to 1024: the standard error is their scatter`,
@@ -57,10 +57,7 @@ export function checkSettings(settings: SimulationSettings): void {
 }
 
 function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "f64" }: SimulationSettings): void {
-  if (!["bump", "pathwise", "likelihood-ratio"].includes(greekMethod))
-    throw new SpecError(
-      `greekMethod: got ${JSON.stringify(greekMethod)}, expected "bump", "pathwise" or "likelihood-ratio"`,
-    );
+  oneOf("greekMethod", greekMethod, ["bump", "pathwise", "likelihood-ratio"]);
   if (greekMethod !== "pathwise" || greeks.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(

@@ -1,6 +1,6 @@
 /** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../errors.ts";
-import { oneOf } from "../given.ts";
+import { oneOf, written } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";
@@ -123,14 +123,14 @@ export function seedWords(seed: number | bigint): { readonly seedLow: number; re
   return { seedLow, seedHigh };
 }
 
-const say = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
-
 /** Returns a caller's whole number as a bigint. @throws SpecError */
 export function whole(name: string, value: number | bigint, max: bigint, remedy: string): bigint {
   const isSafe = typeof value === "bigint" || Number.isSafeInteger(value) || value === 2 ** 53;
   if (!isSafe || value < 0 || BigInt(value) > max) {
     const bound = isSafe && value >= 0 ? `${max}` : "2⁵³ (a bigint may be larger)";
-    throw new SpecError(`random: ${name}: got ${say(value)}, expected a whole number from 0 to ${bound}; ${remedy}`);
+    throw new SpecError(
+      `random: ${name}: got ${written(value)}, expected a whole number from 0 to ${bound}; ${remedy}`,
+    );
   }
   return BigInt(value);
 }

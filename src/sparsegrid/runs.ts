@@ -133,9 +133,9 @@ function unsolved(
   entry: readonly number[],
 ): SpecError {
   return new SpecError(
-    `solver: ${solver.method} did not reach ${solver.tolerance.relative} in ${solver.maxIterations} iterations, ${count} times on ` +
-      `the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; take more steps, a larger tolerance, or ` +
-      `another method`,
+    `solver: ${solver.method} did not reach ${solver.tolerance.relative} in ${solver.maxIterations} iterations, ` +
+      `${count} times on the grid of levels ${levels.join(", ")}, ${shown(batch.names, entry)}; ` +
+      "take more steps, a larger tolerance, or another method",
   );
 }
 

@@ -67,7 +67,8 @@ export function itemExecutor(
   const capacity = capacities.find((size) => size >= nodes);
   if (capacity === undefined)
     throw new SpecError(
-      `axes.${name}.nodes: ${nodes}, at most ${capacities.at(-1)} on ${device.name} in ${precision} with these conditions`,
+      `axes.${name}.nodes: ${nodes}, at most ${capacities.at(-1)} on ${device.name} in ${precision} ` +
+        "with these conditions",
     );
   return { split: "item", variant: { ...variant, capacity } };
 }

@@ -1,5 +1,6 @@
 /** Payoffs of several spots at the last date. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import {
   type DeclaredFunctions,
   declaredFunctions,
@@ -48,10 +49,7 @@ export interface BasketSettings {
 export function basket(settings: BasketSettings): PathProduct {
   const { payoff, strike, kind = "arithmetic", weights } = settings;
   if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
-  if (!["arithmetic", "geometric", "best-of", "worst-of"].includes(kind))
-    throw new SpecError(
-      `basket: kind: got ${JSON.stringify(kind)}, expected "arithmetic", "geometric", "best-of" or "worst-of"`,
-    );
+  oneOf("basket: kind", kind, ["arithmetic", "geometric", "best-of", "worst-of"]);
   checkParameter("basket: strike", strike, "a finite number", Number.isFinite);
   const named: Parameters = Object.fromEntries(weights.map((weight, i) => [`weight${i + 1}`, weight]));
   return {

@@ -1,5 +1,5 @@
 /** Options on the extreme of a path. */
-import { SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
 import { checkParameter, type Column } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
@@ -42,8 +42,7 @@ export function lookback(settings: LookbackSettings): PathProduct {
   if (!floating) checkParameter("lookback: strike", strike, `a finite number, or "floating"`, Number.isFinite);
   if (extremum !== undefined) checkParameter("lookback: extremum", extremum, "a positive number", (x) => x > 0);
   checkParameter("lookback: from", from, "years from 0 on", (t) => t >= 0);
-  if (monitoring !== "dates" && monitoring !== "continuous")
-    throw new SpecError(`lookback: monitoring: got ${JSON.stringify(monitoring)}, expected "dates" or "continuous"`);
+  oneOf("lookback: monitoring", monitoring, ["dates", "continuous"]);
   const isMaximum = (payoff === "call") !== floating;
   const continuous = monitoring === "continuous";
   return {
