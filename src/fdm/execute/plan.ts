@@ -2,7 +2,7 @@ import type { Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
-import { type NodeWindow, wholeWindow, windowAbout } from "../mesh/node-window.ts";
+import { type NodeWindow, wholeWindow, windowAbout } from "../read/node-window.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";

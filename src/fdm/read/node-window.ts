@@ -1,5 +1,6 @@
 import { SpecError } from "../../errors.ts";
-import type { AxisMesh } from "./axis-mesh.ts";
+import type { AxisMesh } from "../mesh/axis-mesh.ts";
+import { stencilStart } from "./fornberg.ts";
 
 /** A box of a grid's nodes: on each axis `counts` of them from `starts` on. */
 export interface NodeWindow {
@@ -30,16 +31,11 @@ export function windowAbout(
 ): NodeWindow {
   const counts = meshes.map(({ values }) => Math.min(ABOUT, values.length));
   const starts = meshes.map(({ values }, k) => {
-    const [x, last] = [point[k], values.length - 1];
+    const x = point[k];
+    const last = values.length - 1;
     if (!(x >= values[0] && x <= values[last]))
       throw new SpecError(`at.${names[k]}: ${x} is outside the axis, ${values[0]} to ${values[last]}`);
-    let cell = 0;
-    for (let high = last; high - cell > 1;) {
-      const middle = (cell + high) >> 1;
-      if (values[middle] <= x) cell = middle;
-      else high = middle;
-    }
-    return Math.min(Math.max(cell + 1 - ABOUT / 2, 0), values.length - counts[k]);
+    return stencilStart(values, x, counts[k]);
   });
   const nodes = meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
   return { starts, counts, nodes };
