@@ -604,7 +604,7 @@ function grids() {
   return {
     "sparse grids": {
       exports: () => Object.keys(sparsegrid).length,
-      combination: () => sparsegrid.combinationGrids({ axes: 3, initial: 1, level: 2 }),
+      combination: () => sparsegrid.combinationGrids({ axes: 3, initialLevel: 1, level: 2 }),
       level: solved({ level: 2, errorEstimate: true }),
       cgs: solved({ level: 1, solver: { method: "cgs" }, scheme: { kind: "tr-bdf2" } }),
       accuracy: solved({ accuracy: { at: point, relative: 1e-2 } }),
