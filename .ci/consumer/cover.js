@@ -681,7 +681,7 @@ function algebra() {
         for (const resource of [factor, a]) resource[Symbol.dispose]();
         return contents;
       },
-      correlation: () => [...nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { leastEigenvalue: 1e-8 }).values],
+      correlation: () => [...nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { minEigenvalue: 1e-8 }).values],
       dgtsv: async (device) => {
         const { x, failures } = await solveTridiagonal(system, { device });
         return [[...x], failures];

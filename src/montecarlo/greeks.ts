@@ -141,14 +141,14 @@ const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>
     ? { byStep: parameter.byStep.map((column) => mapColumns([column, h], (x, by) => x + sign * by)) }
     : mapColumns([parameter, h], (x, by) => x + sign * by);
 
-/** Returns the weights of instances `from` to `to`: [measures, variants, instances]. */
-export function weightTable({ weights }: Variants, from: number, to: number): Float64Array {
-  const instances = to - from;
+/** Returns the weights of some instances: [measures, variants, instances]. */
+export function weightTable({ weights }: Variants, members: Uint32Array): Float64Array {
+  const instances = members.length;
   const variants = weights[0].length;
   const table = new Float64Array(weights.length * variants * instances);
   weights.forEach((row, m) =>
     row.forEach((column, v) => {
-      for (let i = 0; i < instances; i++) table[(m * variants + v) * instances + i] = columnAt(column, from + i);
+      for (let i = 0; i < instances; i++) table[(m * variants + v) * instances + i] = columnAt(column, members[i]);
     }),
   );
   return table;

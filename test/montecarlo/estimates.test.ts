@@ -302,7 +302,12 @@ describe("errors say the place, what was expected, and the remedy", () => {
       /byStep: got 2 columns, expected 1/,
       () => run({ ...base, model: blackScholes({ spot: 1, volatility: { byStep: [1, 2] } }) }),
     ],
-    [/spots\[0\]\[1\]: got -1, expected a positive number/, () => blackScholes({ spot: [1, -1], volatility: 1 })],
+    [/spots\[0\]: got -1, expected a positive number/, () => blackScholes({ spot: -1, volatility: 1 })],
+    [/spots\[0\]: got nothing, expected a positive number/, () => blackScholes({ volatility: 1 } as never)],
+    [
+      /model.rate: got NaN, expected a finite number/,
+      () => run({ ...base, model: blackScholes({ spot: 1, rate: NaN, volatility: 1 }) }),
+    ],
     [/volatilities\[0\]: got NaN/, () => blackScholes({ spot: 1, volatility: NaN })],
     [
       /correlation\[1\]\[0\]: got 2/,

@@ -86,7 +86,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
 
 type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
 
-/** A simulation of instances `from` to `to` of a batch, with their table on the device. Its creator disposes it. */
+/** A simulation of some instances of a batch, with their table on the device. Its creator disposes it. */
 export class Simulation implements Disposable {
   readonly #device: Device;
   readonly #batch: Batch;
@@ -121,17 +121,17 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Creates a simulation. @param rule of instances `from` to `to`, borrowed; required if the shape has a basis @throws
-   * SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
+   * Creates a simulation. @param members the instances @param rule of these instances, borrowed; required if the shape
+   * has a basis @throws SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
    */
-  static async create(device: Device, batch: Batch, from: number, to: number, rule?: Rule): Promise<Simulation> {
+  static async create(device: Device, batch: Batch, members: Uint32Array, rule?: Rule): Promise<Simulation> {
     const { shape, precision, variants } = batch;
-    const streams = batch.streams.subarray(from, to);
+    const streams = members.map((i) => batch.streams[i]);
     const own = [...new Set(streams)];
     const slots = new Map(own.map((stream, slot) => [stream, slot]));
     const element = hostReal(precision);
-    const table = await preparedTable(device, batch, from, to);
-    return new Simulation(device, batch, to - from, {
+    const table = await preparedTable(device, batch, members);
+    return new Simulation(device, batch, members.length, {
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
@@ -144,7 +144,7 @@ export class Simulation implements Disposable {
       ),
       slotCount: own.length,
       rule,
-      weights: uploaded(device, element, weightTable(variants, from, to)),
+      weights: uploaded(device, element, weightTable(variants, members)),
       none: device.createBuffer(element, 1),
     });
   }
@@ -230,17 +230,16 @@ interface Made {
   readonly none: DeviceBuffer;
 }
 
-/** Returns the table of instances `from` to `to`, made on the device. The caller disposes it. */
+/** Returns the table of some instances, made on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
   batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },
-  from: number,
-  to: number,
+  members: Uint32Array,
 ): Promise<DeviceBuffer> {
   const { shape, precision, dates, variants, shifts = [] } = batch;
   const rows = rowsOf(shape);
   const steps = dates.length * shape.substeps;
-  const columns = (to - from) * variants.model.length;
+  const columns = members.length * variants.model.length;
   const element = hostReal(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
@@ -248,9 +247,9 @@ export async function preparedTable(
     return { ...parameters, " end of step": ends, ...shifted };
   });
   const groups = [
-    tableOf("model", timed, steps, from, to),
-    tableOf("product", variants.product, steps, from, to),
-    tableOf("control", variants.control, steps, from, to),
+    tableOf("model", timed, steps, members),
+    tableOf("product", variants.product, steps, members),
+    tableOf("control", variants.control, steps, members),
   ];
   const buffers = groups.map(({ values, layout }) => ({
     values: uploaded(device, element, values),
