@@ -521,8 +521,13 @@ function paths() {
   const spot = blackScholes({ spot: [90, 110], rate: 0.05, volatility: 0.2 });
   const call = european({ payoff: "call", strike: 100 });
   const price = (settings) => async (device) => {
-    const { value, standardError, greeks } = await monteCarlo({ device, dates: [0.5, 1], paths: 64, ...settings });
-    return [...value, ...standardError, ...Object.values(greeks).flatMap((greek) => [...greek.value])];
+    const { value, standardError, sensitivities } = await monteCarlo({
+      device,
+      dates: [0.5, 1],
+      paths: 64,
+      ...settings,
+    });
+    return [...value, ...standardError, ...Object.values(sensitivities).flatMap(({ value }) => [...value])];
   };
   const variance = { v0: 0.04, kappa: 1, theta: 0.05, sigma: 0.4, rho: -0.5 };
   const two = geometricBrownian({
@@ -548,7 +553,7 @@ function paths() {
   return {
     montecarlo: {
       exports: () => Object.keys(montecarlo).length,
-      asian: price({ model: spot, product: asian({ payoff: "put", strike: 100 }), greeks: ["delta", "gamma"] }),
+      asian: price({ model: spot, product: asian({ payoff: "put", strike: 100 }), sensitivities: ["delta", "gamma"] }),
       sobol: price({
         model: spot,
         product: lookback({ payoff: "call", strike: 100 }),
@@ -558,8 +563,8 @@ function paths() {
       scores: price({
         model: spot,
         product: call,
-        greekMethod: "likelihood-ratio",
-        greeks: ["vega"],
+        sensitivityMethod: "likelihood-ratio",
+        sensitivities: ["vega"],
         antithetic: true,
       }),
       basket: price({ model: two, product: basket({ payoff: "put", kind: "worst-of", strike: 90, weights: [1, 1] }) }),

@@ -2,9 +2,10 @@
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../accuracy.ts";
 import { type FeynkacError, SpecError } from "../errors.ts";
+import { knownKeys } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
-import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
+import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
 import { firstStatus, type Instances, instancesIn, type Status } from "./instances.ts";
 import type { PathModel } from "./model.ts";
 import { type ControlMean, controlMeanOf, Moments } from "./moments.ts";
@@ -53,15 +54,15 @@ export interface MonteCarloSettings extends CallOptions {
   readonly antithetic?: boolean;
   /** The control variate. "auto", the default, recognises geometric averages under Black and Scholes. */
   readonly control?: Control | "auto" | "none";
-  /** The Greeks by name: delta, gamma, vega, rho of the model, or names of parameters. */
-  readonly greeks?: readonly string[];
-  /** The method for Greeks, "bump" by default. */
-  readonly greekMethod?: GreekMethod;
+  /** The sensitivities by name: delta, gamma, vega, rho of the model, or names of parameters. */
+  readonly sensitivities?: readonly string[];
+  /** The method for sensitivities, "bump" by default. */
+  readonly sensitivityMethod?: SensitivityMethod;
   /** Copies with other parameters, on the same random numbers. */
   readonly variants?: readonly Variant[];
   /**
-   * The measures by name, reported among the Greeks: linear combinations, with weights of the value and of the value of
-   * each variant.
+   * The measures by name, reported among the sensitivities: linear combinations, with weights of the value and of the
+   * value of each variant.
    */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /**
@@ -89,9 +90,9 @@ export interface Estimates {
   readonly errorEstimate: Float64Array;
 }
 
-/** A Greek of all instances, and the method that computed it. */
-export interface GreekEstimates extends Estimates {
-  readonly method: GreekMethod;
+/** A sensitivity of all instances, and the method that computed it. */
+export interface SensitivityEstimates extends Estimates {
+  readonly method: SensitivityMethod;
 }
 
 /** The result of `monteCarlo`. */
@@ -107,7 +108,7 @@ export interface MonteCarloResult extends Estimates {
   readonly status: readonly Status[];
   /** The error of each instance that is "out-of-bounds", undefined of all others. */
   readonly error: readonly (FeynkacError | undefined)[];
-  readonly greeks: Readonly<Record<string, GreekEstimates>>;
+  readonly sensitivities: Readonly<Record<string, SensitivityEstimates>>;
   readonly sampling: Sampling;
   readonly antithetic: boolean;
   /** The name of the control variate, if there is one. */
@@ -146,6 +147,31 @@ export interface MonteCarloResult extends Estimates {
 export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResult> {
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
+
+const KNOWN: Readonly<Record<keyof MonteCarloSettings, true>> = {
+  device: true,
+  model: true,
+  product: true,
+  dates: true,
+  substeps: true,
+  paths: true,
+  accuracy: true,
+  maxPaths: true,
+  seed: true,
+  sampling: true,
+  scramblings: true,
+  antithetic: true,
+  control: true,
+  sensitivities: true,
+  sensitivityMethod: true,
+  variants: true,
+  measures: true,
+  shifts: true,
+  streams: true,
+  precision: true,
+  signal: true,
+  onProgress: true,
+};
 
 async function estimate(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);
@@ -194,18 +220,19 @@ interface SimulationPlan {
   /** The names of the measures after the value. */
   readonly names: readonly string[];
   readonly scores: readonly string[];
-  readonly method: GreekMethod;
+  readonly method: SensitivityMethod;
   readonly control: Control | undefined;
   readonly controlMean: (variant: number, instance: number) => number;
 }
 
 function planOf(settings: MonteCarloSettings): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
+  knownKeys("", settings, Object.keys(KNOWN));
   const failures = checkSettings(settings);
-  const method = settings.greekMethod ?? "bump";
-  const greeks = settings.greeks ?? [];
-  const scores = method === "likelihood-ratio" ? scoresOf(model, greeks) : [];
-  const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, greeks, method);
+  const method = settings.sensitivityMethod ?? "bump";
+  const sensitivities = settings.sensitivities ?? [];
+  const scores = method === "likelihood-ratio" ? scoresOf(model, sensitivities) : [];
+  const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, sensitivities, method);
   const control = controlOf(settings);
   const own: Paths = { model, product, control: control?.product, dates };
   const copies = copiesOf(settings, own);
@@ -243,7 +270,7 @@ function planOf(settings: MonteCarloSettings): SimulationPlan {
   };
   if (control !== undefined && typeof control.mean !== "function" && bumps.length > 0)
     throw new SpecError(
-      `control.mean: got a column beside greeks by bumps, expected a function of the parameters: shifted ones have ` +
+      `control.mean: got a column beside sensitivities by bumps, expected a function of the parameters: shifted ones have ` +
         `another mean; or ask for control: "none"`,
     );
   const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
@@ -260,15 +287,15 @@ function controlOf({ control = "auto", model, product, dates, substeps = 1 }: Mo
   return control === "auto" ? recognisedControl(model, product, stepEnds(dates, substeps), dates) : control;
 }
 
-function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[] {
+function scoresOf(model: PathModel, sensitivities: readonly string[]): readonly string[] {
   const known = model.score?.names ?? [];
-  const unknown = greeks.find((name) => !known.includes(name));
+  const unknown = sensitivities.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new SpecError(
-      `greeks: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
+      `sensitivities: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
         (known.join(", ") || "none: it has no scores; use bumps"),
     );
-  return greeks;
+  return sensitivities;
 }
 
 type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] } & {
@@ -289,7 +316,7 @@ function emptyResult(
     effectivePaths: column(),
     status: firstStatus(instances),
     error: instances.error,
-    greeks: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
+    sensitivities: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
     sampling: batch.shape.sampling,
     antithetic: settings.antithetic ?? false,
     control: control?.name,
@@ -310,8 +337,8 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, members:
   const all = batch.shape.model.score?.names ?? [];
   const outputs: (readonly [Estimates, number])[] = [
     [result, 0],
-    ...names.map((name, k) => [result.greeks[name], 1 + k] as const),
-    ...scores.map((name) => [result.greeks[name], measures + all.indexOf(name)] as const),
+    ...names.map((name, k) => [result.sensitivities[name], 1 + k] as const),
+    ...scores.map((name) => [result.sensitivities[name], measures + all.indexOf(name)] as const),
   ];
   for (const [k, i] of members.entries()) {
     for (const [output, measure] of outputs) {

@@ -34,11 +34,11 @@ export {
 export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
 export { intervalWidth } from "./moments.ts";
-export type { GreekMethod } from "./greeks.ts";
+export type { SensitivityMethod } from "./sensitivities.ts";
 export type { Sampling } from "./paths/shape.ts";
 export {
   type Estimates,
-  type GreekEstimates,
+  type SensitivityEstimates,
   monteCarlo,
   type MonteCarloResult,
   type MonteCarloSettings,

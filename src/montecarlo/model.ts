@@ -112,6 +112,6 @@ export interface PathModel {
     readonly names: readonly string[];
     readonly function: KernelFunction<typeof scoreParams, void>;
   };
-  /** The parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
-  readonly greeks?: Readonly<Record<string, readonly string[]>>;
+  /** The parameters by sensitivity: delta and gamma of spots, vega of volatilities, rho of the rate. */
+  readonly sensitivities?: Readonly<Record<string, readonly string[]>>;
 }

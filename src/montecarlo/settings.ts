@@ -16,8 +16,8 @@ export interface SimulationSettings {
   readonly scramblings?: number;
   readonly accuracy?: Accuracy<Column>;
   readonly precision?: string;
-  readonly greekMethod?: string;
-  readonly greeks?: readonly string[];
+  readonly sensitivityMethod?: string;
+  readonly sensitivities?: readonly string[];
 }
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
@@ -54,20 +54,27 @@ export function checkSettings(settings: SimulationSettings): readonly ParameterF
       `product "${product.name}": monitored continuously by Brownian bridges, for which the model "${model.name}" has no ` +
         `variances; monitor it on dates`,
     );
-  checkGreeks(settings);
+  checkSensitivities(settings);
   return failures;
 }
 
-function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "f64" }: SimulationSettings): void {
-  oneOf("greekMethod", greekMethod, ["bump", "pathwise", "likelihood-ratio"]);
-  if (greekMethod !== "pathwise" || greeks.length === 0) return;
+function checkSensitivities({
+  product,
+  sensitivities = [],
+  sensitivityMethod = "bump",
+  precision = "f64",
+}: SimulationSettings): void {
+  oneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
+  if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(
-      `greekMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the jumps; ` +
+      `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the jumps; ` +
         `use "bump" or "likelihood-ratio"`,
     );
   if (precision === "f32")
-    throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
+    throw new SpecError(
+      `sensitivityMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`,
+    );
 }
 
 /** Returns the columns of an accuracy by their places. */

@@ -1,7 +1,7 @@
 /** Copies of what is simulated, with other numbers on the same random numbers. */
 import { ShapeError, SpecError } from "../errors.ts";
 import type { Control } from "./controls.ts";
-import type { Paths } from "./greeks.ts";
+import type { Paths } from "./sensitivities.ts";
 import type { PathModel } from "./model.ts";
 import type { Column } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
@@ -21,7 +21,7 @@ interface CopySettings {
   readonly dates: readonly Column[];
   readonly variants?: readonly Variant[];
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
-  readonly greeks?: readonly string[];
+  readonly sensitivities?: readonly string[];
   readonly control?: Control | "auto" | "none";
 }
 
@@ -30,9 +30,11 @@ interface CopySettings {
  * number of dates or weights
  */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
-  const { variants = [], measures = {}, greeks = [], dates, control } = settings;
-  if (variants.length > 0 && greeks.length > 0)
-    throw new SpecError(`greeks: got ${greeks.join(", ")} beside variants, expected none: they are measures there`);
+  const { variants = [], measures = {}, sensitivities = [], dates, control } = settings;
+  if (variants.length > 0 && sensitivities.length > 0)
+    throw new SpecError(
+      `sensitivities: got ${sensitivities.join(", ")} beside variants, expected none: they are measures there`,
+    );
   for (const [name, weights] of Object.entries(measures))
     if (weights.length !== 1 + variants.length)
       throw new ShapeError(

@@ -101,7 +101,7 @@ const simulations: Readonly<Record<string, (draw: Draw) => MonteCarloSettings>> 
     }),
     product: european({ payoff: "call", strike: draw(90, 110, Infinity) }),
     dates,
-    greeks: ["delta", "vega"],
+    sensitivities: ["delta", "vega"],
   }),
   "Heston's model, knocked out, on Sobol' points": (draw) => ({
     model: heston({
@@ -183,8 +183,13 @@ describe("monteCarlo", () => {
   test.each(Object.entries(simulations))("%s", async (_, build) => {
     const run = async (settings: MonteCarloSettings, streams: readonly number[]): Promise<Columns> => {
       const result = await monteCarlo({ device, paths: 128, ...settings, streams });
-      const { status, error, greeks, paths, effectivePaths } = result;
-      return { status, error, numbers: estimates(result, ...Object.values(greeks)), others: [paths, effectivePaths] };
+      const { status, error, sensitivities, paths, effectivePaths } = result;
+      return {
+        status,
+        error,
+        numbers: estimates(result, ...Object.values(sensitivities)),
+        others: [paths, effectivePaths],
+      };
     };
     for (let round = 0; round < 30; round++) {
       const batch = drawn(1000 + round, build);

@@ -58,7 +58,7 @@ export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
     },
     failures,
     ...FUNCTIONS,
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 

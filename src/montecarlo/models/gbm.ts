@@ -85,8 +85,8 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   const named = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
   const factor = d === 1 ? {} : choleskyParameters(settings.correlation, d, failures);
-  const greekNames = (greek: string, parameter: string): Record<string, readonly string[]> =>
-    Object.fromEntries(spots.map((_, i) => [`${greek}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
+  const sensitivitiesTo = (name: string, parameter: string): Record<string, readonly string[]> =>
+    Object.fromEntries(spots.map((_, i) => [`${name}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
   const triangle = (d * (d + 1)) / 2;
   return {
     name: d === 1 ? "geometric Brownian motion" : `${d} geometric Brownian motions`,
@@ -110,10 +110,10 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
     variances: varianceFunction(d),
     exactBridge: true,
     ...(d === 1 ? { score: SCORE } : {}),
-    greeks: {
-      ...greekNames("delta", "spot"),
-      ...greekNames("gamma", "spot"),
-      ...greekNames("vega", "volatility"),
+    sensitivities: {
+      ...sensitivitiesTo("delta", "spot"),
+      ...sensitivitiesTo("gamma", "spot"),
+      ...sensitivitiesTo("vega", "volatility"),
       rho: ["rate"],
     },
   };

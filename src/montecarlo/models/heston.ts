@@ -57,7 +57,7 @@ export function heston(settings: HestonSettings): PathModel {
     parameters: { spot, yield: carry, rate, v0, kappa, theta, sigma, rho },
     failures,
     ...FUNCTIONS,
-    greeks: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
   };
 }
 

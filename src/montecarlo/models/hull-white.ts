@@ -46,7 +46,7 @@ export function hullWhite(settings: HullWhiteSettings): PathModel {
     parameters: { forward, meanReversion, volatility },
     failures,
     ...FUNCTIONS,
-    greeks: { rho: ["forward"], vega: ["volatility"] },
+    sensitivities: { rho: ["forward"], vega: ["volatility"] },
   };
 }
 

@@ -58,7 +58,7 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
     parameters: { spot, yield: carry, rate, added, start },
     failures,
     ...functionsOf({ volatility, functions }),
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 

@@ -2,7 +2,7 @@
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
-import { type Variants, weightTable } from "../greeks.ts";
+import { type Variants, weightTable } from "../sensitivities.ts";
 import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";

@@ -8,10 +8,11 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { type FeynkacError, ShapeError, SpecError } from "../../errors.ts";
+import { knownKeys } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
-import { bumpedVariants, givenVariants, type Paths } from "../greeks.ts";
+import { bumpedVariants, givenVariants, type Paths } from "../sensitivities.ts";
 import { firstStatus, instancesIn, type Status } from "../instances.ts";
 import type { PathModel } from "../model.ts";
 import { type ControlMean, controlMeanOf, Moments } from "../moments.ts";
@@ -111,6 +112,29 @@ export interface LongstaffSchwartzResult extends Estimates {
   readonly seed: bigint;
 }
 
+const KNOWN: Readonly<Record<keyof LongstaffSchwartzSettings, true>> = {
+  device: true,
+  model: true,
+  product: true,
+  dates: true,
+  substeps: true,
+  basis: true,
+  regressionPaths: true,
+  paths: true,
+  antithetic: true,
+  sampling: true,
+  scramblings: true,
+  control: true,
+  variants: true,
+  measures: true,
+  upper: true,
+  seed: true,
+  streams: true,
+  precision: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** The number of bytes of stored paths, at most. */
 const RECORD_BYTES = 2 ** 28;
 
@@ -149,6 +173,7 @@ export function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<
 
 async function estimate(device: Device, settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
   const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox" } = settings;
+  knownKeys("", settings, Object.keys(KNOWN));
   const failures = checkSettings(settings);
   if (typeof settings.control?.mean === "function")
     throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");

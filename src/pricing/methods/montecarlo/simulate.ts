@@ -205,7 +205,7 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     const { request, path } = job;
     request.estimate = {
       ...estimateOf(job, result, freedom, i),
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.greeks, freedom, path, i) }),
+      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.sensitivities, freedom, path, i) }),
     };
     request.failure = failureOf(result, i);
   });
