@@ -4,9 +4,9 @@ import { obstacleAt } from "../../conditions/obstacle.ts";
 import { extrapolateAt } from "../../operator/extrapolate.ts";
 import { FAULT, STATUS } from "../../operator/status.ts";
 import { ZERO_VALUE_GUARD } from "../../operator/zero-value-guard.ts";
-import { rightHandSide, solveStage } from "../item/equation.ts";
+import { recordBoundary, rightHandSide, solveStage } from "../item/equation.ts";
+import { recordBoundaryRuns } from "../team/equation/boundary.ts";
 import { rightHandSideRuns, solveStageRuns } from "../team/equation/stage.ts";
-import { recordBoundary } from "./boundary.ts";
 import { firstFault } from "./faults.ts";
 import { gather } from "./memory.ts";
 import { type EquationPlan, isTeam } from "./plan.ts";
@@ -60,7 +60,7 @@ export function advance(plan: EquationPlan) {
       rightHandSide: isTeam(plan) ? rightHandSideRuns(plan) : rightHandSide(plan),
       solveStage: isTeam(plan) ? solveStageRuns(plan) : solveStage(plan),
       extrapolateAt: extrapolateAt(variant),
-      recordBoundary: early ? recordBoundary(plan, true) : undefined,
+      recordBoundary: !early ? undefined : isTeam(plan) ? recordBoundaryRuns(plan, true) : recordBoundary(true),
       unconverged: STATUS.unconverged,
       guard: ZERO_VALUE_GUARD,
     },

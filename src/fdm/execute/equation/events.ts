@@ -4,10 +4,11 @@ import { valueAtTarget } from "../../conditions/jump.ts";
 import { valueAt } from "../../operator/column.ts";
 import { stateOnAxis } from "../../operator/state.ts";
 import { FAULT } from "../../operator/status.ts";
-import { recordBoundary } from "./boundary.ts";
+import { recordBoundary } from "../item/equation.ts";
+import { recordBoundaryRuns } from "../team/equation/boundary.ts";
 import { firstFault } from "./faults.ts";
 import { gather, spread } from "./memory.ts";
-import type { EquationPlan } from "./plan.ts";
+import { type EquationPlan, isTeam } from "./plan.ts";
 import { atRow } from "./records.ts";
 
 /**
@@ -29,7 +30,7 @@ export function applyEvents(plan: EquationPlan) {
       valueAtTarget,
       pointwise,
       payoff: recordsEvents ? obstacle : undefined,
-      recordBoundary: recordsEvents ? recordBoundary(plan, false) : undefined,
+      recordBoundary: isTeam(plan) ? recordBoundaryRuns(plan, false) : recordBoundary(false),
       stateOnAxis,
       badEvent: FAULT.event,
       firstFault,
@@ -60,7 +61,7 @@ export function applyEvents(plan: EquationPlan) {
         if (env.rows === undefined) for (let k = 0; k < nodes; k++) u[k] = beside[k];
         yield* env.gather({ place, nodes, all: beside, own: u, beyond: 0 });
       }
-      if (env.payoff !== undefined && env.recordBoundary !== undefined && step.stepEnd) {
+      if (env.payoff !== undefined && step.stepEnd) {
         for (let i = item; i < nodes; i += env.items)
           all.obstacle[i] = env.payoff(env.stateOnAxis({ t, at: env.valueAt(table, i), parameters }));
         yield* env.gather({ place, nodes, all: all.obstacle, own: obstacle, beyond: env.NEVER_EXERCISED });

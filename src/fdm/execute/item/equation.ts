@@ -1,13 +1,14 @@
 /** The parts of an equation's time loop that an item does in its own way where it solves an instance alone. */
 import { fn, i32 } from "../../../kernel/index.ts";
 import { substitute } from "../../conditions/brennan-schwartz.ts";
+import { exerciseBoundary } from "../../conditions/exercise-boundary.ts";
 import { iteratePolicy } from "../../conditions/policy.ts";
 import { assemble } from "../../operator/assemble.ts";
 import { rightHandSide as rightHandSideAt, Stage } from "../../operator/right-hand-side.ts";
 import { FAULT } from "../../operator/status.ts";
 import { firstFault } from "../equation/faults.ts";
 import type { EquationPlan } from "../equation/plan.ts";
-import { atRow, atStart, Fault, Memory, Row } from "../equation/records.ts";
+import { atRow, atStart, Fault, Launch, Memory, Place, Row } from "../equation/records.ts";
 
 /** Returns the function that assembles and factors I − hL. */
 export function factor({ variant }: EquationPlan) {
@@ -88,3 +89,15 @@ export function solveStage({ variant: { exercise }, penalty }: EquationPlan) {
     },
   });
 }
+
+/** Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. */
+export const recordBoundary = (smooth: boolean) =>
+  fn({
+    name: "recordBoundary",
+    params: { launch: Launch, place: Place, memory: Memory, record: i32 },
+    env: { exerciseBoundary: exerciseBoundary(smooth) },
+    *body({ launch: { nodes, pitch, out }, place: { instance }, memory, record }, _gpu, { exerciseBoundary }) {
+      const { u, obstacle } = memory.state;
+      out[record * pitch + instance] = exerciseBoundary(u, obstacle, memory.table, nodes);
+    },
+  });
