@@ -48,7 +48,7 @@ export default defineConfig(({ mode }) => {
     server: { deps: { external: [COMPILED] } },
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
     testTimeout: 180_000,
-    hookTimeout: 60_000,
+    hookTimeout: 180_000,
   };
   return {
     test: {
