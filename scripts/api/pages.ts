@@ -91,14 +91,14 @@ they have them, and each name means the same everywhere.
 
 ### One bad entry
 
-The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, and an \`error\` that says
-which number was out of bounds; a single result has a \`status\` or an \`error\` of its own.
+The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, and an \`error\` that
+says which number was out of bounds; a single result has a \`status\` or an \`error\` of its own.
 
 | call | an entry is | it fails by | where there is one only |
 | --- | --- | --- | --- |
 | \`priceBook\`, \`priceTrades\`, \`explainBook\` | a trade | \`status\`, \`error\` of its row | the same |
 | \`solve\`, \`solveOnSparseGrid\` | a set of parameters | \`entries[i].error\` | the same |
-| \`monteCarlo\`, \`longstaffSchwartz\` | an instance: a place in columns | \`status[i]\`, \`error[i]\` | a number is thrown |
+| \`monteCarlo\`, \`longstaffSchwartz\` | a place in columns | \`status[i]\`, \`error[i]\` | a number is thrown |
 | \`gaussianSwings\`, \`wholeSwings\` | a swing | \`status[i]\`, \`error[i]\` | the same |
 | \`optimalStopping\`, \`swingOption\` | | | it is thrown |
 | \`Cholesky\` | a matrix | \`status[i]\` of \`factor\` | the same |

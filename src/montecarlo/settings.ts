@@ -88,7 +88,7 @@ export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonl
 export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
   allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
 
-/** Returns the failures of instances whose dates do not increase from above 0. @throws SpecError dates of all of them */
+/** Returns the failures of instances whose dates do not increase from above 0. @throws SpecError dates of all */
 function* dateFailures(dates: readonly Column[]): Generator<ParameterFailure> {
   const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
   for (const [k, date] of dates.entries()) {

@@ -34,7 +34,7 @@ export const choleskyByItem = kernel({
         a[rowJ + i] = 0;
       }
     }
-    for (let k = 0; failed !== 0 && k < size * size; k++) a[origin + ((k / size) | 0) * stride + (k % size)] = NaN;
+    if (failed !== 0) for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) a[origin + i * stride + j] = NaN;
     status[matrix] = failed;
   },
 });
@@ -76,8 +76,9 @@ export const choleskyByGroup = remembered(({ groupSize }: GroupShape) =>
         }
         yield;
       }
-      for (let i = first; failed !== 0 && i < size; i += gpu.groupSize())
-        for (let j = 0; j < size; j++) a[origin + i * stride + j] = NaN;
+      if (failed !== 0)
+        for (let i = first; i < size; i += gpu.groupSize())
+          for (let j = 0; j < size; j++) a[origin + i * stride + j] = NaN;
       if (first === 0) status[gpu.groupId()] = failed;
     },
   }),

@@ -51,9 +51,9 @@ const GROUP = 64;
  * Accuracy: L̂·L̂ᵀ = A + ΔA with |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3).
  * Cost: size³/3 flops per matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup.
  *
- * If a leading minor is not positive, there is no such factor. Its order is then the status of the matrix, whose numbers
- * become NaN; the other matrices of the batch are not affected. A correlation matrix that fails can be replaced by the
- * nearest one (`nearestCorrelation`).
+ * If a leading minor is not positive, there is no such factor. Its order is then the status of the matrix, whose
+ * numbers become NaN; the other matrices of the batch are not affected. A correlation matrix that fails can be replaced
+ * by the nearest one (`nearestCorrelation`).
  *
  * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
  *

@@ -150,8 +150,9 @@ const RECORD_BYTES = 2 ** 28;
  * Exercise at time 0 is not considered: compare with the payoff.
  *
  * Shapes: parameters are numbers or columns [instances]; so are the results. A number out of bounds in a column fails
- * its instance, as in `monteCarlo`. Cost: paths·dates·30 ns on a core for one asset. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial Studies 14 (2001); L. Andersen and M. Broadie,
- * Management Science 50 (2004). Verified: test/montecarlo/stopping.test.ts.
+ * its instance, as in `monteCarlo`. Cost: paths·dates·30 ns on a core for one asset. Source: F. A. Longstaff and E. S.
+ * Schwartz, Review of Financial Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
+ * test/montecarlo/stopping.test.ts.
  *
  * @param settings model, product, dates, basis, numbers of paths, and the device; `onProgress` counts paths of
  * instances.

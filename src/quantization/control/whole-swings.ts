@@ -107,8 +107,8 @@ const MAX_VALUES = 2 ** 21;
  * Computes the values at time 0 of swing options on one tree in one backward pass: their numbers of units so far are
  * columns side by side, which share the loaded transitions.
  *
- * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by `status`
- * and `error`, and changes no other. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
+ * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
+ * `status` and `error`, and changes no other. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
  * Source and verification: `swingOption`, which calls this.
  *
  * @param tree of the chain that the payoffs are functions of.
