@@ -115,7 +115,9 @@ function workgroupShape(
   }));
 }
 
-/** Prepares an algorithm in workgroup memory for a problem. @throws SpecError (more rows than a workgroup has room for) */
+/**
+ * Prepares an algorithm in workgroup memory for a problem. @throws SpecError (more rows than a workgroup has room for)
+ */
 export async function workgroup(device: Device, problem: Problem, algorithm: WorkgroupAlgorithm): Promise<Method> {
   const { rows, batch, stride, precision, shared } = problem;
   const shape = workgroupShape(device, problem);
