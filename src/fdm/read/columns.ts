@@ -54,11 +54,15 @@ export function readColumns<S extends ReadableGrid>(batch: ReadableBatch<S>, ord
     const index = good[i];
     const owner = placeOf[ownerOf(index)];
     const point = owner < 0 ? undefined : fine[owner].point;
-    coarser.forEach((level, c) => (grids[c] = level[i]));
-    if (point === undefined || fine[i].failed || grids.some(({ failed }) => failed) || !reaches(fine[i], point))
-      continue;
+    const one = fine[i];
+    let failed = one.failed;
+    for (let c = 0; c < coarser.length; c++) {
+      grids[c] = coarser[c][i];
+      failed ||= grids[c].failed;
+    }
+    if (failed || point === undefined || !reaches(one, point)) continue;
     status[index] = "ok";
-    const estimate = reader.read(point, fine[i], grids, errorEstimate === undefined ? NO_ROUNDING : rounding(fine[i]));
+    const estimate = reader.read(point, one, grids, errorEstimate === undefined ? NO_ROUNDING : rounding(one));
     for (let k = 0; k < derivatives.length; k++) derivatives[k][index] = reader.found[k];
     theta[index] = thetaOf(entries[index], point, reader.found);
     if (errorEstimate !== undefined) errorEstimate[index] = estimate;

@@ -137,17 +137,17 @@ export class PointReader {
     const line = nodes[0].length;
     const plane = nodes.length > 1 ? line * nodes[1].length : line;
     for (let k = 0; k < derivatives.length; k++) {
-      const [first, second, third] = derivatives[k];
+      const [{ nodes: n0, weights: w0 }, { nodes: n1, weights: w1 }, { nodes: n2, weights: w2 }] = derivatives[k];
       let sum = 0;
-      for (let i2 = 0; i2 < third.nodes.length; i2++) {
+      for (let i2 = 0; i2 < n2.length; i2++) {
         let ofPlane = 0;
-        for (let i1 = 0; i1 < second.nodes.length; i1++) {
-          const at = start + third.nodes[i2] * plane + second.nodes[i1] * line;
+        for (let i1 = 0; i1 < n1.length; i1++) {
+          const at = start + n2[i2] * plane + n1[i1] * line;
           let ofLine = 0;
-          for (let i0 = 0; i0 < first.nodes.length; i0++) ofLine += first.weights[i0] * values[at + first.nodes[i0]];
-          ofPlane += second.weights[i1] * ofLine;
+          for (let i0 = 0; i0 < n0.length; i0++) ofLine += w0[i0] * values[at + n0[i0]];
+          ofPlane += w1[i1] * ofLine;
         }
-        sum += third.weights[i2] * ofPlane;
+        sum += w2[i2] * ofPlane;
       }
       into[k] = sum;
     }
