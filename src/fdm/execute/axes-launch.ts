@@ -73,11 +73,12 @@ export class AxesResult {
     return this.#instance.grid.window.point;
   }
 
-  /** The solutions of the launch, and where this one starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
+  /** The solutions of the whole launch. */
   get values(): Float64Array {
     return this.#launched.values;
   }
 
+  /** The index at which this one starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
   get start(): number {
     const { count, early } = this.#launched;
     return this.#l * (early ? 2 * count : count);

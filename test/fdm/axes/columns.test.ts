@@ -60,7 +60,7 @@ function problemOn(axes: number, { exercised, ...more }: (typeof WITH)[number] &
   };
 }
 
-/** What is read of an entry, or of entry `k` in columns, by the path of each number; undefined for what is not asked for. */
+/** The numbers read of an entry, or of entry `k` in columns, by their paths; undefined for those not asked for. */
 function flat(read: object, k = 0): Record<string, number | undefined> {
   const found: Record<string, number | undefined> = {};
   const add = (name: string, part: unknown): void => {
