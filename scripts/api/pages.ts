@@ -91,13 +91,13 @@ they have them, and each name means the same everywhere.
 
 ### One bad entry
 
-The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, and an \`error\` that
-says which number was out of bounds; a single result has a \`status\` or an \`error\` of its own.
+The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, "error" where its own
+numbers are out of bounds, and an \`error\` that says which; a single result has a \`status\` or an \`error\` of its own.
 
 | call | an entry is | it fails by | where there is one only |
 | --- | --- | --- | --- |
 | \`priceBook\`, \`priceTrades\`, \`explainBook\` | a trade | \`status\`, \`error\` of its row | the same |
-| \`solve\`, \`solveOnSparseGrid\` | a set of parameters | \`entries[i].error\` | the same |
+| \`solve\`, \`solveOnSparseGrid\` | a set of parameters | \`entries[i].error\`, \`status[i]\` of columns | the same |
 | \`monteCarlo\`, \`longstaffSchwartz\` | a place in columns | \`status[i]\`, \`error[i]\` | a number is thrown |
 | \`gaussianSwings\`, \`wholeSwings\` | a swing | \`status[i]\`, \`error[i]\` | the same |
 | \`optimalStopping\`, \`swingOption\` | | | it is thrown |

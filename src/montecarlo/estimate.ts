@@ -106,7 +106,7 @@ export interface MonteCarloResult extends Estimates {
   readonly effectivePaths: Float64Array;
   /** The outcome of each instance. */
   readonly status: readonly Status[];
-  /** The error of each instance that is "out-of-bounds", undefined of all others. */
+  /** The errors of the instances whose status is "error", undefined of all others. */
   readonly error: readonly (FeynkacError | undefined)[];
   readonly sensitivities: Readonly<Record<string, SensitivityEstimates>>;
   readonly sampling: Sampling;

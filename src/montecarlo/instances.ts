@@ -15,17 +15,17 @@ import { columnsOfAccuracy } from "./settings.ts";
 
 /**
  * The outcome of an instance: its accuracy was "reached", the "limit" of paths came first, or the number of paths was
- * "fixed"; "not-finite" where a path paid NaN or Infinity, and the value is meaningless; "out-of-bounds" where a column
- * has a number that is none of its parameter, so that all its results are NaN.
+ * "fixed"; "not-finite" where a path paid NaN or Infinity, and the value is meaningless; "error" where a column
+ * has a number out of its parameter's bounds, so that all its results are NaN.
  */
-export type Status = "reached" | "limit" | "fixed" | "not-finite" | "out-of-bounds";
+export type Status = "reached" | "limit" | "fixed" | "not-finite" | "error";
 
 /** The instances of a batch. */
 export interface Instances {
   readonly count: number;
   /** The instances that are simulated: those whose parameters are within bounds. */
   readonly valid: Uint32Array;
-  /** The errors of the others, [count]. */
+  /** The errors of the others, and undefined of those that are simulated: [count]. */
   readonly error: readonly (FeynkacError | undefined)[];
 }
 
@@ -88,4 +88,4 @@ function notFinite(groups: Readonly<Record<string, Parameters>>): readonly Param
 
 /** Returns the status of each instance before its paths are read. */
 export const firstStatus = ({ error }: Instances): Status[] =>
-  error.map((one) => (one === undefined ? "fixed" : "out-of-bounds"));
+  error.map((one) => (one === undefined ? "fixed" : "error"));

@@ -8,18 +8,15 @@ interface Bounds {
   readonly most: number;
 }
 
-/**
- * The outcome of a swing: "ok"; "out-of-bounds" where no dates can meet its bounds, or a payoff is not finite;
- * "not-finite" where its value is beyond what the precision can represent. The value is NaN where it is not "ok".
- */
-export type SwingStatus = "ok" | "out-of-bounds" | "not-finite";
+/** The outcome of a swing: "error" where no dates can meet its bounds, or where its payoff or value is not finite. */
+export type SwingStatus = "ok" | "error";
 
 /** The result of `gaussianSwings` and `wholeSwings`: columns with one number for each swing. */
 export interface SwingsResult {
-  /** The values at time 0. */
+  /** The values at time 0; NaN of a swing that failed. */
   readonly value: Float64Array;
   readonly status: readonly SwingStatus[];
-  /** The error of each swing that is "out-of-bounds", undefined of all others. */
+  /** The errors of the swings that failed, undefined of all others. */
   readonly error: readonly (SpecError | undefined)[];
 }
 
@@ -46,12 +43,11 @@ export async function withinBounds<S extends Bounds>(
   const open = [...swings.keys()].filter((i) => error[i] === undefined);
   const values = await valuesOf(open.map((i) => swings[i]));
   const value = new Float64Array(swings.length).fill(Number.NaN);
-  const status = error.map((one): SwingStatus => (one === undefined ? "ok" : "out-of-bounds"));
   open.forEach((i, k) => {
     if (Number.isFinite(values[k])) value[i] = values[k];
-    else status[i] = "not-finite";
+    else error[i] = new SpecError(`${batch.place}: swings[${i}]: got payoffs beyond what the precision can represent`);
   });
-  return { value, status, error };
+  return { value, status: error.map((one) => (one === undefined ? "ok" : "error")), error };
 }
 
 function errorOf<S extends Bounds>({ place, dates, notFinite }: SwingBatch<S>, swing: S, i: number) {

@@ -92,9 +92,9 @@ export interface LongstaffSchwartzSettings extends CallOptions {
 export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
   readonly isLowerBound: boolean;
-  /** The outcome of each instance, as in `monteCarlo`: "fixed", "not-finite" or "out-of-bounds". */
+  /** The outcome of each instance, as in `monteCarlo`: "fixed", "not-finite" or "error". */
   readonly status: readonly Status[];
-  /** The error of each instance that is "out-of-bounds", undefined of all others. */
+  /** The errors of the instances whose status is "error", undefined of all others. */
   readonly error: readonly (FeynkacError | undefined)[];
   /** The estimates on the paths of the regression, biased upwards by foresight and downwards by the suboptimal rule. */
   readonly regression: Estimates;

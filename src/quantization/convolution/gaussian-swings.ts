@@ -76,7 +76,7 @@ const MAX_VALUES = 2 ** 23;
  * const swing = { slopes: times.map(() => 20), fixed: times.map(() => 20), least: 3, most: 6 };
  * const settings = { device, chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
  * const { value, status } = await gaussianSwings(settings, [swing, { ...swing, least: 13 }]);
- * console.log(value[0]!.toFixed(3), status.join(" ")); // 15.515 ok out-of-bounds
+ * console.log(value[0]!.toFixed(3), status.join(" ")); // 15.515 ok error
  */
 export async function gaussianSwings(
   settings: GaussianSwingSettings,
