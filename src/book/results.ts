@@ -1,5 +1,6 @@
 import { FeynkacError, BookError } from "../errors.ts";
-import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts";
+import type { FailedTrade, TradeLabels } from "./result-types.ts";
+import type { AnyTrade, ParsedTrade } from "./types.ts";
 
 /** Returns the properties of a trade that its result repeats: underlying, currency, quantity and tags. */
 export function labelsOf(trade: AnyTrade): TradeLabels {

@@ -8,7 +8,7 @@ import type {
   ScenarioValues,
   TradeLabels,
   TradeResult,
-} from "./types.ts";
+} from "./result-types.ts";
 
 /** The properties of a trade that the totals of its result depend on. */
 export type TotalledTrade =
