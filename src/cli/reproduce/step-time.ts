@@ -27,7 +27,10 @@ export interface StepTime<A extends string> {
  * @throws CliError if even the maximum number of steps takes fewer than three launches
  */
 export async function timeStep<A extends string>(
-  run: (steps: number, onProgress: (progress: Progress) => void) => Promise<AxesSolution<A>>,
+  run: (
+    steps: number,
+    onProgress: (progress: Progress) => void,
+  ) => Promise<Pick<AxesSolution<A>, "entries" | "precision">>,
   first: number,
 ): Promise<StepTime<A>> {
   for (let steps = first; steps <= MAX_STEPS; steps *= MORE) {

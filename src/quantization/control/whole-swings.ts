@@ -183,18 +183,11 @@ async function solve(
     for (let row = 0; row < payoff.length; row++) sideBySide[row * swings.length + swing] = payoff[row];
   });
   using payoff = uploaded(device, element, sideBySide);
-  using ownersBuffer = uploaded(device, "i32", Int32Array.from(owners));
-  using units = uploaded(device, "i32", Int32Array.from(columnsOf((_, used) => used)));
-  using least = uploaded(
-    device,
-    "i32",
-    Int32Array.from(swings, (swing) => swing.least),
-  );
-  using most = uploaded(
-    device,
-    "i32",
-    Int32Array.from(swings, (swing) => swing.most),
-  );
+  const integers = (values: readonly number[]): DeviceBuffer => uploaded(device, "i32", Int32Array.from(values));
+  using ownersBuffer = integers(owners);
+  using units = integers(columnsOf((_, used) => used));
+  using least = integers(swings.map((swing) => swing.least));
+  using most = integers(swings.map((swing) => swing.most));
   using one = device.createBuffer(element, largest * width);
   using other = device.createBuffer(element, largest * width);
   let [values, expectations] = [one, other];
