@@ -92,7 +92,7 @@ they have them, and each name means the same everywhere.
 ### One bad entry
 
 The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, "error" where its own
-numbers are out of bounds, and an \`error\` that says which; a single result has a \`status\` or an \`error\` of its own.
+numbers are out of bounds, and an \`error\` that says which. A single result has a \`status\` or an \`error\` itself.
 
 | call | an entry is | it fails by | where there is one only |
 | --- | --- | --- | --- |

@@ -270,8 +270,8 @@ function planOf(settings: MonteCarloSettings): SimulationPlan {
   };
   if (control !== undefined && typeof control.mean !== "function" && bumps.length > 0)
     throw new SpecError(
-      `control.mean: got a column beside sensitivities by bumps, expected a function of the parameters: shifted ones have ` +
-        `another mean; or ask for control: "none"`,
+      `control.mean: got a column beside sensitivities by bumps, expected a function of the parameters: shifted ` +
+        `ones have another mean; or ask for control: "none"`,
     );
   const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
   const controlMean = (variant: number, i: number): number => {

@@ -40,14 +40,14 @@ export function bumpsOf(
     const order = name.startsWith("gamma") ? 2 : 1;
     if (order === 2 && method === "pathwise")
       throw new SpecError(
-        `sensitivities: "${name}" pathwise: the payoff has no second derivative along a path; use "bump" or "likelihood-ratio"`,
+        `sensitivities: "${name}" pathwise: the payoff has no second derivative along a path; ` +
+          `use "bump" or "likelihood-ratio"`,
       );
     if (chosen.length > 0)
       return chosen.flatMap((one) => known[one].map((parameter) => ({ name: one, parameter, order }) as const));
     if (parameters.includes(name)) return [{ name, parameter: name, order: 1 } as const];
-    throw new SpecError(
-      `sensitivities: got "${name}", expected one of ${[...new Set([...Object.keys(known), ...parameters])].join(", ")}`,
-    );
+    const all = [...new Set([...Object.keys(known), ...parameters])];
+    throw new SpecError(`sensitivities: got "${name}", expected one of ${all.join(", ")}`);
   });
 }
 

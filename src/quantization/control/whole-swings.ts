@@ -108,7 +108,8 @@ const MAX_VALUES = 2 ** 21;
  * columns side by side, which share the loaded transitions.
  *
  * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
- * `status` and `error`, and changes no other. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
+ * `status` and `error`, and changes no other.
+ * Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
  * Source and verification: `swingOption`, which calls this.
  *
  * @param tree of the chain that the payoffs are functions of.

@@ -59,8 +59,8 @@ const MAX_VALUES = 2 ** 23;
  * that of the cubic interpolation, taken along one axis after the other. The kink of V is projected on the cubics.
  *
  * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
- * `status` and `error`, and changes no other. Accuracy: of fourth order in the spacing, and regular, so that two spacings
- * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
+ * `status` and `error`, and changes no other. Accuracy: of fourth order in the spacing, and regular, so that two
+ * spacings extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
  * test/pricing/convolution, against published cases and closed forms.
  *
  * @param settings the chain of the factors, the spot, the grid and the device; `onProgress` counts dates.
