@@ -30,8 +30,8 @@ export interface PricingOptions {
   /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
   readonly device?: Device | undefined;
   /**
-   * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
-   * says so.
+   * The precision, "f64" by default, which is f32x2, emulated double, on WebGPU. There "f32" is faster, and its kernels
+   * compile in a tenth of the time. Every result says its precision.
    */
   readonly precision?: Precision;
   /** The sensitivities to compute, "all" by default. */
