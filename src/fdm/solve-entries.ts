@@ -89,7 +89,7 @@ const NOTHING = {
 
 const gridOf = ({ nodes, values }: OnGrid): GridValues => ({ nodes, values });
 
-/** Solves a problem on one axis. @throws as `solve` does */
+/** Solves all entries of a compiled problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
   device: Device,
   model: OneAxisModel,
@@ -114,7 +114,7 @@ export async function solveOnAxis(
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }
 
-/** Solves a problem on two or three axes. @throws as `solve` does */
+/** Solves all entries of a compiled problem on two or three axes. @throws as `solve` does */
 export async function solveOnAxes(
   device: Device,
   model: AxesModel,
@@ -139,7 +139,10 @@ export async function solveOnAxes(
   return { entries, backend: device.backend, precision: solver.kernel.precision };
 }
 
-/** Solves a problem with any names on two or three axes, for the pricing of books. @throws as `solve` */
+/**
+ * Solves a problem on two or three axes whose names are not known at compile time, as in the pricing of books. @throws
+ * as `solve` does
+ */
 export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },
