@@ -99,9 +99,10 @@ export interface DeviceLimits {
   readonly maxPrivateBytes: number;
 }
 
-/** A CUDA context that several threads of a process share: its handle, and the number of threads. */
+/** A CUDA context that several threads of a process share: its handle, its loaded kernels, the number of threads. */
 export interface SharedContext {
   readonly context: number;
+  readonly kernels: SharedArrayBuffer;
   readonly count: number;
 }
 

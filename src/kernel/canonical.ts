@@ -8,7 +8,8 @@ function number(value: number): string {
 }
 
 /**
- * Returns a text that identifies the computation of a kernel: names, places and unused declarations do not affect it.
+ * Returns a text that is equal for two kernels exactly when they perform the same computation. The names of local
+ * variables, positions in the source and unused declarations do not affect it.
  */
 export function canonicalText(ir: KernelIR): string {
   const out: string[] = [

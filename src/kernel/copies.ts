@@ -5,9 +5,9 @@ import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, oper
 type Assignment = Extract<Stmt, { kind: "assign" }>;
 
 /**
- * Returns the same code with each copied local replaced by its source while neither is reassigned, and without
- * assignments that become unread. Values and loads stay the same to the bit. Cost: linear in the code, times the depth
- * of its loops.
+ * Performs copy propagation: a local variable that copies another is replaced by its source while neither is
+ * reassigned. Assignments whose result is then never read are removed. All computed values stay the same to the bit.
+ * Cost: linear in the size of the code, times the nesting depth of its loops.
  */
 export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals">): Pick<KernelIR, "body" | "locals"> {
   const replaced = new Copies(locals.length).list(body);

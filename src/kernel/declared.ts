@@ -20,21 +20,21 @@ interface Trace {
 /** The places at which declarations were made, for error messages; the stack is only formatted when somebody asks. */
 const declaredAt = new WeakMap<object, Trace>();
 
-/** Returns the stack at which a kernel or function was declared, if recorded. */
+/** Returns the text of the call stack at which a kernel or kernel function was declared, if it was recorded. */
 export function declarationTrace(declared: object): string | undefined {
   return declaredAt.get(declared)?.stack;
 }
 
 /**
- * Records the stack at which a kernel or function was declared; `entry` is the function that its author called, which
- * the stack omits.
+ * Records the call stack at which a kernel or kernel function was declared. `entry` is the public function that its
+ * author called; the stack begins at the caller of `entry`.
  */
 export function recordDeclaration<T extends object>(declared: T, entry: Entry): T {
   declaredAt.set(declared, traceAbove(entry));
   return declared;
 }
 
-/** A function of the front end that its users call. */
+/** A public function that declares kernels or kernel functions, such as `kernel` or `fn`. */
 export type Entry = (...args: never[]) => unknown;
 
 /**
@@ -52,7 +52,7 @@ function traceAbove(entry: Entry): Trace {
   return trace;
 }
 
-/** Declares a kernel function that runs with `gpu` when plain JavaScript calls it. */
+/** Declares a kernel function. When plain JavaScript calls it, its body receives `gpu` as the second argument. */
 export function functionRunOn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   gpu: Gpu,
   definition: FunctionDefinition<P, E, R>,
@@ -67,7 +67,7 @@ export function functionRunOn<const P extends FunctionParams, const E extends En
 }
 
 /**
- * Checks an environment.
+ * Checks the compile-time values (`env`) of a kernel or kernel function.
  * @throws SpecError for a value that is neither a constant, nor a kernel function, nor undefined
  */
 export function checkEnvironment(owner: string, env: Environment | EnvironmentList): void {
@@ -91,12 +91,14 @@ export function checkEnvironment(owner: string, env: Environment | EnvironmentLi
   }
 }
 
-/** A kernel function as declared, before it is made callable. */
+/** The parts of a kernel function's declaration, from which `declareFunction` makes a callable function. */
 export interface DeclaredFunction<P extends FunctionParams> {
+  /** The function that plain JavaScript runs when it calls the kernel function. */
   readonly run: (...args: never[]) => unknown;
   readonly functionName: string;
   readonly params: P;
   readonly env: Environment;
+  /** The text of the function that the front end compiles. */
   readonly source: string;
   readonly argumentNames?: readonly string[] | undefined;
   readonly lifted?: LiftedLiterals | undefined;

@@ -3,11 +3,11 @@ import { analyseUniformity } from "./uniform.ts";
 import { bodies } from "./visit.ts";
 
 /**
- * Tells for each element of a kernel's only buffer that is stored to by a constant index whether the stored value
- * depends on scalar parameter `id`.
+ * Returns, for each constant index at which a kernel stores to its only output buffer, whether the stored value depends
+ * on the scalar parameter with number `id`.
  *
- * The analysis gives the parameter a different value in each work item; a value that is uniform even so does not depend
- * on it. Verified: test/kernel/dependence.
+ * The analysis pretends that the parameter differs between work items. A stored value that is still the same for all
+ * items does not depend on the parameter. Verified: test/kernel/dependence.
  */
 export function storesThatDepend(ir: KernelIR, id: number): ReadonlyMap<number, boolean> {
   const varied = { ...ir, body: vary(ir.body, id) as readonly Stmt[] };

@@ -3,8 +3,9 @@ import { interpret, type InterpreterArguments } from "./interpret/index.ts";
 import type { KernelIR } from "./ir.ts";
 
 /**
- * Runs one item of a kernel on the host within a number of loop rounds, changing the arrays among `args`, and returns
- * whether it finished. It is slow, and meant for code that plain JavaScript could not stop.
+ * Interprets one work item of a kernel on the host and changes the arrays among `args`. Returns false if a loop
+ * exceeded `rounds` iterations or the kernel made another error at run time, otherwise true. It is slow, and meant for
+ * user code that might not terminate as plain JavaScript.
  */
 export function runWithin(ir: KernelIR, args: InterpreterArguments, rounds: number): boolean {
   try {

@@ -6,10 +6,10 @@ import { erf, erfc } from "./math/erf.ts";
 import { inverseNormalCdf } from "./math/normal-inverse.ts";
 import { normalCdf, normalPdf } from "./math/normal.ts";
 
-/** The `gpu` argument of bodies that run as plain JavaScript in f64. */
+/** The `gpu` argument that kernels and kernel functions receive when they run as plain JavaScript, in f64. */
 export const hostGpu: Gpu = Object.freeze({ ...hostScalars, erf, erfc, normalCdf, normalPdf, inverseNormalCdf });
 
-/** Runs a kernel without barriers and shared memory as plain JavaScript in f64, one item after another. */
+/** Runs a kernel that has no barriers and no shared memory as plain JavaScript in f64, one work item after another. */
 export function runOnHost<P extends Params>(kernel: Kernel<P>, args: ParamValues<P>, items: number): void {
   let item = 0;
   const gpu: Gpu = { ...hostGpu, globalId: () => item };

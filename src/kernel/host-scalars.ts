@@ -40,7 +40,7 @@ function powerOfTwo(n: number): number {
   return word.getFloat64(0);
 }
 
-/** Returns x·2ⁿ, rounded once: the steps before the last stay normal and hence exact. */
+/** Returns x·2ⁿ, rounded once. Intermediate results stay normal numbers and are therefore exact. */
 export function ldexp(x: number, n: number): number {
   let y = x;
   let k = n;
@@ -63,13 +63,15 @@ export function ldexp(x: number, n: number): number {
   return y * powerOfTwo(k);
 }
 
-/** Returns floor(log2 |x|) for normal x; for any x its exponent field. */
+/** Returns the unbiased exponent field of x, which is floor(log2 |x|) if x is a normal number. */
 export function exponent(x: number): number {
   word.setFloat64(0, x);
   return ((word.getUint32(0) >>> 20) & 0x7ff) - 1023;
 }
 
-/** Returns x with the exponent field of 1. */
+/**
+ * Returns x with its exponent field replaced by that of 1. For normal x the result is x / 2^exponent(x), in ±[1, 2).
+ */
 export function significand(x: number): number {
   return fromBits((bits(x) & 0x800fffffffffffffn) | 0x3ff0000000000000n);
 }
@@ -116,7 +118,9 @@ function unavailable(name: string): () => never {
   };
 }
 
-/** The members of `Gpu` except those that are themselves written in the kernel language. */
+/**
+ * The members of `Gpu` for plain JavaScript, except the functions that are themselves written in the kernel language.
+ */
 export const hostScalars: Omit<Gpu, LibraryFunction> = Object.freeze({
   precision: "f64" as const,
 

@@ -19,7 +19,10 @@
  */
 export type Precision = "f64" | "f32" | "f32x2";
 
-/** Returns the type of reals outside the kernel, in host arrays and as a buffer's `element`: a pair is an f64 there. */
+/**
+ * Returns the type of reals in host arrays and in a buffer's `element`. For f32x2 it is f64, because each pair of f32
+ * becomes one f64 outside the kernel.
+ */
 export const hostReal = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");
 
 /** The type of a value in a kernel. */
@@ -27,7 +30,7 @@ export type ScalarType = "real" | "i32" | "u32" | "bool";
 /** The type of an element of an array in a kernel. */
 export type ElementType = "real" | "i32" | "u32";
 
-/** A place in a kernel's source: 1-based line and column, and the function's index. */
+/** A position in a kernel's source: the 1-based line and column, and the index of the function. */
 export interface Place {
   readonly line: number;
   readonly column: number;
@@ -58,7 +61,7 @@ export interface ScalarParam {
 export interface BufferParam {
   readonly name: string;
   readonly element: ElementType;
-  readonly access: "read" | "write"; // "write" may be read too
+  readonly access: "read" | "write"; // a buffer with "write" may also be read
   /**
    * True where the buffer is accessed by an atomic operation somewhere; languages may then require all accesses to be
    * atomic.
@@ -66,7 +69,10 @@ export interface BufferParam {
   readonly atomic: boolean;
 }
 
-/** A fixed-size array of a work item or a workgroup, initially undefined. */
+/**
+ * An array of constant length that belongs to a work item (private) or is shared by a workgroup. Its elements are
+ * initially undefined.
+ */
 export interface FixedArray {
   readonly name: string;
   readonly element: ElementType;
@@ -74,30 +80,37 @@ export interface FixedArray {
   readonly atomic: boolean; // only ever true for workgroup arrays
 }
 
-/** A reference to an array: `id` is an index of KernelIR.buffers, .privates or .workgroups. */
+/**
+ * A reference to an array. `id` is an index into `KernelIR.buffers`, `.privates` or `.workgroups`, depending on
+ * `space`.
+ */
 export interface ArrayRef {
   readonly space: "buffer" | "private" | "workgroup";
   readonly id: number;
 }
 
-/** A unary operation. */
-export type UnaryOp = "neg" | "not" | "bitnot"; // not: bool; bitnot: i32, u32; neg: real, i32
+/** A unary operation: "neg" of a real or an i32, "not" of a bool, "bitnot" of an i32 or a u32. */
+export type UnaryOp = "neg" | "not" | "bitnot";
 /**
- * A binary operation. On reals: add sub mul div rem (rem: the sign of the dividend, as C's fmod and JavaScript's %),
- * min max as JavaScript's Math.min and Math.max except that the result is unspecified when an argument is NaN or both
- * are zeros of opposite sign. On i32 and u32: add sub mul wrap; div and rem truncate, and are 0 when the divisor is 0
- * (div INT_MIN by −1 wraps); and or xor; shl shr by (count & 31), shr arithmetic on i32 and logical on u32; min max.
+ * A binary operation.
+ *
+ * * On reals: add, sub, mul, div, rem, min and max. The result of rem has the sign of the dividend, as C's fmod and
+ *   JavaScript's %. min and max are JavaScript's, except that the result is unspecified if an argument is NaN or both
+ *   are zeros of opposite sign.
+ * * On i32 and u32: all operations. add, sub and mul wrap. div and rem truncate and are 0 if the divisor is 0; INT_MIN
+ *   / −1 wraps. shl and shr shift by (count & 31); shr is arithmetic on i32 and logical on u32.
  */
 export type BinaryOp = "add" | "sub" | "mul" | "div" | "rem" | "min" | "max" | "and" | "or" | "xor" | "shl" | "shr";
-/** A comparison. */
-export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne"; // eq and ne also on bool; IEEE on reals
+/** A comparison. On reals it follows IEEE 754. "eq" and "ne" also compare bools. */
+export type CompareOp = "lt" | "le" | "gt" | "ge" | "eq" | "ne";
 
 /**
- * The functions of scalars that every back end implements itself. Argument types are as given; the result has `type`.
+ * A function of scalars that every back end implements itself. The comments give the types of the arguments; the result
+ * has the type of the expression.
  */
 export type IntrinsicOp =
   | "sqrt" // real → real, correctly rounded in f64
-  | "reciprocal" // 1/x to 2 ulp where x and 1/x are normal; else exact, or NaN, or 0 for what is subnormal
+  | "reciprocal" // 1/x to 2 ulp where x and 1/x are normal; otherwise exact, NaN, or 0 for a subnormal result
   | "positivePart" // max(x, 0), for x < 0 anything from 0 to 2⁻¹⁰²² (f32: 0); of NaN unspecified
   | "abs" // real or i32
   | "floor" // real → real
@@ -116,7 +129,10 @@ export type IntrinsicOp =
   | "clz" // u32 or i32 → i32
   | "popcount";
 
-/** An i32 value given by the launch, such as the item's number. The workgroup's size is a constant instead. */
+/**
+ * An i32 that the launch gives to a work item, such as its number. The workgroup's size is a compile-time constant
+ * instead.
+ */
 export type IndexOp =
   | "globalId" // 0 … items−1
   | "localId"
@@ -125,7 +141,7 @@ export type IndexOp =
   | "subgroupLane"
   | "subgroupSize";
 
-/** An expression of the IR. */
+/** An expression of the kernel's intermediate representation. It has no side effects. */
 export type Expr =
   | { readonly kind: "const"; readonly type: ScalarType; readonly value: number | boolean }
   | { readonly kind: "local"; readonly type: ScalarType; readonly id: number }
@@ -147,17 +163,18 @@ export type Expr =
   | { readonly kind: "intrinsic"; readonly type: ScalarType; readonly op: IntrinsicOp; readonly args: readonly Expr[] }
   | { readonly kind: "index"; readonly type: "i32"; readonly op: IndexOp };
 
-/** An atomic operation. */
+/** An atomic operation on an element of an i32 or u32 array. */
 export type AtomicOp = "add" | "min" | "max" | "and" | "or" | "xor" | "exchange" | "compareExchange" | "load" | "store";
 
 /**
- * The operations in which the lanes of one subgroup exchange values. They are collective: every item of the workgroup
- * reaches them (the front end has checked that control flow there is uniform). `operand` is the lane (shuffle,
- * broadcast), the distance (up, down) or the mask (xor). A lane outside the subgroup gives the item's own value.
+ * An operation in which the lanes of a subgroup exchange values. It is collective: every work item of the workgroup
+ * reaches it, and the front end has checked this. Its `operand` is the source lane (shuffle, broadcast), the distance
+ * to it (shuffleUp, shuffleDown), or the mask that is XORed with the lane number (shuffleXor). If the source lane is
+ * outside the subgroup, the item gets its own value.
  */
 export type SubgroupOp = "shuffle" | "shuffleUp" | "shuffleDown" | "shuffleXor" | "broadcast" | "add" | "min" | "max";
 
-/** A statement of the IR. */
+/** A statement of the kernel's intermediate representation. */
 export type Stmt = { readonly place: Place } & (
   | { readonly kind: "assign"; readonly local: number; readonly value: Expr }
   | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Expr; readonly value: Expr }
@@ -214,14 +231,19 @@ export type Stmt = { readonly place: Place } & (
 );
 
 /**
- * The properties of a kernel that devices and launches need after compilation, when the rest of the IR is discarded.
+ * The properties of a kernel that devices and launches still need after compilation, when the rest of the IR is
+ * discarded.
  */
 export interface KernelSignature {
   readonly name: string;
   readonly precision: Precision;
+  /** The scalar parameters, in the order of their declaration. */
   readonly scalars: readonly ScalarParam[];
+  /** The buffer parameters, in the order of their declaration. */
   readonly buffers: readonly BufferParam[];
+  /** The arrays that belong to a work item. */
   readonly privates: readonly FixedArray[];
+  /** The arrays that a workgroup shares. */
   readonly workgroups: readonly FixedArray[];
   /** The number of items per workgroup, a compile-time constant. */
   readonly groupSize: number;
@@ -233,7 +255,7 @@ export interface KernelSignature {
   readonly cooperative: boolean;
 }
 
-/** Returns the properties of a kernel that devices and launches need. */
+/** Returns the properties of a kernel that devices and launches need after compilation. */
 export function signatureOf(ir: KernelIR): KernelSignature {
   const { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative } = ir;
   return { name, precision, scalars, buffers, privates, workgroups, groupSize, cooperative };

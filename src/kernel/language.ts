@@ -10,13 +10,13 @@ import { SpecError } from "../errors.ts";
 import type { Gpu } from "./gpu.ts";
 import type { ElementType, Precision, ScalarType } from "./ir.ts";
 
-/** A scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
+/** The declaration of a scalar parameter of a kernel: `real`, `i32`, `u32` or `bool`. */
 export interface ScalarDeclaration<T extends ScalarType = ScalarType> {
   readonly kind: "scalar";
   readonly type: T;
 }
 
-/** A buffer parameter of a kernel, from `read(…)` or `write(…)`. */
+/** The declaration of a buffer parameter of a kernel, from `read(…)` or `write(…)`. */
 export interface BufferDeclaration<E extends ElementType = ElementType, A extends "read" | "write" = "read" | "write"> {
   readonly kind: "buffer";
   readonly element: E;
@@ -26,28 +26,31 @@ export interface BufferDeclaration<E extends ElementType = ElementType, A extend
 /** The declarations by name of a record's fields, or of the arguments of a function that is called with one record. */
 export type Fields = { readonly [name: string]: Declaration };
 
-/** A record type: reals, integers, booleans, arrays and other records by name. See `record`. */
+/**
+ * The declaration of a record type, whose fields are reals, integers, booleans, arrays or other records. See `record`.
+ */
 export interface RecordDeclaration<F extends Fields = Fields> {
   readonly kind: "record";
   readonly fields: F;
 }
 
-/** The declaration of one launch argument of a kernel. */
+/** The declaration of one parameter of a kernel. */
 export type LaunchDeclaration = ScalarDeclaration | BufferDeclaration;
-/** A parameter of a kernel function, or a field of a record. */
+/** The declaration of a parameter of a kernel function, or of a field of a record. */
 export type Declaration = LaunchDeclaration | RecordDeclaration;
 
-/** A real number in the precision the kernel is compiled for. */
+/** Declares a real number in the precision for which the kernel is compiled. */
 export const real: ScalarDeclaration<"real"> = { kind: "scalar", type: "real" };
-/** A signed 32-bit integer. */
+/** Declares a signed 32-bit integer. */
 export const i32: ScalarDeclaration<"i32"> = { kind: "scalar", type: "i32" };
-/** An unsigned 32-bit integer. */
+/** Declares an unsigned 32-bit integer. */
 export const u32: ScalarDeclaration<"u32"> = { kind: "scalar", type: "u32" };
-/** A boolean. */
+/** Declares a boolean. */
 export const bool: ScalarDeclaration<"bool"> = { kind: "scalar", type: "bool" };
 
 /**
- * Declares a buffer that the kernel only reads; as a parameter of a function, any array that the function only reads.
+ * Declares a buffer that the kernel only reads. As a parameter of a kernel function, it stands for any array that the
+ * function only reads.
  *
  * @param element `real`, `i32` or `u32`.
  * @example
@@ -60,8 +63,8 @@ export function read<E extends ElementType>(element: ScalarDeclaration<E>): Buff
 }
 
 /**
- * Declares a buffer that the kernel writes and may read; as a parameter of a function, any array that the function
- * writes.
+ * Declares a buffer that the kernel writes and may read. As a parameter of a kernel function, it stands for any array
+ * that the function writes.
  *
  * @param element `real`, `i32` or `u32`.
  * @example
@@ -74,8 +77,9 @@ export function write<E extends ElementType>(element: ScalarDeclaration<E>): Buf
 }
 
 /**
- * Declares a record type for parameters of kernel functions. `read(…)` and `write(…)` stand for buffers, private and
- * shared arrays. Records exist at compile time only: the front end replaces each by its fields, so they cost nothing.
+ * Declares a record type for parameters of kernel functions. Fields declared with `read(…)` and `write(…)` may be
+ * buffers, private arrays or shared arrays. Records exist at compile time only: the compiler replaces each record by
+ * its fields, so that records cost nothing at run time.
  *
  * @param fields declarations by name; a field may be another record.
  * @throws SpecError if the name of a field is not an identifier.
@@ -104,8 +108,8 @@ export function checkFieldNames(owner: string, fields: object): void {
 }
 
 /**
- * The value of a declared parameter or field inside a body; only the variable that a record was declared with may
- * change it.
+ * The TypeScript type that a declared parameter or field has inside a kernel's body. The fields of a record can only be
+ * changed through the variable that the record was declared with.
  */
 export type ValueOf<D extends Declaration> =
   D extends ScalarDeclaration<infer T>
@@ -124,7 +128,10 @@ export type ValueOf<D extends Declaration> =
 export type Params = Readonly<Record<string, LaunchDeclaration>>;
 /** The parameters of a kernel function by position. */
 export type ParamTuple = readonly Declaration[];
-/** A function's parameters: a tuple for positional ones, or one record by its fields. */
+/**
+ * The parameters of a kernel function: a tuple for positional parameters, or the fields of the one record that it
+ * takes.
+ */
 export type FunctionParams = ParamTuple | Fields;
 /**
  * Tells whether the parameters of a function are positional.
@@ -133,17 +140,17 @@ export type FunctionParams = ParamTuple | Fields;
  */
 export const isTuple = (params: FunctionParams): params is ParamTuple => Array.isArray(params);
 
-/** The values of a kernel's parameters inside its body. */
+/** The TypeScript types of a kernel's parameters inside its body, by name. */
 export type ParamValues<P extends Params> = { [K in keyof P]: ValueOf<P[K]> };
-/** The values of positional parameters of a kernel function inside its body. */
+/** The TypeScript types of the positional parameters of a kernel function inside its body. */
 export type TupleValues<P extends ParamTuple> = { [K in keyof P]: ValueOf<P[K]> };
-/** The arguments of a call for a function's parameters. */
+/** The TypeScript types of the arguments in a call of a kernel function with parameters `P`. */
 export type Arguments<P extends FunctionParams> = P extends ParamTuple
   ? Readonly<TupleValues<P>>
   : P extends Fields
     ? [fields: { readonly [K in keyof P]: ValueOf<P[K]> }]
     : never;
-/** The first argument of a function's body, which destructures it. */
+/** The TypeScript type of the first argument of a kernel function's body, which the body destructures. */
 export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
   ? TupleValues<P>
   : P extends Fields
@@ -151,8 +158,8 @@ export type BodyArgument<P extends FunctionParams> = P extends ParamTuple
     : never;
 
 /**
- * A value that kernels and functions know at compile time: a constant, a function, a list of such values, or several by
- * name; undefined stands for an absent optional function.
+ * A value of `env`, known at compile time: a constant, a function, a list of these, or several of them by name.
+ * Undefined stands for an optional function that is absent.
  */
 export type EnvironmentValue = EnvironmentEntry | EnvironmentList;
 /** A list of compile-time values, over which `for (const entry of list)` is unrolled. */
@@ -160,7 +167,7 @@ export type EnvironmentList = readonly EnvironmentEntry[];
 /** An entry of a compile-time list: a constant, a function, or several of them by name. */
 export type EnvironmentEntry = KnownValue | Readonly<Record<string, KnownValue>>;
 type KnownValue = number | boolean | string | FunctionSpec | undefined;
-/** The values by name that kernels and functions know at compile time. */
+/** The compile-time values (`env`) of a kernel or kernel function, by name. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
  * Tells whether a value of an environment is a kernel function.
@@ -189,19 +196,19 @@ type Widened<T> = T extends FunctionSpec | undefined
 /** The types that the values of a kernel's environment `E` have inside the kernel's body. */
 export type EnvironmentValues<E extends Environment> = { readonly [K in keyof E]: Widened<E[K]> };
 
-/** The result of a kernel function: one value, or several in a record; undefined if it only writes arrays. */
+/** One result of a kernel function: a number, a boolean, an array, or several results in a record. */
 export type ResultValue = number | boolean | Numbers | ReadonlyNumbers | ResultRecord;
 /** Several results of a kernel function, by name. */
 export type ResultRecord = { readonly [name: string]: ResultValue };
-/** The results of a kernel function that is not a generator. */
+/** The result of a kernel function that is not a generator. It is undefined if the function only writes arrays. */
 export type Results = ResultValue | undefined | void;
-/** The result of a kernel function, or a generator where the function has barriers and is called with `yield* f(…)`. */
+/** The result of a kernel function. A function with barriers is a generator, which kernels call with `yield* f(…)`. */
 export type FunctionResult = Results | KernelBody<Results>;
 
-/** The body of a kernel with barriers: a generator, which yields barriers and collective operations. */
+/** The generator that a kernel's body with barriers is. It yields barriers and collective operations. */
 export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 
-/** A kernel function of any parameters and results, as the front end sees it. */
+/** A kernel function with any parameters and results, as the compiler sees it. */
 export interface FunctionSpec {
   readonly kind: "function";
   readonly functionName: string;
@@ -220,24 +227,27 @@ export interface FunctionSpec {
   readonly userWritten?: "plain" | "declared" | undefined;
 }
 
-/** The literals of a function that have become its parameters. */
+/** The real literals of a function that have become its last parameters. */
 export interface LiftedLiterals {
-  /** The number of the parameter by place and value, counted from the first that stands for a literal. */
+  /** The number of each literal among these parameters, by the literal's position in the source and its value. */
   readonly places: ReadonlyMap<string, number>;
-  /** A text that is equal exactly for functions that lower to the same code but for the values of their literals. */
+  /**
+   * A text that is equal for two functions exactly if they lower to the same code, up to the values of their literals.
+   */
   readonly shape: string;
 }
 
 /**
- * The type of a kernel function by its call signature:
+ * The type of a kernel function with the call signature `F`:
  *
  *     function assemble(variant: Variant): FunctionOf<(of: { mesh: ValueOf<typeof Mesh>; rate: number }) => Row>
  */
 export type FunctionOf<F extends (...args: never) => FunctionResult> = FunctionSpec & F;
 
 /**
- * A function that kernels may call, inlined at each call. Called from plain JavaScript, it runs in f64. `params` are
- * positional (a tuple, which `body` destructures as an array) or named (one record, which `body` destructures by name).
+ * A function that kernels may call. It is inlined at each call. When plain JavaScript calls it, it runs in f64. Its
+ * `params` are positional (a tuple, which `body` destructures as an array) or named (one record, which `body`
+ * destructures by name).
  */
 export interface KernelFunction<
   P extends FunctionParams = ParamTuple,
@@ -247,16 +257,16 @@ export interface KernelFunction<
   readonly params: P;
 }
 
-/** A kernel function of any number of reals, as formulas and users' functions are. */
+/** A kernel function of any number of reals, such as a formula or a user's function. */
 export type RealFunction<R extends FunctionResult = number> = KernelFunction<readonly ScalarDeclaration<"real">[], R>;
 
-/** The parameters that the calls of a function take: its record, or its tuple. */
+/** The TypeScript type of the arguments that a kernel function takes: its record, or its tuple. */
 export type ParamsOf<F extends FunctionSpec> = BodyArgument<F["params"]>;
-/** The result of a function, through `yield*` if it is a generator. */
+/** The TypeScript type of a kernel function's result. If the function is a generator, it is the result of `yield*`. */
 export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
   ReturnType<F> extends KernelBody<infer R> ? R : ReturnType<F>;
 
-/** The definition that `fn` takes. */
+/** The definition of a kernel function that `fn` takes. */
 export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
   readonly name?: string;
   readonly params: P;
@@ -264,10 +274,16 @@ export interface FunctionDefinition<P extends FunctionParams, E extends Environm
   body(args: BodyArgument<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
 }
 
-/** The number of workgroups that a multiprocessor shall have room for at once, in all precisions or by precision. */
+/**
+ * The number of workgroups that one multiprocessor of a CUDA device shall be able to run at once: one number, or one
+ * for each precision.
+ */
 export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>>>;
 
-/** A numerical kernel: the work of one item of a launch. It is a specification: frozen, device-free, cacheable. */
+/**
+ * A numerical kernel: the code of one work item of a launch. It is a frozen specification without a device, which can
+ * serve as a cache key.
+ */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
   readonly name: string;
@@ -277,13 +293,15 @@ export interface Kernel<P extends Params = Params> {
   readonly groupSize: number;
   /** The hint of resident workgroups; see `KernelDefinition`. */
   readonly residentGroups?: ResidentGroups;
+  /** The maximum number of loop iterations in a call of a user's function; see `KernelDefinition`. */
   readonly loopBudget?: number;
+  /** The text of the body, which is compiled. */
   readonly source: string;
   /** The body itself, for running it as plain JavaScript. */
   readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
-/** The definition that `kernel` takes. */
+/** The definition of a kernel that `kernel` takes. */
 export interface KernelDefinition<P extends Params, E extends Environment> {
   readonly name?: string;
   readonly params: P;
@@ -291,14 +309,14 @@ export interface KernelDefinition<P extends Params, E extends Environment> {
   /** The number of items per workgroup, 64 by default. */
   readonly groupSize?: number;
   /**
-   * The number of workgroups that a multiprocessor shall have room for at once on CUDA: a bound on registers. Left to
-   * the compiler by default; other back ends do as they like.
+   * The number of workgroups that one multiprocessor shall be able to run at once on CUDA. It bounds the number of
+   * registers of a work item. By default the compiler decides; other back ends ignore it.
    */
   readonly residentGroups?: ResidentGroups;
   /**
-   * The maximum total number of loop rounds in one call of a user's function (`userFunction`), after which its loops
-   * end, so that user code cannot hang a device. Loops with few constant rounds and the loops of other functions are
-   * not counted. Unbounded by default. See `Gpu.endlessLoop`.
+   * The maximum total number of loop iterations in one call of a user's function (`userFunction`), after which its
+   * loops end, so that user code cannot hang a device. Loops with few constant iterations and the loops of other
+   * functions are not counted. Unbounded by default. See `Gpu.endlessLoop`.
    */
   readonly loopBudget?: number;
   // undefined, not void: only so does TypeScript know what `yield` gives in a generator.

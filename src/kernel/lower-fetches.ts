@@ -5,7 +5,7 @@
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
 import { mapParts, someStmt } from "./visit.ts";
 
-/** Returns a kernel with asynchronous copies replaced by loops of loads and stores. */
+/** Returns the kernel with asynchronous copies (`gpu.fetch`) replaced by loads and stores. */
 export function lowerFetches(ir: KernelIR): KernelIR {
   return someStmt(ir.body, ({ kind }) => kind === "fetch") ? { ...ir, body: lowered(ir, ir.body) } : ir;
 }

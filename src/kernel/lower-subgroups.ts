@@ -5,7 +5,7 @@
 import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, Stmt, SubgroupOp } from "./ir.ts";
 import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
 
-/** The options of replacing subgroup operations. */
+/** The options of `lowerSubgroups`. */
 export interface SubgroupLowering {
   /** The number of items of a subgroup: a power of two. */
   readonly size: number;
@@ -16,7 +16,7 @@ export interface SubgroupLowering {
 const SUBGROUP_INDEX = (x: Expr): boolean => x.kind === "index" && (x.op === "subgroupLane" || x.op === "subgroupSize");
 
 /**
- * Returns a kernel with subgroup operations replaced by exchanges through workgroup memory, for devices without
+ * Returns the kernel with subgroup operations replaced by exchanges through workgroup memory, for devices without
  * subgroups of the needed size.
  */
 export function lowerSubgroups(ir: KernelIR, options: SubgroupLowering): KernelIR {

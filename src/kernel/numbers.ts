@@ -4,15 +4,15 @@ import type { ElementType } from "./ir.ts";
 declare const elementOf: unique symbol;
 declare const accessOf: unique symbol;
 
-/** The collective operations and barriers that a generator body may `yield`; see `Gpu`. */
+/** The token that a generator body yields for a barrier or a collective operation; the methods of `Gpu` make it. */
 export interface Collective {
   readonly collective: string;
 }
 
 /**
- * An array inside a kernel; `length` is a run-time i32 for a buffer and a constant for other arrays. The two symbols
- * exist in types only and let the TypeScript compiler distinguish arrays of reals from arrays of integers, and writable
- * from read-only arrays. Typed arrays of plain JavaScript are assignable to all of them.
+ * An array inside a kernel. `length` is a run-time i32 for a buffer and a constant for other arrays. The two symbols
+ * exist in types only: with them the TypeScript compiler distinguishes arrays of reals from arrays of integers, and
+ * writable from read-only arrays. Typed arrays of plain JavaScript are assignable to all of these types.
  */
 export interface Numbers<E extends ElementType = ElementType> {
   [index: number]: number;

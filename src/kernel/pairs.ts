@@ -1,15 +1,16 @@
 /** The pairs of f32 that emulated doubles (`f32x2`) are, on the host. */
 
 /**
- * Returns the pair nearest to `value`: its rounding to f32, and the rounding error rounded to f32; at least 48 bits.
- * Beyond f32's range the first is infinite; a second below 2⁻¹⁴⁹ is zero. −0 is (−0, 0).
+ * Returns the pair of f32 (f32x2) nearest to `value`: its rounding to f32, and the rounding error, itself rounded to
+ * f32. The pair has at least 48 significant bits. Beyond the range of f32, `high` is infinite. A rounding error below
+ * 2⁻¹⁴⁹ becomes zero. −0 gives (−0, 0).
  */
 export function pairOf(value: number): readonly [high: number, low: number] {
   const high = Math.fround(value);
   return [high, Number.isFinite(high) ? Math.fround(value - high) : 0];
 }
 
-/** Returns the pairs of `values`, each as two neighbouring elements. */
+/** Converts numbers to pairs of f32 (f32x2). The two parts of each pair are neighbouring elements of the result. */
 export function toPairs(values: ArrayLike<number>): Float32Array {
   const pairs = new Float32Array(2 * values.length);
   for (let i = 0; i < values.length; i++) {
@@ -20,7 +21,7 @@ export function toPairs(values: ArrayLike<number>): Float32Array {
   return pairs;
 }
 
-/** Returns the sums of pairs, exact but for the rounding to f64. */
+/** Converts pairs of f32 (f32x2) to numbers: the sum of the two parts of each pair, rounded to f64. */
 export function fromPairs(pairs: Float32Array): Float64Array {
   const values = new Float64Array(pairs.length / 2);
   for (let i = 0; i < values.length; i++) {

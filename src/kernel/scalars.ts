@@ -8,8 +8,9 @@ const MAX_LENGTH = 16;
 type Parts = Pick<KernelIR, "body" | "locals" | "privates">;
 
 /**
- * Returns the same code with small private arrays replaced by a local for each element. Values stay the same to the
- * bit; an element read before it is written is undefined in either form. Cost: linear in the code.
+ * Replaces private arrays of at most 16 elements that are indexed by constants only by one local variable for each
+ * element. All computed values stay the same to the bit. An element that is read before it is written is undefined with
+ * and without the replacement. Cost: linear in the size of the code.
  */
 export function withoutSmallArrays({ body, locals, privates }: Parts): Parts {
   const kept = privates.map(({ length }) => length > MAX_LENGTH);

@@ -3,8 +3,8 @@ import { keyOf } from "../remembered.ts";
 import type { FunctionSpec, Kernel } from "./language.ts";
 
 /**
- * Returns a text that is equal for two kernels only if they compute the same. It costs no parsing, and is used to find
- * compiled kernels on disk. Kernels with different texts may still compute the same, which `canonicalText` reveals.
+ * Returns a text that is equal for two kernels only if they compute the same. It needs no parsing, and serves to find
+ * compiled kernels on disk. Kernels with different texts may still compute the same, which `canonicalText` shows.
  */
 export function specificationText({
   name,

@@ -10,38 +10,41 @@ import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts
 import { assigned, bodies, children, operands, someLeave } from "./visit.ts";
 
 /**
- * The shape of a value over the work items: the same for all (uniform), a uniform number plus the item's number
- * (contiguous), or any other (varying).
+ * How a value differs between work items. It is the same for all (uniform), the item's number plus a value that is the
+ * same for all (contiguous), or anything else (varying).
  */
 export type Shape = "uniform" | "contiguous" | "varying";
 
-/** The parts of a loop in which items may diverge. */
+/** The ways in which the work items may leave a loop or an iteration at different times. */
 export interface LoopDivergence {
-  /** True where items may leave the loop by the test at different times. */
+  /** True where items may leave the loop by its test at different times. */
   readonly test: boolean;
+  /** True where items may leave the loop by `break` at different times. */
   readonly break: boolean;
+  /** True where only some items may skip the rest of an iteration by `continue`. */
   readonly continue: boolean;
 }
 
-/** The results of the uniformity analysis of a kernel. */
+/** The results of analysing which values of a kernel are the same for all work items. */
 export interface Uniformity {
   readonly locals: readonly Shape[];
   /**
-   * The locals of which an assignment may overwrite the values of items that do not run it, because those never read
-   * them.
+   * True for a local variable whose assignments need no mask. They may overwrite the values of work items that do not
+   * execute the assignment, because those items never read the variable afterwards.
    */
   readonly unmasked: readonly boolean[];
   shape(e: Expr): Shape;
   loop(s: Stmt): LoopDivergence;
-  /** Tells whether a statement is in a place that not all items (of a workgroup) need reach. */
+  /** Tells whether only some work items (of a workgroup) may reach a statement. */
   divergent(s: Stmt): boolean;
 }
 
-/** The options of the uniformity analysis. */
+/** The options of analysing which values are the same for all work items. */
 export interface UniformityOptions {
   /**
-   * Loads at a uniform index of memory that the kernel also writes: "uniform" if items that run together read the same
-   * value (true of any race-free kernel that runs in lock step), "varying" where a language must prove it.
+   * How to classify loads, at an index that is the same for all items, of memory that the kernel also writes. "uniform"
+   * assumes that all items read the same value, which is true of any race-free kernel that runs in lock step. "varying"
+   * is for target languages that must prove it.
    */
   readonly writable: "uniform" | "varying";
 }

@@ -20,8 +20,9 @@ const maxUnrolledByNvcc = 32_768;
 const maxUnrolledSum = 4096;
 
 /**
- * Tells whether a loop is worth unrolling on CUDA: it indexes private arrays, or sums products of workgroup arrays in
- * private ones, so that loads overlap the sums of the step before. nvcc decides about other loops.
+ * Tells whether a loop is worth unrolling on CUDA. It is so if the loop indexes private arrays, or adds products of
+ * workgroup arrays to private arrays, so that loads overlap with the sums of the preceding iteration. For other loops
+ * nvcc decides.
  */
 export function unrolls(loop: Loop): boolean {
   const counter = counterOf(loop);
@@ -35,7 +36,10 @@ const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
 /** The number of operations that one of a pair comes to, of which compilers get to see as many. */
 const PAIR_OPERATIONS = 16;
 
-/** Returns a kernel with counted loops that index small private arrays unrolled, inner ones first. */
+/**
+ * Returns the kernel with those loops unrolled that have constant bounds and index small private arrays, inner loops
+ * first.
+ */
 export function unrollLoops(ir: KernelIR): KernelIR {
   const isSmall = ({ length }: FixedArray): boolean => length <= LARGEST_IN_REGISTERS[ir.precision];
   if (!ir.privates.some(isSmall)) return ir;

@@ -2,7 +2,7 @@
 import type { Expr, Stmt } from "./ir.ts";
 import { rememberedBy } from "../remembered.ts";
 
-/** Returns the operands of an expression. */
+/** Returns the direct subexpressions of an expression. */
 export function children(e: Expr): readonly Expr[] {
   switch (e.kind) {
     case "const":
@@ -29,7 +29,7 @@ export function children(e: Expr): readonly Expr[] {
   }
 }
 
-/** Returns an expression with its operands mapped. */
+/** Returns an expression with `f` applied to its direct subexpressions. */
 export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
   switch (e.kind) {
     case "const":
@@ -56,7 +56,10 @@ export function mapChildren(e: Expr, f: (child: Expr) => Expr): Expr {
   }
 }
 
-/** Returns the expressions that a statement evaluates itself, in order, without those of statements inside it. */
+/**
+ * Returns the expressions that a statement itself evaluates, in order. Those of statements nested inside it are not
+ * included.
+ */
 export function operands(s: Stmt): readonly Expr[] {
   switch (s.kind) {
     case "assign":
@@ -82,14 +85,16 @@ export function operands(s: Stmt): readonly Expr[] {
   }
 }
 
-/** Returns the statement lists inside a statement, in the order in which they first run. */
+/** Returns the lists of statements nested in a statement, in the order in which they first run. */
 export function bodies(s: Stmt): readonly (readonly Stmt[])[] {
   if (s.kind === "if") return [s.then, s.else];
   if (s.kind === "loop") return [s.init, s.body, s.update];
   return [];
 }
 
-/** Returns a statement with its expressions and inner statement lists mapped. */
+/**
+ * Returns a statement with `expression` applied to its expressions and `list` to the lists of statements nested in it.
+ */
 export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: readonly Stmt[]) => Stmt[]): Stmt {
   const maybe = (e: Expr | null): Expr | null => (e === null ? null : expression(e));
   switch (s.kind) {
@@ -116,24 +121,24 @@ export function mapParts(s: Stmt, expression: (e: Expr) => Expr, list: (list: re
   }
 }
 
-/** Returns the local that a statement assigns itself, or null. */
+/** Returns the number of the local variable that a statement itself assigns, or null. */
 export function assigned(s: Stmt): number | null {
   if (s.kind === "assign") return s.local;
   if (s.kind === "atomic" || s.kind === "subgroup") return s.result;
   return null;
 }
 
-/** Tells whether a test holds for any statement, including inner ones. */
+/** Tells whether a test holds for any statement, including nested ones. */
 export function someStmt(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => test(s) || bodies(s).some((body) => someStmt(body, test)));
 }
 
-/** Tells whether a test holds for any subexpression. */
+/** Tells whether a test holds for an expression or any of its subexpressions. */
 export function someExpr(e: Expr, test: (e: Expr) => boolean): boolean {
   return test(e) || children(e).some((child) => someExpr(child, test));
 }
 
-/** Calls a function for each statement, including inner ones. */
+/** Calls a function for each statement, including nested ones. */
 export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
   for (const s of list) {
     f(s);
@@ -141,13 +146,16 @@ export function forEachStmt(list: readonly Stmt[], f: (s: Stmt) => void): void {
   }
 }
 
-/** Calls a function for each subexpression. */
+/** Calls a function for an expression and each of its subexpressions. */
 export function forEachExpr(e: Expr, f: (e: Expr) => void): void {
   f(e);
   for (const child of children(e)) forEachExpr(child, f);
 }
 
-/** Tells whether some break or continue in `list` leaves the loop around it, not one inside it. */
+/**
+ * Tells whether a test holds for any `break` or `continue` in `list` that belongs to the loop around the list, not to a
+ * loop inside it.
+ */
 export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): boolean {
   return list.some((s) => {
     if (s.kind === "break" || s.kind === "continue") return test(s);
@@ -155,7 +163,7 @@ export function someLeave(list: readonly Stmt[], test: (s: Stmt) => boolean): bo
   });
 }
 
-/** Returns the number of nodes of expressions and statements, a measure of code size. */
+/** Returns the total number of statements and expression nodes, a measure of code size. */
 export function weight(list: readonly Stmt[]): number {
   let total = 0;
   for (const s of list) total += statementWeight(s);

@@ -27,13 +27,15 @@ describe.skipIf(emulated === undefined)("a context", () => {
 
   test("is shared by devices of several threads, each with a stream of its own, and ends with its owner", async () => {
     const owner = await open();
-    const shared = { context: owner.parts?.options[0].shared?.context ?? 0, count: 2 };
+    const shared = owner.parts?.options[0].shared;
+    if (shared === undefined) throw new Error("a single core has no parts");
     const other = await open({ shared });
     expect(control.live).toMatchObject({ contexts: 1, streams: 2 });
     expect(await Promise.all([incremented(owner), incremented(other)])).toEqual([expected, expected]);
     const foreign = await owner.compile(increment, { precision: "f64" });
     using u = other.createBuffer("f64", 1000);
     expect(() => other.launch(foreign, { u }, { items: 1000 })).toThrow(ShapeError);
+    expect(control.live.modules).toBe(1);
     other[Symbol.dispose]();
     expect(control.live).toMatchObject({ contexts: 1, streams: 1 });
     expect(await incremented(owner)).toEqual(expected);

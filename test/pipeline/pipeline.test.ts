@@ -14,7 +14,7 @@ import { openBook } from "../../src/runs/index.ts";
 import { kept } from "../cli/in-process.ts";
 import { stray } from "../device/cuda-kernels.ts";
 import { openEmulatedCuda } from "../support/cuda.ts";
-import { buildCudaEmulator } from "../support/cuda-emulator/index.ts";
+import { buildCudaEmulator, controlCudaEmulator } from "../support/cuda-emulator/index.ts";
 
 const quotes = [0.2, 1.5].flatMap((expiry) =>
   [35, 42, 47, 50, 54, 60, 70].map((strike) => ({ expiry, strike, implied: 0.25 + 0.1 * Math.log(strike / 50) ** 2 })),
@@ -149,9 +149,12 @@ test("threads that share a GPU write what one writes", async (test) => {
     return test.skip("needs g++ for the emulated GPU, and two cores");
   process.env["FEYNKAC_CUDA_DRIVER"] = libraries.driver;
   process.env["FEYNKAC_NVRTC"] = libraries.nvrtc;
+  const control = await controlCudaEmulator(libraries);
   const expected = await inPartsOn(alone, "csv");
+  const modules = control?.live.modules;
   expect(await inPartsOn(device, "csv")).toBe(expected);
   expect(workers.length).toBeGreaterThan(1);
+  expect(control?.live.modules).toBe(modules); // each is loaded once for all
 });
 
 test("what a lost GPU leaves is priced on the CPU, and says so", async (test) => {

@@ -69,9 +69,7 @@ async function createOne(options: One): Promise<CudaDevice> {
   const compiler = new Compiler(nvrtc, targetOf(info, nvrtc));
   const { shared, memory, peers = [] } = options;
   const session =
-    shared === undefined
-      ? openSession(driver, deviceHandle(driver, info.index))
-      : new Session(driver, shared.context, { isShared: true });
+    shared === undefined ? openSession(driver, deviceHandle(driver, info.index)) : new Session(driver, shared);
   const stored = options.stored ?? storedPrograms<CudaImage>("CUDA");
   return new CudaDevice(session, compiler, {
     info,

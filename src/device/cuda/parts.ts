@@ -20,7 +20,8 @@ export function partsOf(gpus: readonly Gpu[], users: PartsUsers): DeviceParts | 
   const count = Math.max(cores, gpus.length);
   const options = Array.from({ length: count }, (_, i) => {
     const { info, session } = gpus[i % gpus.length];
-    return { backend: "cuda", device: info.index, shared: { context: session.context, count } } as const;
+    const shared = { context: session.context, kernels: session.kernels.memory, count };
+    return { backend: "cuda", device: info.index, shared } as const;
   });
   return { options, keep: (user) => users.keep(user) };
 }

@@ -4,9 +4,11 @@
  * for good, and only one that is ours may be destroyed and computed again.
  */
 import { KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
+import type { SharedContext } from "../device.ts";
 import type { Driver, DriverCalls } from "./driver.ts";
 import { STREAM_NON_BLOCKING } from "./ffi/driver-streams.ts";
 import { CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, describeResult } from "./ffi/results.ts";
+import { LoadedKernels } from "./loaded-kernels.ts";
 
 const LAUNCH_OUT_OF_RESOURCES = 701;
 
@@ -20,14 +22,17 @@ export class Session {
   onLoss: (reason: string) => Error = (reason) => new Error(reason);
   /** True where the context belongs to another session, of another thread. */
   readonly isShared: boolean;
+  /** The kernels that this and other threads have loaded into the context. */
+  readonly kernels: LoadedKernels;
   #closed = false;
 
   /**
-   * A stream in a context, which `close` ends unless it is shared.
+   * A stream in a context, which `close` ends unless it is shared: then `kernels` is what its owner shares.
    * @throws DeviceUnavailableError
    */
-  constructor(driver: Driver, context: number, { isShared } = { isShared: false }) {
-    this.isShared = isShared;
+  constructor(driver: Driver, { context, kernels }: Pick<SharedContext, "context"> & Partial<SharedContext>) {
+    this.isShared = kernels !== undefined;
+    this.kernels = new LoadedKernels(kernels);
     this.driver = driver;
     this.calls = driver.calls;
     this.context = context;
@@ -89,7 +94,7 @@ export function openSession(driver: Driver, device: number): Session {
     // Making it has pushed it; from here on it is set and unset, never stacked.
     driver.word("cuCtxPopCurrent", (to) => calls.cuCtxPopCurrent_v2(to));
     driver.current = 0;
-    return new Session(driver, context);
+    return new Session(driver, { context });
   } catch (error) {
     calls.cuCtxDestroy_v2(context);
     driver.current = 0;

@@ -9,7 +9,7 @@ import { INTEGER, typeVariable } from "./types.ts";
 
 const MATH_CONSTANTS = ["PI", "E", "LN2", "LN10", "LOG2E", "LOG10E", "SQRT2", "SQRT1_2"] as const;
 
-/** Lowers an identifier to the value that it names. */
+/** Returns the value that a name in the kernel's source stands for. */
 export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: Scope): Value {
   const found = scope.find(name);
   if (found?.kind === "early") throw ctx.fail(node, `${name} is used before it is declared`, "declare it first");
@@ -21,7 +21,7 @@ export function lowerIdentifier(ctx: Context, node: Node, name: string, scope: S
   throw notDeclared(ctx, node, name);
 }
 
-/** Returns the error for an undeclared name; `isCalled` means that it is called as a function. */
+/** Returns the error for an undeclared name. `isCalled` is true where the source calls the name as a function. */
 export function notDeclared(ctx: Context, node: Node, name: string, isCalled = false): KernelError {
   if (takesState(ctx.frame)) {
     const remedy = isCalled
@@ -57,7 +57,7 @@ export function lowerLiteral(ctx: Context, node: Node, value: unknown): Value {
   );
 }
 
-/** Lowers a member access: an element, a field, or a member of a namespace. */
+/** Lowers a member access: an element of an array, a field of a record, or a member of a namespace such as `Math`. */
 export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, out: DraftStatement[]): Value {
   const object = lowerValue(ctx, node.object as Expression, scope, out);
   if (!node.computed) return memberOf(ctx, node, object, (node.property as { name: string }).name);
@@ -86,17 +86,20 @@ function entryOf(ctx: Context, node: Node, items: readonly Value[], index: Draft
   return item;
 }
 
-/** Returns a load of an array's element, after a check of the index. */
+/** Returns the expression that loads an element of an array, after a check of the index's type. */
 export function loadOf(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return loadAt(ctx, node, array, indexIn(ctx, node, array, index));
 }
 
-/** Returns a load of the element at an index from `indexIn`. */
+/** Returns the expression that loads an element of an array. `index` comes from `indexIn`. */
 export function loadAt(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   return ctx.draft(node, typeVariable(array.element), { kind: "load", array: array.ref, index });
 }
 
-/** Returns a checked index relative to the declared array: for a part of an array the part's start is added. */
+/**
+ * Checks the type of an index and returns the index relative to the array as declared. For a part of an array
+ * (`gpu.part`), the start of the part is added.
+ */
 export function indexIn(ctx: Context, node: Node, array: ArrayValue, index: Draft): Draft {
   checkIndex(ctx, node, array, index);
   const { from } = array;
@@ -118,7 +121,7 @@ function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): 
     );
 }
 
-/** Returns a member of a value by name. */
+/** Returns the member of a record, array or namespace that has the given name. */
 export function memberOf(ctx: Context, node: Node, object: Value, name: string): Value {
   switch (object.kind) {
     case "namespace":

@@ -16,7 +16,10 @@ function convertConstant(value: number, unsigned: boolean): number {
   return Number.isNaN(value) ? 0 : Math.min(Math.max(Math.trunc(value), least), most) + 0;
 }
 
-/** Returns a draft of an operation whose meaning depends on types inferred later. */
+/**
+ * Returns the expression for an operation of JavaScript whose meaning depends on types that are inferred later, such as
+ * `x | 0`. With `negated`, the operation applies to −x.
+ */
 export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draft[], negated = false): Draft {
   const unsigned = op === "toU32" || op === "divideToU32";
   const values = args.flatMap((arg) => (arg.kind === "const" && typeof arg.value === "number" ? [arg.value] : []));
@@ -30,7 +33,7 @@ export function lateOf(ctx: Context, node: Node, op: LateOp, args: readonly Draf
   return ctx.draft(node, type, { kind: "late", op, args, negated });
 }
 
-/** Returns a draft of an arithmetic operation, folding constants. */
+/** Returns the expression for an arithmetic operation. Constants are folded. */
 export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b: Draft): Draft {
   ctx.unify(node, a, b);
   if (a.kind === "const" && b.kind === "const") {
@@ -43,7 +46,10 @@ export function arithmeticOf(ctx: Context, node: Node, op: BinaryOp, a: Draft, b
   return isNothing ? a : ctx.draft(node, a.type, { kind: "binary", op, a, b });
 }
 
-/** Returns the origin of a constant folded from others: its own place, if one of them comes from a literal. */
+/**
+ * Returns the source position for a constant that was folded from other constants, if one of these comes from a literal
+ * that may become a run-time value. Otherwise returns undefined.
+ */
 export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin | undefined {
   for (const draft of folded)
     if (draft.kind === "const" && draft.origin !== undefined)
@@ -61,7 +67,7 @@ function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a
   return ctx.draft(node, type, { kind: "const", value: type.possible & I32 ? exact | 0 : exact >>> 0 });
 }
 
-/** Returns a draft of a division, folding constants. */
+/** Returns the expression for a division. Constants are folded. */
 export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) / (b.value as number), originOf(node, a, b));
@@ -76,7 +82,7 @@ export function divideOf(ctx: Context, node: Node, a: Draft, b: Draft): Draft {
   return ctx.draft(node, a.type, { kind: "binary", op: "div", a, b });
 }
 
-/** Returns a draft of a comparison, folding constants. */
+/** Returns the expression for a comparison. Constants are folded. */
 export function compareOf(ctx: Context, node: Node, op: CompareOp, a: Draft, b: Draft): Draft {
   if (a.kind === "const" && b.kind === "const") return ctx.constant(node, foldCompare(op, a.value, b.value));
   const mask = op === "eq" || op === "ne" ? NUMERIC | BOOL : NUMERIC;

@@ -53,7 +53,10 @@ export function declareArray(
   };
 }
 
-/** Lowers `gpu.part`: the elements of a shared array from a run-time index on, as an array. */
+/**
+ * Lowers a call of `gpu.part`. It returns an array that consists of the elements of a workgroup array from a run-time
+ * index on.
+ */
 export function lowerPart(
   ctx: Context,
   node: Node,

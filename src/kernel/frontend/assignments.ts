@@ -15,7 +15,10 @@ type Target =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "element"; readonly array: ArrayValue; readonly index: Draft };
 
-/** Lowers an assignment; its value is the assigned one, evaluated before the store if it is `used`. */
+/**
+ * Lowers an assignment and returns the assigned value. With `used`, the program uses this value, and it is evaluated
+ * before the store.
+ */
 export function lowerAssignment(
   ctx: Context,
   node: AssignmentExpression,
@@ -100,7 +103,10 @@ function assignLogical(
   return readTarget(ctx, node, target);
 }
 
-/** Lowers `i++` and `++i`; the value is the old or the new one, if it is `used`. */
+/**
+ * Lowers `i++`, `++i`, `i--` or `--i`. With `used`, the program uses the expression's value: the old value after a
+ * postfix operator, the new one after a prefix operator.
+ */
 export function lowerUpdate(
   ctx: Context,
   node: UpdateExpression,

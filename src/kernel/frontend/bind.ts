@@ -8,7 +8,7 @@ import { memberOf } from "./access.ts";
 import { scalarOf } from "./expressions.ts";
 import { declaredRecord } from "./records.ts";
 
-/** Returns the compile-time value of an environment. */
+/** Returns the compile-time values of a kernel (`env`) as a record that the front end can read. */
 export function environmentValue(env: Environment): Value {
   const fields = new Map<string, Value>();
   for (const [name, value] of Object.entries(env)) fields.set(name, environmentEntry(value));
@@ -23,7 +23,9 @@ function environmentEntry(value: EnvironmentValue): Value {
   return isList(value) ? { kind: "tuple", items: value.map(environmentEntry) } : environmentValue(value);
 }
 
-/** Declares the names of a parameter or of a `const { a, b } = …`. */
+/**
+ * Declares the names of a parameter, or of a destructuring declaration such as `const { a, b } = …`, with their values.
+ */
 export function bindPattern(ctx: Context, pattern: Pattern, value: Value, scope: Scope, out: DraftStatement[]): void {
   switch (pattern.type) {
     case "Identifier":

@@ -22,12 +22,15 @@ const COLLECTIVES: Readonly<Record<string, { readonly op: SubgroupOp; readonly o
   subgroupMax: { op: "max", operand: false },
 };
 
-/** Tells whether a member of `gpu` is a collective operation. */
+/**
+ * Tells whether a member of `gpu` is a collective operation, which all work items of a workgroup must reach and which a
+ * kernel calls with `yield`.
+ */
 export function isCollective(name: string): boolean {
   return Object.hasOwn(COLLECTIVES, name) || name === "awaitFetches";
 }
 
-/** Lowers `yield` and `yield*`. */
+/** Lowers `yield`, which is a barrier or a collective operation, and `yield*`, which calls a function that has some. */
 export function lowerYield(ctx: Context, node: YieldExpression, scope: Scope, out: DraftStatement[]): Value {
   const argument = node.argument;
   if (argument && node.delegate) {

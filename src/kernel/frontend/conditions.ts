@@ -13,7 +13,7 @@ type Branch = ((out: DraftStatement[]) => void) | null;
 /** The largest depth of nested branches: WGSL compilers stop at 127 nested braces. */
 export const MAX_BRANCH_DEPTH = 100;
 
-/** Lowers an `if`; with a constant condition only the branch taken is lowered. */
+/** Emits an `if` statement. If the condition is constant, only the branch that is taken is lowered. */
 export function emitIf(
   ctx: Context,
   node: Node,
@@ -51,7 +51,7 @@ function pushIf(
 
 /**
  * Lowers a condition to a bool. Each operand of a logical operator is converted separately, because minifiers omit `!==
- * 0`, so that `flag && n & 1` may combine a bool and an integer.
+ * 0`: `flag && n & 1` may combine a bool and an integer.
  */
 export function lowerCondition(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => conditionOf(ctx, node as Expression, scope, out));
@@ -75,8 +75,8 @@ function conditionOf(ctx: Context, node: Expression, scope: Scope, out: DraftSta
 }
 
 /**
- * Returns the truth value of a draft: a bool unchanged, or whether an integer is not 0, as minifiers write comparisons
- * of bits. A real is an error.
+ * Returns the truth value of an expression. A bool stays unchanged. An integer is true if it is not 0, because
+ * minifiers write comparisons of bits in this way. A real is an error.
  */
 export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.kind === "const") return ctx.constant(node, Boolean(draft.value));
@@ -84,7 +84,7 @@ export function truthOf(ctx: Context, node: Node, draft: Draft): Draft {
   return ctx.require(node, draft, BOOL, "compare: write x !== 0");
 }
 
-/** Returns the negation of a draft. */
+/** Returns the logical negation of an expression. */
 export function notOf(ctx: Context, node: Node, a: Draft): Draft {
   // `!0` and `!1` are how minifiers write true and false.
   if (a.kind === "const") return ctx.constant(node, !a.value);
@@ -92,7 +92,10 @@ export function notOf(ctx: Context, node: Node, a: Draft): Draft {
   return ctx.draft(node, boolType(), { kind: "unary", op: "not", a: truthOf(ctx, node, a) });
 }
 
-/** Lowers `&&` and `||` to a bool, or, for two integers, to one of them, as minifiers write `a ? a : b`. */
+/**
+ * Lowers `&&` and `||` to a bool, or, for two integers, to one of them, because minifiers write `a ? a : b` as `a ||
+ * b`. With `onlyTruth`, only the truth value is needed.
+ */
 export function lowerLogical(
   ctx: Context,
   node: LogicalExpression,
@@ -141,8 +144,8 @@ function oneOfTwo(
 }
 
 /**
- * Lowers `a ?? b`, which is `a` unless `env` has no `a`. Operands that could be undefined in plain JavaScript otherwise
- * are errors.
+ * Lowers `a ?? b`. The result is `a`, or `b` if `a` is an entry that `env` lacks. A left operand that could be
+ * undefined at run time in plain JavaScript is an error.
  */
 export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Scope, out: DraftStatement[]): Value {
   checkNeverNull(ctx, node.left, scope);
@@ -150,7 +153,7 @@ export function lowerCoalesced(ctx: Context, node: LogicalExpression, scope: Sco
   return left.kind === "undefined" ? lowerValue(ctx, node.right, scope, out) : left;
 }
 
-/** Checks that the left operand of `??` cannot be null at run time. */
+/** Checks that the left operand of `??` cannot be null or undefined at run time. */
 export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
   const inner = node as Expression;
   if (inner.type === "ParenthesizedExpression") return checkNeverNull(ctx, inner.expression, scope);
@@ -169,7 +172,7 @@ export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
 export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
 
 /**
- * Lowers `c ? a : b` of numbers and bools, of functions' results with the same names, or of expressions without a
+ * Lowers `c ? a : b`. Its branches are numbers or bools, records with the same field names, or expressions without a
  * value.
  */
 export function lowerConditional(

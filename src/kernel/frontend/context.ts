@@ -18,7 +18,7 @@ import { declarationSite, errorAt, parseFunction, placeOf, type SourceUnit } fro
 import { assignedNames, assignedParameters } from "./syntax.ts";
 import { describe, literalMask, BOOL, I32, NUMERIC, REAL, TypeVariable, typeVariable, U32 } from "./types.ts";
 
-/** The value of a name or an expression during lowering. */
+/** The compile-time description of what a name or an expression stands for while a kernel is lowered. */
 export type Value =
   | { readonly kind: "scalar"; readonly draft: Draft }
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
@@ -36,7 +36,10 @@ export type Value =
   | { readonly kind: "undefined" }
   | { readonly kind: "nothing" };
 
-/** A record during lowering: its fields and the variable that owns them. */
+/**
+ * A record while a kernel is lowered: its fields, and the variable that owns them. Only the owner may change the
+ * fields.
+ */
 export interface RecordValue {
   readonly kind: "record";
   readonly fields: ReadonlyMap<string, Value>;
@@ -44,7 +47,7 @@ export interface RecordValue {
   readonly variable?: RecordVariable;
 }
 
-/** The variable that a record was declared with. */
+/** The variable that a record was declared with and that owns it. */
 export interface RecordVariable {
   readonly name: string;
   readonly frame: Frame;
@@ -54,7 +57,7 @@ export interface RecordVariable {
   readonly fieldsAssigned: boolean;
 }
 
-/** An array during lowering. */
+/** An array while a kernel is lowered: a buffer, a private array or a workgroup array. */
 export interface ArrayValue {
   readonly ref: ArrayRef;
   readonly name: string;
@@ -66,7 +69,7 @@ export interface ArrayValue {
   readonly from?: Draft;
 }
 
-/** A scope of names during lowering. */
+/** The names of a block and their values while a kernel is lowered. */
 export class Scope {
   private readonly names = new Map<string, Value>();
   readonly parent: Scope | null;
@@ -95,7 +98,7 @@ export class Scope {
   }
 }
 
-/** The state of lowering one function's body; the kernel itself is the outermost frame. */
+/** The state of lowering one function's body at one of its calls. The kernel itself is the outermost frame. */
 export interface Frame {
   readonly unit: SourceUnit;
   /** The kernel or function itself, since two functions may share their text and differ in env. */
@@ -129,17 +132,26 @@ export interface Frame {
   literals: FunctionLiterals | undefined;
 }
 
-/** Tells whether a function was written by a user of a solver, so that its loops are counted. */
+/**
+ * Tells whether a function was written by a user of a solver. The iterations of its loops are then counted, so that it
+ * cannot run endlessly.
+ */
 export const isUsers = ({ declared }: Frame): boolean => {
   const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/** Tells whether a function takes a state by name; messages then speak of the state and not of declarations. */
+/**
+ * Tells whether a function takes one object of named numbers, the state of a model. Messages then speak of the state
+ * instead of declared parameters.
+ */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
-/** Returns a frame for the body of `unit`; without a caller it is the kernel's own. */
+/**
+ * Returns the state of lowering a function's body. `caller` is null for the kernel itself, and `out` receives the
+ * statements.
+ */
 export function newFrame(
   unit: SourceUnit,
   declared: object,
@@ -185,7 +197,7 @@ export interface Lowering {
 
 const MAX_DRAFTS = 250_000;
 
-/** The state of lowering a kernel. */
+/** The state of lowering one kernel: its declarations so far, and the function that is being inlined. */
 export class Context {
   readonly lowering: Lowering;
   readonly kernelName: string;
@@ -378,9 +390,9 @@ function conversionRemedy(a: number, b: number): string {
   return "convert with gpu.i32(…) or gpu.u32(…), or write x | 0 or x >>> 0";
 }
 
-/** Returns a new type variable that is i32. */
+/** Returns a new type variable whose type is known to be i32. */
 export const i32Type = (): TypeVariable => typeVariable("i32");
-/** Returns a new type variable that is u32. */
+/** Returns a new type variable whose type is known to be u32. */
 export const u32Type = (): TypeVariable => typeVariable("u32");
-/** Returns a new type variable that is bool. */
+/** Returns a new type variable whose type is known to be bool. */
 export const boolType = (): TypeVariable => typeVariable("bool");

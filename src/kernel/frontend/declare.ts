@@ -60,7 +60,7 @@ export function kernel<const P extends Params, const E extends Environment = Rec
   return declareKernel(name, params, definition.env ?? {}, shape, body as Kernel["body"], body.toString(), kernel);
 }
 
-/** The definition that `kernelFromSource` takes: a kernel whose body is text. */
+/** The definition that `kernelFromSource` takes: a kernel whose body is source text. */
 export interface KernelSource<P extends Params> {
   readonly name?: string;
   readonly params: P;
@@ -72,7 +72,8 @@ export interface KernelSource<P extends Params> {
 }
 
 /**
- * A kernel from its source text, for generated kernels. It can be compiled, but not run as plain JavaScript.
+ * Declares a kernel from its source text, for generated kernels. The kernel can be compiled, but not run as plain
+ * JavaScript.
  *
  * @param definition the parts of a kernel, with the body as text.
  * @throws SpecError as `kernel`. Mistakes in the text are errors of `Device.compile`.
@@ -91,7 +92,7 @@ export function kernelFromSource<const P extends Params>(definition: KernelSourc
 }
 
 /**
- * The same kernel with other compile-time constants. Those not named keep their values.
+ * Returns the same kernel with other compile-time constants. Constants that `env` does not name keep their values.
  *
  * @param base the kernel.
  * @param env the constants that change.
@@ -178,7 +179,7 @@ export function fn<const P extends FunctionParams, const E extends Environment, 
   return functionRunOn(hostGpu, definition, fn);
 }
 
-/** The definition that `functionFromSource` takes: a kernel function whose body is text. */
+/** The definition that `functionFromSource` takes: a kernel function whose body is source text. */
 export interface FunctionSource<P extends FunctionParams> {
   readonly name: string;
   readonly params: P;
@@ -190,7 +191,7 @@ export interface FunctionSource<P extends FunctionParams> {
 }
 
 /**
- * A kernel function from its source text, for generated adapters between functions.
+ * Declares a kernel function from its source text, for generated adapters between functions.
  *
  * @param definition the name, the parameters, the text, and what plain JavaScript runs instead, if anything.
  * @example
@@ -210,8 +211,9 @@ export function functionFromSource<const P extends FunctionParams, R extends Fun
 }
 
 /**
- * A user's function of named reals: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`, or one that returns a number. Its
- * third argument has the functions that it may call, by name.
+ * A function that a user of a solver writes. It takes one object of named reals and returns a number or several named
+ * numbers: `({ t, S, kappa }, gpu) => ({ S: …, SS: … })`. Its third argument contains, by name, the functions that it
+ * may call.
  */
 export type UserFunction<N extends string, R extends FunctionResult, F = unknown> = (
   state: Readonly<Record<N, number>>,
@@ -220,14 +222,15 @@ export type UserFunction<N extends string, R extends FunctionResult, F = unknown
 ) => R;
 
 /**
- * A kernel function from a plain function of named reals, as users write models. The function takes one object, returns
- * a number or several named ones, and may use `Math` and its second argument. Kernels call the result with the values
- * in the order of `names`.
+ * Makes a kernel function from a plain function of named reals, as users write models. The function takes one object,
+ * returns a number or several named numbers, and may use `Math` and its second argument. Kernels call the result with
+ * the values in the order of `names`.
  *
- * @param names of the values that the function takes.
+ * @param names the names of the values that the function takes.
  * @param body the function.
- * @param name what errors call it.
- * @param functions that it may call, by name: plain functions of numbers, or kernel functions of reals.
+ * @param name the function's name in error messages.
+ * @param functions the functions that it may call, by name: plain functions of numbers, or kernel functions of reals.
+ *
  * @throws SpecError if a name is not an identifier, or for a function that cannot be called.
  * @example
  * import { userFunction } from "feynkac/kernel";

@@ -15,7 +15,7 @@ import { lowerBinary, lowerUnary } from "./operators.ts";
 import { lowerRecord } from "./records.ts";
 import { inWords } from "./syntax.ts";
 
-/** Lowers an expression by its kind. */
+/** Lowers an expression by the kind of its syntax node. */
 export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   switch (node.type) {
     case "Identifier":
@@ -74,7 +74,10 @@ export function lowerNode(ctx: Context, node: Expression, scope: Scope, out: Dra
   throw ctx.fail(node, `${inWords(node)} is not part of the kernel language`, "see LIMITATIONS.md for what is");
 }
 
-/** Lowers an expression for its effects; short circuits and conditionals, as minifiers write them, become `if`. */
+/**
+ * Lowers an expression whose value is not used. Conditionals and short-circuit operators, which minifiers write in
+ * place of `if`, become `if` statements.
+ */
 export function lowerNodeEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
   if (node.type === "ParenthesizedExpression") return lowerNodeEffect(ctx, node.expression, scope, out);
   if (node.type === "SequenceExpression") {

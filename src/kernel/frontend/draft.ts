@@ -16,7 +16,7 @@ import type {
 import type { SourceUnit } from "./source.ts";
 import type { TypeVariable } from "./types.ts";
 
-/** The operations of JavaScript whose meaning depends on types inferred later. */
+/** An operation of JavaScript whose meaning depends on types that are inferred later. */
 export type LateOp =
   | "toI32" // x | 0, gpu.i32(x)
   | "toU32" // x >>> 0, gpu.u32(x)
@@ -24,7 +24,10 @@ export type LateOp =
   | "divideToI32" // (a / b) | 0
   | "divideToU32"; // (a / b) >>> 0; `negated`, (-(a / b)) >>> 0, and so the one above
 
-/** The run-time values that replace the real literals of a function. */
+/**
+ * The run-time values that replace the real literals of a function, so that functions that differ only in their
+ * literals share one compilation.
+ */
 export interface FunctionLiterals {
   /**
    * Returns the run-time value of a constant that is the literal at `start` or was folded from literals there;
@@ -33,13 +36,19 @@ export interface FunctionLiterals {
   valueOf(literal: Draft, start: number, value: number): Draft | undefined;
 }
 
-/** The source of a constant that may become a run-time value. */
+/**
+ * The literal from which a constant comes, at position `start` of the source, and the run-time values that may replace
+ * it.
+ */
 export interface LiteralOrigin {
   readonly literals: FunctionLiterals;
   readonly start: number;
 }
 
-/** An expression during lowering, before its type is inferred. */
+/**
+ * An expression while a kernel is lowered, before its type is inferred. It has the form of an IR expression (`Expr`)
+ * without a type.
+ */
 export type DraftShape =
   | { readonly kind: "const"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
   | { readonly kind: "local"; readonly id: number }
@@ -55,7 +64,10 @@ export type DraftShape =
   | { readonly kind: "intrinsic"; readonly op: IntrinsicOp; readonly args: readonly Draft[] }
   | { readonly kind: "index"; readonly op: IndexOp };
 
-/** An expression during lowering, with its type variable and its place in the source. */
+/**
+ * An expression while a kernel is lowered, with a type variable in place of a type, and with its position in the
+ * source.
+ */
 export type Draft = DraftShape & {
   readonly type: TypeVariable;
   /** The function it comes from, and the position in its syntax tree: for messages. */
@@ -63,7 +75,10 @@ export type Draft = DraftShape & {
   readonly start: number;
 };
 
-/** A statement during lowering. */
+/**
+ * A statement while a kernel is lowered, before the types of its expressions are inferred. It has the form of an IR
+ * statement (`Stmt`).
+ */
 export type DraftStatement = { readonly place: Place } & (
   | { readonly kind: "assign"; readonly local: number; readonly value: Draft }
   | { readonly kind: "store"; readonly array: ArrayRef; readonly index: Draft; readonly value: Draft }
@@ -105,13 +120,13 @@ export type DraftStatement = { readonly place: Place } & (
     }
 );
 
-/** A local variable during lowering. */
+/** A local variable while a kernel is lowered. */
 export interface DraftLocal {
   readonly name: string;
   readonly type: TypeVariable;
 }
 
-/** A private or workgroup array during lowering. */
+/** A private array or workgroup array while a kernel is lowered. */
 export interface DraftArray {
   readonly name: string;
   readonly element: ElementType;

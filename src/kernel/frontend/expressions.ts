@@ -8,7 +8,7 @@ export function lowerScalar(ctx: Context, node: Node, scope: Scope, out: DraftSt
   return scalarOf(ctx, node, lowerValue(ctx, node as Expression, scope, out));
 }
 
-/** Returns a value as a number or a bool. @throws KernelError for any other value */
+/** Returns a compile-time value as an expression for a number or a bool. @throws KernelError for any other value */
 export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
   switch (value.kind) {
     case "scalar":
@@ -45,8 +45,8 @@ export function scalarOf(ctx: Context, node: Node, value: Value): Draft {
 }
 
 /**
- * Lowers operands from left to right. When a later one has effects, the earlier ones are evaluated first, into
- * temporaries, as in JavaScript.
+ * Lowers operands from left to right. When a later operand has side effects, the earlier ones are first stored in
+ * temporaries, so that the order of evaluation is JavaScript's.
  */
 export function lowerOperands(
   ctx: Context,
@@ -77,7 +77,7 @@ function materialiseBefore(
   out.splice(at, 0, ...early);
 }
 
-/** The maximum depth of an expression. */
+/** The maximum depth of nested subexpressions. */
 export const MAX_EXPRESSION_DEPTH = 500;
 
 /** Lowers an expression to its value: a scalar, an array, a function, or a record. */
@@ -85,10 +85,10 @@ export function lowerValue(ctx: Context, node: Expression, scope: Scope, out: Dr
   return ctx.nested(node, MAX_EXPRESSION_DEPTH, () => ctx.lowering.expression(ctx, node, scope, out));
 }
 
-/** Lowers an expression for its effects. */
+/** Lowers an expression whose value is not used. */
 export function lowerEffect(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): void {
   ctx.lowering.effect(ctx, node, scope, out);
 }
 
-/** Returns a scalar value of a draft. */
+/** Wraps a number or bool expression as the compile-time value of a name. */
 export const scalar = (draft: Draft): Value => ({ kind: "scalar", draft });

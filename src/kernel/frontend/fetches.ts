@@ -9,7 +9,7 @@ import { NUMERIC } from "./types.ts";
 
 const WORDS = [1, 2, 4];
 
-/** Lowers `gpu.fetch`, an asynchronous copy to workgroup memory. */
+/** Lowers `gpu.fetch`, which starts an asynchronous copy from a buffer to a workgroup array. */
 export function lowerFetch(
   ctx: Context,
   node: CallExpression,
@@ -39,7 +39,7 @@ export function lowerFetch(
   return { kind: "nothing" };
 }
 
-/** Lowers `gpu.awaitFetches`, which waits for asynchronous copies. */
+/** Lowers `gpu.awaitFetches`, which waits until asynchronous copies have arrived. */
 export function lowerAwait(
   ctx: Context,
   node: CallExpression,
@@ -69,7 +69,10 @@ function arrayOf(
   );
 }
 
-/** Returns the value of a draft that must be a constant. */
+/**
+ * Returns the value of an expression that must be a constant which `accepts` returns true for. `wanted` describes such
+ * values in the error message.
+ */
 export function constantOf(
   ctx: Context,
   node: Node,

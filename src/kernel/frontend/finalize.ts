@@ -7,7 +7,7 @@ import type { Draft, DraftStatement, LateOp } from "./draft.ts";
 import { literalOf } from "./literals.ts";
 import { errorAt } from "./source.ts";
 
-/** Converts lowered statements to IR once all types are inferred. */
+/** Converts lowered statements to IR, after the types of all expressions have been inferred. */
 export function finalizeStatements(ctx: Context, statements: readonly DraftStatement[]): Stmt[] {
   return statements.map((statement) => finalizeStatement(ctx, statement));
 }
@@ -53,7 +53,7 @@ function finalizeStatement(ctx: Context, s: DraftStatement): Stmt {
   }
 }
 
-/** Converts a lowered expression to IR once its type is inferred. */
+/** Converts a lowered expression to IR, after its type has been inferred. */
 export function finalizeExpr(ctx: Context, d: Draft): Expr {
   const expr = (draft: Draft): Expr => finalizeExpr(ctx, draft);
   const type = d.type.resolve();

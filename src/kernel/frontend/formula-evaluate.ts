@@ -48,7 +48,7 @@ interface Columns {
 }
 const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [] };
 
-/** The evaluator of a formula: its checked syntax tree as JavaScript functions. */
+/** Evaluates a formula in plain JavaScript. Each node of the checked syntax tree becomes a JavaScript function. */
 export class FormulaEvaluator {
   private readonly variables: readonly string[];
   private readonly functions: UserFunctions;

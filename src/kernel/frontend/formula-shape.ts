@@ -15,8 +15,9 @@ const FOLDED: Readonly<Record<string, (...args: number[]) => number>> = {
 const COMPARISON = /^(?:[<>]=?|[=!]==?)$/;
 
 /**
- * Returns the syntax tree of a formula with its numbers replaced by variables `$0`, `$1`, …, and their values, by the
- * same rule as `liftLiterals` but without lowering each formula.
+ * Replaces the numbers in a formula's syntax tree by variables `$0`, `$1`, … and returns the tree with the numbers'
+ * values. It replaces the same numbers as `liftLiterals`, but need not lower each formula. `variables` are the names of
+ * the formula's own variables.
  */
 export function liftNumbers(
   root: any,

@@ -26,14 +26,16 @@ const DECIMAL = /^(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const UNARY = new Set(["-", "+", "!"]);
 
 /**
- * A kernel function of real variables from an arithmetic expression: + − * / % ** (or ^ for powers), comparisons, `a ?
- * b : c`, the functions of `Math` and of the kernel language by their bare names, `pi`, and numbers.
+ * Makes a kernel function of real variables from the text of an arithmetic expression. The expression may have + − * /
+ * % ** (or ^ for powers), comparisons, `a ? b : c`, the functions of `Math` and of the kernel language without a
+ * prefix, `pi`, `e` and numbers.
  *
  * @param text the expression, of at most 10,000 characters.
- * @param variables the names that it may use.
- * @param name what errors call it.
- * @param functions of your own that it may call, by name.
- * @throws KernelError with the place in the formula, a caret and a remedy.
+ * @param variables the names of the variables, in the order of the function's arguments.
+ * @param name the formula's name in error messages.
+ * @param functions your own functions that the formula may call, by name.
+ * @throws KernelError with the position in the formula, a caret and a remedy.
+ *
  * @example
  * import { formula } from "feynkac/kernel";
  *
@@ -51,7 +53,7 @@ export function formula(
 /** The writer behind each formula. */
 const writers = new WeakMap<object, FormulaWriter>();
 
-/** A formula with its numbers as additional arguments after its variables. */
+/** A formula whose numbers have become additional arguments after its variables. */
 export interface FormulaShape {
   readonly call: KernelFunction<readonly ScalarDeclaration<"real">[], number>;
   /** The values of the extracted numbers. */
@@ -59,20 +61,22 @@ export interface FormulaShape {
 }
 
 /**
- * Extracts the numbers of a formula: `call.source` is equal for formulas that differ in them alone. Exponents, 0, ±½,
- * ±1 and ±2 stay constants; see `liftLiterals`. Undefined for a function that is not a formula.
+ * Turns the numbers of a formula into arguments. Formulas that differ only in these numbers have the same
+ * `call.source`. Exponents, 0, ±½, ±1 and ±2 stay constants; see `liftLiterals`. Returns undefined for a function that
+ * is not a formula.
  */
 export function formulaShape(fn: FunctionSpec): FormulaShape | undefined {
   return writers.get(fn)?.shape();
 }
 
 /**
- * Evaluates a function of two reals at all `xs` for each of `others` in turn: `visit` gets the values, bit for bit
- * those of separate calls, in a reused array. Cost: for a formula some 2 ns an operation; terms independent of its
- * second variable are computed once.
+ * Evaluates a function f(x, other) of two reals at all `xs` for each of `others` in turn. After each, it calls `visit`
+ * with the values f(xs[i], other) and with `other`. The array of values is reused. The values have the same bits as
+ * separate calls of `fn`. Cost: about 2 ns for each operation of a formula; subexpressions that do not contain `other`
+ * are computed once.
  *
- * @param lasting whether the `xs` never change, so that those terms are cached for consecutive calls with the same
- *   array.
+ * @param lasting whether `xs` never changes, so that such subexpressions are cached for consecutive calls with the same
+ * array.
  */
 export function onColumn(
   fn: FunctionOf<(x: number, other: number) => number>,
@@ -90,14 +94,17 @@ export function onColumn(
     );
 }
 
-/** Returns the subset of `variables` that a formula uses. */
+/** Returns those of the given variables that a formula uses. */
 export function formulaVariables(text: string, variables: readonly string[]): ReadonlySet<string> {
   const writer = new FormulaWriter(text, variables);
   writer.write();
   return writer.used;
 }
 
-/** Returns a formula with each variable replaced by a formula, which counts as one operand. @throws KernelError */
+/**
+ * Returns the text of a formula in which each variable is replaced by the formula that `by` gives for it, in
+ * parentheses. @throws KernelError
+ */
 export function substituted(text: string, by: Readonly<Record<string, string>>): string {
   const writer = new FormulaWriter(text, Object.keys(by));
   writer.write();
@@ -110,7 +117,10 @@ export function substituted(text: string, by: Readonly<Record<string, string>>):
   return written + given.slice(from);
 }
 
-/** Returns an error's message and place in a formula, for callers that name the formula themselves. */
+/**
+ * Returns the text of an error and its position in a formula, without the formula's name, for callers that name the
+ * formula themselves.
+ */
 export function formulaMessage({ place, message }: KernelError): string {
   if (place?.what === undefined) return message;
   return `${place.line === 1 ? "" : `line ${place.line}, `}column ${place.column}: ${place.what}`;

@@ -23,12 +23,14 @@ import { typeVariable } from "./types.ts";
 
 const MAX_DEPTH = 64;
 
-/** Returns the parameters of a call: as declared, or one record. */
+/** Returns the parameters of a kernel function by position. A function with named parameters takes one record. */
 export function positional({ params }: FunctionSpec): readonly Declaration[] {
   return isTuple(params) ? params : [{ kind: "record", fields: params }];
 }
 
-/** Inlines a call whose arguments are expressions, scalars, arrays or records, evaluated from left to right. */
+/**
+ * Inlines a function call. Its arguments (expressions, scalars, arrays or records) are evaluated from left to right.
+ */
 export function inlineCall(
   ctx: Context,
   node: Node,
@@ -50,7 +52,7 @@ export function inlineCall(
   return inlineValues(ctx, node, fn, bound, out);
 }
 
-/** Inlines a call whose arguments are lowered already. */
+/** Inlines a function call whose arguments are lowered already and whose result is a number or a bool. */
 export function inlineScalars(
   ctx: Context,
   node: Node,
@@ -180,7 +182,10 @@ function nameOf(property: Node): string {
   return key.type === "Identifier" ? key.name : String((key as { value: unknown }).value);
 }
 
-/** Lowers a function's body in place, in a scope without the caller's names. */
+/**
+ * Lowers the body of a called function in place and returns the function's result. The body does not see the caller's
+ * names.
+ */
 export function inlineValues(
   ctx: Context,
   node: Node,

@@ -40,12 +40,18 @@ export const GPU_INTRINSICS: Readonly<Record<string, Signature>> = {
   popcount: { op: "popcount", args: [INTEGER], result: "i32" },
 };
 
-/** Returns a record's own entry of a name; undefined for inherited ones. */
+/**
+ * Returns the entry `name` of a record; undefined if the record does not have it itself but inherits it, such as
+ * `toString`.
+ */
 export function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }
 
-/** Checks the number and the types of arguments. */
+/**
+ * Checks the number and the types of a call's arguments and returns them. `masks` has the allowed types of each
+ * argument as bits (`types.ts`), and `name` is the function's name in error messages.
+ */
 export function expectArguments(
   ctx: Context,
   node: Node,
@@ -59,7 +65,7 @@ export function expectArguments(
   return operands;
 }
 
-/** Returns a draft of an intrinsic, folding constants. */
+/** Returns the expression for a call of an intrinsic function. Constants are folded. */
 export function intrinsicOf(
   ctx: Context,
   node: Node,

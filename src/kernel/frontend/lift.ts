@@ -18,25 +18,26 @@ import { LiteralPlaces } from "./literals.ts";
 import { lowerWithin, newContext } from "./lower.ts";
 import { typeVariable } from "./types.ts";
 
-/** A function of reals whose literals have become its last parameters. It runs in kernels only. */
+/** A function of reals whose real literals have become its last parameters. Only kernels can call it. */
 export interface Lifted<R extends FunctionResult = number> {
   readonly call: RealFunction<R>;
   /** The values of the literals, in the order of their parameters. */
   readonly values: readonly number[];
   /**
-   * The function by itself, lowered in f64: `x0`, `x1`, … are its arguments, `literal0`, … its literals; `out` receives
-   * the requested results.
+   * A kernel that calls the function, lowered in f64. Its scalars are the arguments `x0`, `x1`, … and the literals
+   * `literal0`, `literal1`, …; its buffer `out` receives the requested results.
    */
   readonly ir: KernelIR;
 }
 
 /**
- * Turns a function's literals into parameters: the real literals in its own text, and constants folded from them.
- * Exponents of `**` or `Math.pow`, loop bounds, array lengths, indexes and other integers stay constants, as do 0, ±½,
- * ±1 and ±2. Functions with equal `lifted.shape` lower to the same code.
+ * Turns the real literals in a function's own text, and constants folded from them, into parameters. Functions that
+ * differ only in these literals then lower to the same code, and have equal `lifted.shape`. Exponents of `**` or
+ * `Math.pow`, loop bounds, array lengths, indexes and other integers stay constants, as do 0, ±½, ±1 and ±2.
  *
- * @param reads text of each result that is used, of `k`, what the function returns: `k` itself, or `k.S`
- * @param loopBudget see `KernelDefinition`
+ * @param reads the results that are used, as expressions of the function's result `k`: "k" itself, or for example
+ * "k.S".
+ * @param loopBudget the maximum number of loop iterations, see `KernelDefinition`.
  * @throws KernelError as `lower` does
  */
 export function liftLiterals<R extends FunctionResult = number>(
@@ -87,7 +88,7 @@ const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };
 
-/** Returns a text for a function; functions with equal texts lower to the same code. */
+/** Returns a text that identifies the code of a function. Functions with equal texts lower to the same code. */
 export const shapeOf = (fn: FunctionSpec): string => fn.lifted?.shape ?? shapeByParts(fn);
 
 const shapeByParts = rememberedBy(({ params, source, argumentNames, env }: FunctionSpec): string =>
@@ -97,8 +98,8 @@ const shapeByParts = rememberedBy(({ params, source, argumentNames, env }: Funct
 const ofFunction = (f: object): string => shapeOf(f as FunctionSpec);
 
 /**
- * Returns a cached version of `make` that shares one result among all arguments that lower to the same code, whatever
- * the literals of their functions are.
+ * Returns a version of `make` with a cache of 64 results. Arguments that contain functions share one result if these
+ * functions lower to the same code, whatever the values of their lifted literals are.
  */
 export const sharing = <T, R>(make: (of: T) => R): ((of: T) => R) =>
   remembered(make, 64, (of) => keyOf(of, ofFunction));

@@ -10,14 +10,17 @@ import type { Draft, FunctionLiterals } from "./draft.ts";
 const PLAIN = [0, 0.5, 1, 2];
 const MIN_NORMAL = 2 ** -126;
 
-/** Tells whether a literal may become a run-time value. */
+/**
+ * Tells whether a literal may become a run-time value, so that functions that differ only in it share one compilation.
+ */
 export function isLiftable(value: number): boolean {
   const size = Math.abs(value);
   return size >= MIN_NORMAL && Math.fround(size) < Number.POSITIVE_INFINITY && !PLAIN.includes(size);
 }
 
-/** The literals of a function that may become run-time values, in the order of their first use. */
+/** The literals of a function that become run-time values, in the order of their first use. */
 export class LiteralPlaces {
+  /** The index of each literal in `values`, by its position in the source and its value. */
   readonly numbers = new Map<string, number>();
   readonly values: number[] = [];
 
@@ -37,7 +40,10 @@ export class LiteralPlaces {
 /** Code that is lowered more than once may fold the same place to several values. */
 const placeOf = (start: number, value: number): string => `${start} ${value}`;
 
-/** The literals of a called function as values for its last parameters. */
+/**
+ * Returns the run-time values of a called function's lifted literals. They are its last arguments. Undefined if the
+ * function has no lifted literals.
+ */
 export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[]): FunctionLiterals | undefined {
   if (lifted === undefined) return undefined;
   const { places } = lifted;
@@ -51,7 +57,10 @@ export function literalArguments({ lifted }: FunctionSpec, args: readonly Value[
   };
 }
 
-/** Returns the run-time value of a real constant that comes from a lifted literal. */
+/**
+ * Returns the expression for the run-time value of a constant that comes from a lifted literal; undefined for any other
+ * expression.
+ */
 export function literalOf(draft: Draft): Draft | undefined {
   if (draft.kind !== "const" || draft.origin === undefined || typeof draft.value !== "number") return undefined;
   const { literals, start } = draft.origin;

@@ -6,11 +6,12 @@ import type { Node } from "acorn";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";
 
-/** The number of rounds up to which a nest of loops with constant bounds is not counted. */
+/** The number of iterations up to which nested loops with constant bounds are not counted against the loop budget. */
 export const FEW_ROUNDS = 4096;
 
 /**
- * Returns the statements that begin each round of a counted loop; none where rounds are not counted:
+ * Returns the statements at the beginning of a loop's body that count its iterations and leave the loop when the budget
+ * is spent. The list is empty if the loop is not counted. `number` is the number of the loop among the counted ones:
  *
  *   if (roundsLeft <= 0) { endlessLoop = endlessLoop === 0 ? number : endlessLoop; break; }
  *   roundsLeft = roundsLeft - 1;
@@ -47,8 +48,8 @@ export function countRound(ctx: Context, node: Node): DraftStatement[] {
 }
 
 /**
- * Emits the initialisation of a call's round budget, if its loops are counted; the budget is zero once an earlier call
- * has exhausted its own.
+ * Inserts the initialisation of a call's loop budget, if the loops of the called function are counted. The budget is
+ * zero after an earlier call has exhausted its own.
  */
 export function startRounds(ctx: Context, node: Node): void {
   const { roundsLeft, out, start } = ctx.frame;

@@ -39,7 +39,7 @@ function lowerFor(ctx: Context, node: ForStatement, scope: Scope, out: DraftStat
   emitLoop(ctx, node, init, node.test ?? null, node.body, update, inner, out, rounds);
 }
 
-/** Lowers `for (const axis of axes)` to its body once for each entry of a compile-time list from `env`. */
+/** Lowers `for (const axis of axes)`. Its body is repeated for each entry of `axes`, a compile-time list from `env`. */
 export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out: DraftStatement[]): void {
   const { left, right, body } = node;
   const list = lowerValue(ctx, right, scope, out);

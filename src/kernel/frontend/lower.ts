@@ -17,7 +17,10 @@ import { checkBarriers } from "./uniform-check.ts";
 
 const LOWERING: Lowering = { expression: lowerNode, effect: lowerNodeEffect, statements: lowerList };
 
-/** Returns a context for lowering a kernel. */
+/**
+ * Returns the initial state of lowering a kernel. `literalsOf` returns the run-time values that replace a function's
+ * literals.
+ */
 export function newContext(
   kernel: Pick<Kernel, "name" | "groupSize" | "loopBudget">,
   precision: Precision,
@@ -27,8 +30,8 @@ export function newContext(
 }
 
 /**
- * Lowers a kernel to IR for one precision: parses its text, inlines every kernel function it calls, infers types, folds
- * constants, unrolls short constant loops.
+ * Compiles a kernel to IR for one precision. It parses the kernel's text, inlines every kernel function that it calls,
+ * infers types, folds constants, and unrolls short loops with constant bounds.
  *
  * @throws KernelError with line, column, a caret and a remedy
  */
@@ -36,7 +39,7 @@ export function lower(kernel: Kernel, precision: Precision): KernelIR {
   return lowerWithin(newContext(kernel, precision), kernel);
 }
 
-/** Lowers a kernel in a given context. */
+/** Compiles a kernel to IR in a context from `newContext`. */
 export function lowerWithin(ctx: Context, kernel: Kernel): KernelIR {
   try {
     return lowerIn(ctx, kernel);
@@ -70,10 +73,12 @@ function lowerIn(ctx: Context, kernel: Kernel): KernelIR {
   return ir;
 }
 
-/** The kind of a function's result: a real number, another type in words, or several results by name. */
+/** The kind of a function's result: "real", another type in words, or several results by name. */
 export type ResultKind = string | ReadonlyMap<string, ResultKind>;
 
-/** Returns the kind of result of a function of scalars. @throws KernelError with a place in the function's own text */
+/**
+ * Returns the kind of result of a function of scalars. @throws KernelError with a position in the function's own text
+ */
 export function resultOf(fn: FunctionSpec, precision: Precision): ResultKind {
   const ctx = newContext({ name: fn.functionName, groupSize: 1 }, precision);
   const unit = ctx.unit(fn.functionName, fn, fn.source);

@@ -8,7 +8,7 @@ import { inlineScalars } from "./inline.ts";
 import { expectArguments, intrinsicOf, MATH_INTRINSICS, own } from "./intrinsics.ts";
 import { INTEGER, NUMERIC, REAL } from "./types.ts";
 
-/** A function that lowers the operands of a call. */
+/** A function that lowers the operands of a call when it is called. */
 export type Operands = () => Draft[];
 
 /** Lowers a call of a member of `Math`. */
@@ -44,7 +44,10 @@ export function lowerMathCall(
   }
 }
 
-/** Lowers calls of functions that are written in the kernel language themselves. */
+/**
+ * Lowers a call of a mathematical function that is itself written in the kernel language, such as `exp`. `shown` is the
+ * function's name in error messages.
+ */
 export function libraryCall(
   ctx: Context,
   node: Node,
@@ -106,7 +109,7 @@ function realOne(ctx: Context, node: Node): Draft {
 
 const LARGEST_UNROLLED_POWER = 16;
 
-/** Lowers x ** y: small whole constant powers by multiplication, other powers by pow. */
+/** Lowers x ** y. Small whole constant powers become multiplications, other powers calls of `pow`. */
 export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: DraftStatement[]): Draft {
   if (a.kind === "const" && b.kind === "const")
     return ctx.constant(node, (a.value as number) ** (b.value as number), originOf(node, a, b));

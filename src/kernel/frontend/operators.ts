@@ -158,7 +158,10 @@ function lowerQuotient(ctx: Context, node: Expression, scope: Scope, out: DraftS
 
 const isBitwise = (operator: string): boolean => operator in BITWISE || operator === ">>" || operator === ">>>";
 
-/** Returns the function that lowers the operands of an operator. */
+/**
+ * Returns the function that lowers the operands of an operator. Those of a bitwise operator are converted to 32-bit
+ * integers.
+ */
 export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
 
 /**
@@ -193,7 +196,10 @@ function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[])
   return ctx.draft(node, i32Type(), { kind: "select", condition, a, b: lateOf(ctx, node, "toI32", [x]) });
 }
 
-/** Returns `a operator b` for binary expressions and compound assignments. */
+/**
+ * Returns the expression for a binary operator applied to two lowered operands, for binary expressions and compound
+ * assignments.
+ */
 export function binaryOf(
   ctx: Context,
   node: Node,

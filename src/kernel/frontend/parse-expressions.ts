@@ -30,7 +30,10 @@ const PRECEDENCE: Readonly<Record<string, number>> = {
 
 const ASSIGNMENTS = new Set("= += -= *= /= %= **= <<= >>= >>>= &= |= ^= ||= &&=".split(" "));
 
-/** Parses an expression; only up to the next comma if `single`. */
+/**
+ * Parses an expression at the current token. With `single`, it ends before the next comma. `generator` is true inside a
+ * generator function, where `yield` is an operator.
+ */
 export function parseExpression(t: Tokens, generator: boolean, single = false): Expression {
   const { start } = t;
   const first = new Reader(t, generator).assignment();
@@ -212,12 +215,12 @@ function node(fields: object): Expression {
   return fields as Expression;
 }
 
-/** Returns a syntax node of an identifier. */
+/** Returns a syntax node for an identifier. */
 export function identifier(start: number, name: string): Identifier {
   return { type: "Identifier", start, name } as Identifier;
 }
 
-/** Returns a syntax node of a property. */
+/** Returns a syntax node for a property of an object literal or of an object pattern. */
 export function property(start: number, key: string, value: unknown, shorthand: boolean): unknown {
   const named = identifier(start, key);
   return { type: "Property", start, method: false, shorthand, computed: false, key: named, value, kind: "init" };

@@ -7,7 +7,10 @@ import type { BlockStatement, Expression, Node, Pattern, Property, VariableDecla
 import { identifier, parseExpression, property } from "./parse-expressions.ts";
 import { Tokens, Unread } from "./tokens.ts";
 
-/** Parses the text of a function in the plain subset of JavaScript; returns null for other text. */
+/**
+ * Parses the text of a function that uses only the most common JavaScript syntax. Returns null for any other text,
+ * which acorn then parses.
+ */
 export function parsePlain(text: string): FunctionSyntax | null {
   try {
     const t = new Tokens(text);

@@ -14,8 +14,8 @@ import { collectAssigned, fieldsOf, withoutParentheses } from "./syntax.ts";
 import { BOOL, NUMERIC, TypeVariable } from "./types.ts";
 
 /**
- * Lowers an object literal, evaluating its numbers in order. `later` lists the arguments still to be evaluated where
- * the record is lent to a call; otherwise it is null.
+ * Lowers an object literal and evaluates its numbers in order. If the record is an argument of a call, `later` lists
+ * the arguments that are evaluated after it; otherwise `later` is null.
  */
 export function lowerRecord(
   ctx: Context,
@@ -36,7 +36,10 @@ export function lowerRecord(
   return { kind: "record", fields };
 }
 
-/** Lowers an argument of a call. A record is lent: the function reads its fields directly and cannot change them. */
+/**
+ * Lowers an argument of a call. The called function reads the fields of a record directly, without a copy, and cannot
+ * change them. `later` lists the arguments that are evaluated after this one.
+ */
 export function lowerLent(
   ctx: Context,
   node: Expression,
@@ -75,7 +78,7 @@ function fieldValue(ctx: Context, node: Node, name: string, value: Value, out: D
   return { kind: "scalar", draft: ctx.materialise(node, scalarOf(ctx, node, value), out, name) };
 }
 
-/** Names the arrays of a declared record, for messages and generated code. */
+/** Gives an array of a declared record the name of its field, for messages and generated code. */
 export function named(ctx: Context, name: string, value: Extract<Value, { kind: "array" }>): Value {
   const { ref } = value.array;
   if (ref.space === "buffer" || value.array.name !== "array") return value;
@@ -84,7 +87,10 @@ export function named(ctx: Context, name: string, value: Extract<Value, { kind: 
   return { kind: "array", array: { ...value.array, name } };
 }
 
-/** Returns the variable that owns a record, if the function that declares it is still being lowered. */
+/**
+ * Returns the variable that owns a record. Undefined if there is none, or if the function that declares it has already
+ * been lowered.
+ */
 export function ownerOf(ctx: Context, { variable }: RecordValue): RecordVariable | undefined {
   if (variable === undefined) return undefined;
   for (let frame: Frame | null = ctx.frame; frame; frame = frame.caller) if (frame === variable.frame) return variable;
@@ -104,8 +110,8 @@ function adopt(ctx: Context, value: RecordValue, variable: RecordVariable): Reco
 }
 
 /**
- * Returns a record under another name or in another record, without copying. For a `let` that may be reassigned as a
- * whole, the current fields are kept.
+ * Returns a record that gets a second name or becomes a field of another record. It is not copied, except if it belongs
+ * to a `let` variable that is reassigned as a whole; then the result keeps the current values of the fields.
  */
 export function shared(ctx: Context, node: Node, value: RecordValue, out: DraftStatement[]): RecordValue {
   const owner = ownerOf(ctx, value);
@@ -135,8 +141,8 @@ function snapshot(
 }
 
 /**
- * Returns the value of a name declared with a record. `isFresh` means that the record has no other name: an object
- * literal, or a call's result.
+ * Returns the value of a variable that is declared with a record. `isFresh` is true if the record has no other name: it
+ * is an object literal, or the result of a call. `constant` is true for `const`.
  */
 export function declaredRecord(
   ctx: Context,
@@ -162,7 +168,10 @@ export function declaredRecord(
   return adopt(ctx, { kind: "record", fields }, variable);
 }
 
-/** Makes locals for the fields of a variable that is reassigned as a whole, initialised with the fields' values. */
+/**
+ * Makes local variables for the fields of a record variable that is later reassigned as a whole, and assigns them the
+ * current values of the fields. `owns` is true if the record has no other name.
+ */
 export function reboundRecord(
   ctx: Context,
   node: Node,
@@ -185,7 +194,7 @@ function aliased(ctx: Context, node: Node, name: string): Error {
   );
 }
 
-/** Lowers `name = value` of records. */
+/** Lowers `name = value` for records. `isFresh` is true if the assigned record has no other name. */
 export function assignRecord(
   ctx: Context,
   node: Node,
@@ -201,15 +210,18 @@ export function assignRecord(
 }
 
 /**
- * Copies every field of a record. @throws KernelError for a record whose fields may still change, because JavaScript
- * would share it
+ * Assigns every field of a record to the local variables in `slots`. @throws KernelError for a record whose fields may
+ * still change, because JavaScript would share it
  */
 export function copyRecord(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
   checkCopied(ctx, node, value);
   assignSlots(ctx, node, slots, value, out);
 }
 
-/** Checks that a record may be copied. */
+/**
+ * Checks that a record may be copied: its fields are not assigned. With `isReturned`, it may also be a record of the
+ * function that returns it.
+ */
 export function checkCopied(ctx: Context, node: Node, value: Value, isReturned = false): void {
   if (value.kind !== "record") return;
   const owner = ownerOf(ctx, value);
@@ -222,7 +234,10 @@ export function checkCopied(ctx: Context, node: Node, value: Value, isReturned =
   for (const field of value.fields.values()) checkCopied(ctx, node, field, isReturned);
 }
 
-/** Makes new locals for every number of a value; arrays stay the same. */
+/**
+ * Makes a new local variable for every number in a value, and returns the value made of these variables. Arrays are
+ * kept.
+ */
 export function slotsFor(ctx: Context, name: string, value: Value): Value {
   if (value.kind === "array") return value;
   if (value.kind !== "record")
@@ -230,7 +245,7 @@ export function slotsFor(ctx: Context, name: string, value: Value): Value {
   return { kind: "record", fields: new Map([...value.fields].map(([key, part]) => [key, slotsFor(ctx, key, part)])) };
 }
 
-/** Assigns a value to the locals from `slotsFor`. */
+/** Assigns the numbers of a value to the local variables that `slotsFor` made. */
 export function assignSlots(ctx: Context, node: Node, slots: Value, value: Value, out: DraftStatement[]): void {
   if (slots.kind === "record" && value.kind === "record") {
     checkSameNames(ctx, node, [...slots.fields.keys()], [...value.fields.keys()]);
@@ -267,7 +282,7 @@ export function checkSameNames(ctx: Context, node: Node, names: readonly string[
     );
 }
 
-/** Returns the result of a function whose locals are no longer assigned. */
+/** Returns a function's result as a value whose local variables are no longer assigned. */
 export function settledResult(ctx: Context, node: Node, value: Value): Value {
   if (value.kind === "local") return { kind: "scalar", draft: ctx.local(node, value.id) };
   if (value.kind !== "record") return value;
@@ -277,7 +292,10 @@ export function settledResult(ctx: Context, node: Node, value: Value): Value {
   return { kind: "record", fields };
 }
 
-/** Lowers `c ? a : b` of two records to a copy of either, owned by the owner of a or b. */
+/**
+ * Lowers `c ? a : b` for two records. The result is a copy of either record. It belongs to the variable that owns a or
+ * b. `yesOut` and `noOut` receive the assignments of the two branches.
+ */
 export function chosenRecord(
   ctx: Context,
   node: Node,
@@ -295,7 +313,7 @@ export function chosenRecord(
   return { kind: "record", fields, ...(owner && { variable: { ...owner, rebound: false } }) };
 }
 
-/** Tells whether an expression's syntax shows that it makes a record with no other name. */
+/** Tells whether an expression, by its syntax, makes a new record that has no other name. */
 export function makesRecord(node: Expression): boolean {
   switch (node.type) {
     case "ParenthesizedExpression":

@@ -7,7 +7,7 @@ import { KernelError } from "../../errors.ts";
 import type { Place } from "../ir.ts";
 import { parsePlain } from "./parse.ts";
 
-/** The text and syntax tree of one function, with its index among a kernel's sources. */
+/** The text and syntax tree of one function, with its index in the list of all functions that a kernel uses. */
 export interface SourceUnit {
   readonly name: string;
   readonly text: string;
@@ -48,7 +48,7 @@ const MOST_TEXTS = 512;
  */
 const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
 
-/** Parses a function's text, with a cache. */
+/** Parses the text of a function. Syntax trees are cached by text. */
 export function parseFunction(
   name: string,
   text: string,
@@ -116,7 +116,10 @@ function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { rea
   return node.type === "ArrowFunctionExpression" || node.type === "FunctionExpression" ? node : null;
 }
 
-/** Reports code instrumented by a tool such as a coverage counter, before other errors that it would cause. */
+/**
+ * Throws an error if a tool, such as a coverage counter, has instrumented the function's code. It runs first, because
+ * such code would cause other, less helpful errors.
+ */
 export function checkInstrumentation(unit: SourceUnit): void {
   for (const [pattern, tool] of INSTRUMENTATION) {
     const match = pattern.exec(unit.text);
@@ -124,7 +127,7 @@ export function checkInstrumentation(unit: SourceUnit): void {
   }
 }
 
-/** Returns the line and column of a position in a unit. */
+/** Returns the line and column of a position in a function's text. */
 export function placeOf(unit: SourceUnit, start: number): Place {
   const { line, column } = lineAndColumn(unit.lineStarts, start - unit.offset);
   return { line, column, source: unit.index };
@@ -147,7 +150,7 @@ function lineAndColumn(starts: readonly number[], position: number): { line: num
   return { line: low + 1, column: position - starts[low] + 1 };
 }
 
-/** Returns the error for a place in a unit, given by a position in its syntax tree. */
+/** Returns an error that shows a position in a function's text, given by a position in its syntax tree. */
 export function errorAt(unit: SourceUnit, start: number, what: string, remedy?: string): KernelError {
   return sourceError(unit, start - unit.offset, what, remedy);
 }
@@ -184,12 +187,12 @@ export function errorWithCaret(
   return new KernelError(`kernel "${name}", line ${line}, column ${column}${where}: ${said}`, place);
 }
 
-/** Returns an error about a function or a formula as a whole, located at its beginning. */
+/** Returns an error about a function or a formula as a whole. It shows the beginning of the text. */
 export function errorInFunction(name: string, text: string, what: string, remedy: string): KernelError {
   return errorWithCaret(name, text, undefined, 1, 1, what, remedy);
 }
 
-/** Returns a message for a place in a text: the fault, the line with a caret, and the remedy. */
+/** Returns a message that shows a position in a text: what is wrong, the line with a caret, and the remedy. */
 export function whatIsWrong(text: string, line: number, column: number, what: string, remedy?: string): string {
   const shown = excerpt(text.split("\n")[line - 1] ?? "", column);
   return [
@@ -209,7 +212,7 @@ function excerpt(line: string, column: number): { text: string; caret: number } 
   return { text, caret: column - 1 - start + (start > 0 ? 1 : 0) };
 }
 
-/** Returns the first frame of a stack outside the front end, where `kernel(…)` or `fn(…)` was called. */
+/** Returns the first entry of a call stack outside the front end, where `kernel(…)` or `fn(…)` was called. */
 export function declarationSite(stack: string | undefined): string | undefined {
   const frames = (stack ?? "").split("\n").slice(1);
   const frame = frames.find((f) => !/[\\/]kernel[\\/](declared\.|frontend[\\/]|math[\\/]define\.)/.test(f));

@@ -81,7 +81,10 @@ function frameResult(ctx: Context, node: Node): Value {
   return result.kind === "record" && frame.resultOwner ? { ...result, variable: frame.resultOwner } : result;
 }
 
-/** Lowers statements in order; if one of them may return, the rest of the list moves into a branch. */
+/**
+ * Lowers statements in order. After a statement that may return, the remaining statements go into a branch that runs
+ * only if it has not returned.
+ */
 export function lowerList(ctx: Context, list: readonly Pending[], out: DraftStatement[]): void {
   for (const [k, { node, scope }] of list.entries()) {
     if (node.type === "ReturnStatement") return lowerReturn(ctx, node as ReturnStatement, scope, out);

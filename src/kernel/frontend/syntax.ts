@@ -35,12 +35,12 @@ function some(node: Node, test: (node: Node) => boolean, descend: (node: Node) =
   return test(node) || someChild(node, (child) => descend(child) && some(child, test, descend));
 }
 
-/** Returns the text that represents the fields of `name` among assigned names. */
+/** Returns the text `name.`, which in a set of assigned names means that fields of the record `name` are assigned. */
 export const fieldsOf = (name: string): string => `${name}.`;
 
 /**
- * Returns the names that a function assigns or increments after their declaration, and `fieldsOf` of those whose fields
- * are assigned.
+ * Returns the names that a function assigns or increments after their declaration. For each record with assigned
+ * fields, the set also contains `fieldsOf` its name.
  */
 export const assignedNames = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
   const names = new Set<string>();
@@ -48,7 +48,7 @@ export const assignedNames = rememberedBy((syntax: FunctionSyntax): ReadonlySet<
   return names;
 });
 
-/** Adds the name that a node assigns. */
+/** Adds to `names` the names that a node and the nodes inside it assign. */
 export function collectAssigned(node: Node, names: Set<string>): void {
   const target = (node as { left?: Node; argument?: Node })[node.type === "UpdateExpression" ? "argument" : "left"];
   if (target !== undefined && (node.type === "AssignmentExpression" || node.type === "UpdateExpression"))
@@ -57,7 +57,7 @@ export function collectAssigned(node: Node, names: Set<string>): void {
 }
 
 /**
- * Returns the names of `assignedNames` except those assigned only in blocks that redeclare them: minifiers reuse the
+ * Returns `assignedNames` without the names that are assigned only in blocks that redeclare them. Minifiers reuse the
  * names of parameters for inner variables.
  */
 export const assignedParameters = rememberedBy((syntax: FunctionSyntax): ReadonlySet<string> => {
@@ -121,7 +121,7 @@ export function alwaysReturns(node: Node | null | undefined): boolean {
 
 const isLoop = (node: Node): boolean => /^(For|ForOf|While|DoWhile)Statement$/.test(node.type);
 
-/** Tells whether a loop's body has a `break` or `continue` of that loop. */
+/** Tells whether a loop's body has a `break` or `continue` of that loop, or a `return`. */
 export function leavesLoop(body: Node): boolean {
   const leaves = (n: Node): boolean =>
     n.type === "BreakStatement" || n.type === "ContinueStatement" || n.type === "ReturnStatement";
@@ -143,7 +143,7 @@ export function withoutParentheses(node: Expression): Expression {
   return node.type === "ParenthesizedExpression" ? withoutParentheses(node.expression) : node;
 }
 
-/** Tells whether evaluating an expression may change a variable or memory; a call of a kernel function may. */
+/** Tells whether evaluating an expression may change a variable or memory. A call of a kernel function may do so. */
 export function hasEffects(node: Node): boolean {
   const { callee } = node as { callee?: Node & { property?: { name?: string } } };
   if (/^(Assignment|Update|Yield)Expression$/.test(node.type)) return true;
@@ -178,7 +178,7 @@ const WORDS: Readonly<Record<string, string>> = {
   UpdateExpression: "a step by one",
 };
 
-/** Names a syntax node in words for messages, "a regular expression", "a call of foo". */
+/** Describes a syntax node in words for messages, such as "a regular expression" or "a call of foo". */
 export function inWords(node: Node): string {
   const { operator, value, regex, bigint, callee, property, computed } = node as any;
   if (node.type === "Literal")

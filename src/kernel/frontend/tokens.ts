@@ -1,6 +1,9 @@
 /** The tokens of the part of JavaScript that kernels are written in. */
 
-/** An internal error thrown for text outside the plain subset, which acorn then parses. */
+/**
+ * An internal error, thrown for text outside the subset of JavaScript that the fast parser knows. acorn then parses the
+ * text.
+ */
 export class Unread extends Error {}
 
 const SPACE = /(?:\s+|\/\/.*|\/\*[^]*?\*\/)*/y;
@@ -8,8 +11,8 @@ const TOKEN =
   /[A-Za-z_$][\w$]*|0[xX][\da-fA-F]+\b|(?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|"[^"\\\n]*"|'[^'\\\n]*'|>>>=|===|!==|\*\*=|<<=|>>=|>>>|&&=|\|\|=|=>|==|!=|<=|>=|&&|\|\||\+\+|--|\+=|-=|\*=|\/=|%=|&=|\|=|\^=|<<|>>|\*\*|[-+*/%&|^!~<>=?:;,.(){}[\]]/y;
 
 /**
- * The tokens of a text, mostly found by regular expressions, which run at full speed from their first use, unlike
- * JavaScript.
+ * Splits a text into tokens, mostly by regular expressions. Unlike JavaScript code, these run at full speed from their
+ * first use.
  */
 export class Tokens {
   readonly text: string;

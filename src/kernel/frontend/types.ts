@@ -1,24 +1,27 @@
 /** Type inference by unification: a type is a set of scalar types that narrows as expressions meet. */
 import type { ScalarType } from "../ir.ts";
 
-/** The type mask of a real. */
+/** The bit of type real in a set of types. */
 export const REAL = 1;
-/** The type mask of an i32. */
+/** The bit of type i32 in a set of types. */
 export const I32 = 2;
-/** The type mask of a u32. */
+/** The bit of type u32 in a set of types. */
 export const U32 = 4;
-/** The type mask of a bool. */
+/** The bit of type bool in a set of types. */
 export const BOOL = 8;
-/** The type mask of any integer. */
+/** The set of integer types, as bits. */
 export const INTEGER = I32 | U32;
-/** The type mask of any number. */
+/** The set of number types, as bits. */
 export const NUMERIC = REAL | INTEGER;
 
 const BITS: Readonly<Record<ScalarType, number>> = { real: REAL, i32: I32, u32: U32, bool: BOOL };
 /** The types that an expression becomes when nothing decides, in order: `const n = 3` is an i32. */
 const PREFERENCE: readonly ScalarType[] = ["i32", "real", "u32", "bool"];
 
-/** The type of an expression during inference. */
+/**
+ * The unknown type of an expression during type inference: a set of possible types, as bits, which narrows. Unified
+ * type variables share one set.
+ */
 export class TypeVariable {
   private parent: TypeVariable | null = null;
   private mask: number;
@@ -69,12 +72,14 @@ export function typeVariable(type: ScalarType): TypeVariable {
   return new TypeVariable(BITS[type]);
 }
 
-/** Names the types of a mask for messages: "real", "i32 or u32". */
+/** Describes a set of types (bits) in words for messages, such as "real" or "i32 or u32". */
 export function describe(mask: number): string {
   return PREFERENCE.filter((type) => (mask & BITS[type]) !== 0).join(" or ");
 }
 
-/** Returns the mask of types that a number literal may become; a number that is not an integer can only be real. */
+/**
+ * Returns the set of types, as bits, that a number literal may have. A number that is not an integer can only be real.
+ */
 export function literalMask(value: number): number {
   if (!Number.isInteger(value)) return REAL;
   let mask = REAL;

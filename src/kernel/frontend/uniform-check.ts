@@ -6,7 +6,10 @@ import { bodies } from "../visit.ts";
 
 type Report = (place: Place, what: string, remedy: string) => KernelError;
 
-/** Checks that barriers are in uniform control flow. @throws KernelError for a barrier in divergent control flow */
+/**
+ * Checks that all work items of a workgroup reach every barrier. @throws KernelError for a barrier in control flow that
+ * differs between work items
+ */
 export function checkBarriers(ir: KernelIR, report: Report): void {
   if (!ir.cooperative) return;
   // Loads of memory that the kernel writes count as varying: WGSL demands a proof, so every back end gets the same

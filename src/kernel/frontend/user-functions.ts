@@ -6,13 +6,13 @@ import { mathFunctions } from "../math/index.ts";
 import { CONSTANTS, MATH } from "./formula-names.ts";
 
 /**
- * A user's functions by name, each a plain function of numbers, `(S, t) => …`, which uses only its arguments and
- * `Math`, or a kernel function of reals (`fn`). A user's code takes them from its third argument, by name; formulas
- * call them by name.
+ * A user's own functions by name. Each is a plain function of numbers, `(S, t) => …`, that uses only its arguments and
+ * `Math`, or a kernel function of reals (`fn`). A user's equation or payoff takes them from its third argument, by
+ * name. Formulas call them by name.
  */
 export type UserFunctions = { readonly [name: string]: (...args: never) => FunctionResult };
 
-/** A user's functions by name, as kernel functions. */
+/** A user's own functions by name, converted to kernel functions. */
 export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionResult>>>;
 
 /** Kernel functions by what was given, so that kernels of the same functions are known by identity. */
@@ -21,8 +21,9 @@ const declared = new WeakMap<object, RealFunction<FunctionResult>>();
 /**
  * Converts a user's functions to kernel functions.
  *
- * @param path the name of the record in errors. @throws SpecError for a value that is not a function, a name with
- *   another meaning in formulas or kernels, or a kernel function of other things than reals.
+ * @param path the name of the record in error messages.
+ * @throws SpecError for a value that is not a function, for a name with another meaning in formulas or kernels, and for
+ * a kernel function with parameters other than reals.
  */
 export function declaredFunctions(given: unknown, path = "functions"): DeclaredFunctions {
   if (given === undefined) return {};

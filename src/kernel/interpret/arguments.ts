@@ -8,7 +8,10 @@ export type HostNumbers = Float64Array | Float32Array | Int32Array | Uint32Array
 /** The arguments of an interpreted launch by name: scalars, and buffers as typed arrays, which are changed in place. */
 export type InterpreterArguments = Readonly<Record<string, number | boolean | HostNumbers>>;
 
-/** The size of an interpreted launch: `items` of an ordinary kernel, whole workgroups of a cooperative one. */
+/**
+ * The size of an interpreted launch: `items` is the number of work items of an ordinary kernel, `groups` the number of
+ * workgroups of a cooperative kernel, whose work items have barriers or share memory.
+ */
 export type InterpreterSize = { readonly items: number } | { readonly groups: number };
 
 const ARRAY_OF = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
@@ -47,13 +50,16 @@ function describe(value: unknown): string {
   return typeof value === "number" || typeof value === "boolean" ? String(value) : "nothing";
 }
 
-/** The arguments of an interpreted launch, checked and in declared order. */
+/** The arguments of an interpreted launch, checked and in the order of the kernel's parameters. */
 export interface BoundArguments {
   readonly scalars: readonly number[];
   readonly buffers: readonly HostNumbers[];
 }
 
-/** Checks and binds the arguments of a launch. @throws ShapeError (an argument missing or of the wrong type) */
+/**
+ * Checks the arguments of a launch and puts them in the order of the kernel's parameters. @throws ShapeError (an
+ * argument missing or of the wrong type)
+ */
 export function bindArguments(ir: KernelIR, args: InterpreterArguments): BoundArguments {
   return {
     scalars: ir.scalars.map(({ name, type }) => bindScalar(ir, name, type, args[name])),
@@ -61,7 +67,9 @@ export function bindArguments(ir: KernelIR, args: InterpreterArguments): BoundAr
   };
 }
 
-/** Returns the number of items to run. @throws ShapeError (not a whole number, or items for a cooperative kernel) */
+/**
+ * Returns the number of work items to run. @throws ShapeError (not a whole number, or items for a cooperative kernel)
+ */
 export function itemCount(ir: KernelIR, size: InterpreterSize): number {
   const wanted = ir.cooperative ? "groups" : "items";
   const count = (size as { readonly items?: number; readonly groups?: number })[wanted];

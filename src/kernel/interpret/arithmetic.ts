@@ -4,15 +4,15 @@
  */
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 
-/** A unary operation of the interpreter. */
+/** The function by which the interpreter computes an operation with one operand. */
 export type Unary = (a: number) => number;
-/** A binary operation of the interpreter. */
+/** The function by which the interpreter computes an operation with two operands. */
 export type Binary = (a: number, b: number) => number;
 
 /**
- * Returns the rounding of a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to f32 is
- * correct rounding. f32x2 is evaluated in f64 without modelling its rounding or range; devices are compared with that
- * within a few 2⁻⁴⁴.
+ * Returns the function that rounds a real to the kernel's precision. Rounding an f64 result of + − × ÷ √ once more to
+ * f32 is correct rounding. f32x2 is evaluated in f64, without a model of its rounding or range, and devices are
+ * compared with the result within a few 2⁻⁴⁴.
  */
 export function rounding(precision: Precision): Unary {
   return precision === "f32" ? Math.fround : (x) => x;

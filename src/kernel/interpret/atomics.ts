@@ -2,7 +2,9 @@
 import type { AtomicOp, ScalarType } from "../ir.ts";
 import { binaryOperator } from "./arithmetic.ts";
 
-/** The new value of an atomic operation from the old one and its operands. */
+/**
+ * The function that computes the new value of an element in an atomic operation from its old value and the operands.
+ */
 export type Combine = (old: number, value: number, expected: number) => number;
 
 /** Returns the interpreter's function for an atomic operation. */

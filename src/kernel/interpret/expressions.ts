@@ -8,20 +8,20 @@ import type { Item } from "./item.ts";
 import type { CheckedArray } from "./memory.ts";
 import type { AccessKind } from "./races.ts";
 
-/** A compiled expression of the interpreter. */
+/** A compiled expression of the interpreter, which evaluates the expression for a work item. Booleans are 0 or 1. */
 export type Evaluate = (item: Item) => number;
 
-/** The kernel, the launch's arguments and the statement that closures of the interpreter are compiled for. */
+/** What the interpreter needs to compile expressions: the kernel and the arguments of the launch. */
 export interface Scope {
   readonly ir: KernelIR;
   readonly scalars: BoundArguments["scalars"];
   readonly buffers: readonly CheckedArray[];
 }
 
-/** A function that finds the array of an access for an item. */
+/** A function that returns the array that a work item accesses. */
 export type Locate = (item: Item) => CheckedArray;
 
-/** Returns the function that finds an array for an item. */
+/** Returns the function that finds an array of the kernel for a work item. */
 export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
   if (space === "private") return (item) => item.privates[id];
   if (space === "workgroup") return (item) => item.group.arrays[id];
@@ -29,7 +29,10 @@ export function locateArray(scope: Scope, { space, id }: ArrayRef): Locate {
   return () => buffer;
 }
 
-/** Checks an access to an array. @throws KernelRuntimeError the access's fault */
+/**
+ * Checks an access of a work item to an array element. `needsValue` is true if the access reads the element. @throws
+ * KernelRuntimeError if the access is out of bounds, reads an undefined element, or is a data race
+ */
 export function checkAccess(
   scope: Scope,
   place: Place,
@@ -89,7 +92,7 @@ function constant(scope: Scope, expr: Extract<Expr, { kind: "const" }>): Evaluat
   return () => value;
 }
 
-/** Compiles an expression to a closure. */
+/** Compiles an expression to a JavaScript function of the work item. */
 export function compileExpr(scope: Scope, place: Place, expr: Expr): Evaluate {
   const compile = (e: Expr): Evaluate => compileExpr(scope, place, e);
   const round = rounding(scope.ir.precision);

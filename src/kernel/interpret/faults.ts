@@ -12,12 +12,15 @@ function excerpt(ir: KernelIR, place: Place): string {
   return `    at ${source.name}, line ${place.line}${site}\n      ${text}`;
 }
 
-/** Names an item for messages. */
+/** Describes a work item in words for messages. */
 export function describeItem(item: Item): string {
   return `item ${item.place.globalId} (group ${item.place.groupId}, local ${item.place.localId})`;
 }
 
-/** Returns an error that `item` made at `place`; `what` continues "item 5 (…) ". */
+/**
+ * Returns the error for a fault of a work item at a position in the source. `what` continues the sentence "item 5 (…)
+ * ".
+ */
 export function fault(ir: KernelIR, place: Place, item: Item, what: string): KernelRuntimeError {
   return new KernelRuntimeError(`kernel "${ir.name}": ${describeItem(item)} ${what}\n${excerpt(ir, place)}`);
 }

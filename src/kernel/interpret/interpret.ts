@@ -24,7 +24,7 @@ export interface InterpreterOptions {
   readonly subgroupSize?: number;
   /** Enables the search for data races, true by default. It costs up to 80 bytes for each element. */
   readonly races?: boolean;
-  /** The number of loop iterations after which an item counts as endless, 10⁷ by default. */
+  /** The number of loop iterations after which a work item counts as endless, 10⁷ by default. */
   readonly maxIterations?: number;
 }
 
@@ -36,12 +36,16 @@ interface Launch {
 }
 
 /**
- * Interprets `ir` for a launch of the given size, changing the arrays among `args` in place.
+ * Interprets a kernel for a launch of the given size and changes the arrays among `args` in place.
  *
- * The interpreter detects the following errors, and reports the kernel, the line, the item, and the array, index and
- * length: accesses out of bounds; elements of private and workgroup arrays, and locals, read before they are written;
- * data races between two items of the launch; barriers and subgroup operations that only part of a workgroup reaches;
- * loops that do not end.
+ * The interpreter detects the errors listed below. It reports the kernel, the line, the work item, and the array, index
+ * and length.
+ *
+ * * An access is out of bounds.
+ * * A local variable or an element of a private or workgroup array is read before it is written.
+ * * Two work items of the launch have a data race.
+ * * Only some work items of a workgroup reach a barrier or a subgroup operation.
+ * * A loop does not end.
  *
  * @throws KernelRuntimeError (a check failed; the arrays hold what was stored until then)
  * @throws ShapeError (arguments, size)

@@ -2,7 +2,10 @@
 import type { IntrinsicOp, Precision, ScalarType } from "../ir.ts";
 import { rounding } from "./arithmetic.ts";
 
-/** An intrinsic of the interpreter. */
+/**
+ * The function by which the interpreter computes an intrinsic function. It ignores a second argument that the intrinsic
+ * does not have.
+ */
 export type Intrinsic = (a: number, b: number) => number;
 
 const float64 = new Float64Array(1);

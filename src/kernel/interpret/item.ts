@@ -2,24 +2,28 @@
 import type { IndexOp } from "../ir.ts";
 import type { CheckedArray } from "./memory.ts";
 
-/** A workgroup during interpretation. Its epoch counts barriers: accesses in different epochs are ordered. */
+/**
+ * A workgroup during interpretation. Its epoch is the number of barriers passed so far. Accesses in different epochs
+ * are ordered.
+ */
 export interface Group {
   readonly id: number;
   epoch: number;
   readonly arrays: readonly CheckedArray[];
 }
 
-/** An asynchronous copy to a workgroup array that is not awaited yet. */
+/** An asynchronous copy to a workgroup array (`gpu.fetch`) that has not been awaited yet. */
 export interface Fetch {
   readonly array: CheckedArray;
+  /** The index of the first element that receives a value. */
   readonly index: number;
   readonly values: readonly number[];
 }
 
-/** A work item during interpretation. */
+/** The state of a work item during interpretation. */
 export interface Item {
   readonly group: Group;
-  /** The values of the launch indexes of the item. */
+  /** The item's indexes in the launch, such as its number and its workgroup's number. */
   readonly place: Readonly<Record<IndexOp, number>>;
   readonly locals: Float64Array;
   /** The flags of assigned locals. */
@@ -28,8 +32,8 @@ export interface Item {
   /** The number that the item passes to others of its subgroup while it waits at a collective operation. */
   offered: number;
   operand: number;
-  /** The groups of the item's fetches that may not have arrived; the last one is incomplete. */
+  /** The asynchronous copies of the item that may not have arrived, in groups. The last group is still growing. */
   fetches: Fetch[][];
-  /** The number of remaining iterations before the item counts as endless. */
+  /** The number of remaining loop iterations before the item counts as endless. */
   fuel: number;
 }

@@ -2,7 +2,7 @@
 import type { HostNumbers } from "./arguments.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
-/** The fault of an access in words, or undefined; the caller adds the place in the source. */
+/** The description of an invalid access, or undefined for a valid one. The caller adds the position in the source. */
 export type Complaint = string | undefined;
 
 const VERB: Readonly<Record<AccessKind, string>> = {
@@ -28,7 +28,7 @@ export interface CheckedArrayOptions {
   readonly history: AccessHistory | undefined;
 }
 
-/** An array of the interpreter that checks bounds, initialisation and data races. */
+/** An array of the interpreter that checks bounds, initialisation and data races at every access. */
 export class CheckedArray {
   readonly name: string;
   readonly values: HostNumbers;

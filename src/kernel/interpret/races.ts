@@ -1,9 +1,11 @@
 /**
- * The kinds of accesses among which data races are found, exactly for the items and barriers of a launch: two items
- * access one element, at least one writes, not both are atomic, and no barrier of a common workgroup lies between.
+ * The kinds of accesses that the search for data races distinguishes. A race is found exactly if two work items access
+ * one element, at least one of them writes, not both accesses are atomic, and no barrier of a common workgroup lies
+ * between them.
  *
- * Workgroups run one after the other and a group's epoch only grows, so that for each element and kind of access it
- * suffices to keep one item of an earlier group and two different items of the last group's last epoch.
+ * Workgroups run one after another, and the number of barriers that a workgroup has passed (its epoch) only grows. For
+ * each element and kind of access it therefore suffices to keep one item of an earlier workgroup and two different
+ * items of the last workgroup's last epoch.
  */
 export type AccessKind = "read" | "write" | "atomicRead" | "atomicWrite";
 
@@ -14,7 +16,10 @@ const CONFLICTS: Readonly<Record<AccessKind, readonly AccessKind[]>> = {
   atomicWrite: ["read", "write"],
 };
 
-/** An item that accessed an element, with its group and epoch. */
+/**
+ * A work item that accessed an element, with the number of its workgroup and the number of barriers that the workgroup
+ * had passed.
+ */
 export interface Accessor {
   readonly item: number;
   readonly group: number;
@@ -60,7 +65,7 @@ class KindHistory {
   }
 }
 
-/** The history of accesses to one array during a launch, for the detection of races. */
+/** The accesses to one array during a launch, from which data races are found. */
 export class AccessHistory {
   readonly #length: number;
   readonly #kinds: Partial<Record<AccessKind, KindHistory>> = {};

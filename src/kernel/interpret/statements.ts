@@ -8,15 +8,18 @@ import { checkAccess, compileExpr, type Evaluate, locateArray, type Scope } from
 import { fault } from "./faults.ts";
 import type { Item } from "./item.ts";
 
-/** The way in which a statement ended. */
+/** How a statement ended: normally, or by `break` or `continue`. */
 export type Flow = "next" | "break" | "continue";
 
-/** A statement at which an item waits for its workgroup. */
+/** A statement at which a work item waits for the other items of its workgroup. */
 export type Collective = Extract<Stmt, { kind: "barrier" | "subgroup" }>;
 
 type Plain = (item: Item) => Flow;
 type Waiting = (item: Item) => Generator<Collective, Flow, void>;
-/** A compiled statement of the interpreter, which may wait at a collective operation. */
+/**
+ * A compiled statement of the interpreter. `waits` is true if it contains a barrier or a subgroup operation; then `run`
+ * is a generator.
+ */
 export type Step =
   | { readonly waits: false; readonly run: Plain }
   | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
@@ -35,7 +38,7 @@ function assign(scope: Scope, place: Place, local: number, value: Expr): Step {
   });
 }
 
-/** Assigns a local of an item. */
+/** Assigns a value to a local variable of a work item and marks the variable as initialised. */
 export function setLocal(item: Item, local: number, value: number): void {
   item.locals[local] = value;
   item.assigned[local] = 1;
@@ -112,8 +115,8 @@ function choice(scope: Scope, stmt: Extract<Stmt, { kind: "if" }>): Step {
 }
 
 /**
- * Runs a compiled statement as a generator. Steps call it only where they may wait, because a resumption passes through
- * every generator.
+ * Runs a compiled statement as a generator. Statements that cannot wait are run without one where possible, because
+ * every resumption passes through all nested generators.
  */
 export function* advance(step: Step, item: Item): Generator<Collective, Flow, void> {
   return step.waits ? yield* step.run(item) : step.run(item);
@@ -206,7 +209,7 @@ function compileStmt(scope: Scope, stmt: Stmt): Step {
   }
 }
 
-/** Compiles a list of statements. */
+/** Compiles a list of statements to JavaScript functions for the interpreter. */
 export function compileBlock(scope: Scope, stmts: readonly Stmt[]): Step {
   const steps = stmts.map((stmt) => compileStmt(scope, stmt));
   const runs: Plain[] = [];

@@ -3,10 +3,11 @@ import { real } from "../language.ts";
 import { fn } from "./define.ts";
 
 /**
- * Returns ∛x. With |x| = 8^q·m, m in [1, 8), a polynomial start (error 1.9e-3) is refined in f64 by one step of Newton
- * (2e-6), then by one of Halley about a t of half a significand, whose square is exact, so that only the last addition
- * rounds. cbrt(±0) = ±0, cbrt(±∞) = ±∞. Cost: 35 and 3 divisions (f64). Method: W. Kahan (1991), "Computing a real cube
- * root". Accuracy: 0.89 ulp (f64), 0.89 ulp (f32).
+ * Returns ∛x. |x| is split into 8^q·m with m in [1, 8). A polynomial gives a first approximation (relative error
+ * 1.9e-3). In f64 it is refined by one step of Newton (2e-6), then by one step of Halley about a value with half the
+ * significand bits, whose square is exact, so that only the last addition rounds. cbrt(±0) = ±0, cbrt(±∞) = ±∞. Cost:
+ * 35 operations and 3 divisions (f64). Method: W. Kahan (1991), "Computing a real cube root". Accuracy: 0.89 ulp (f64),
+ * 0.89 ulp (f32).
  */
 export const cbrt = fn({
   name: "cbrt",

@@ -7,7 +7,10 @@ import { hostScalars } from "../host-scalars.ts";
 import type { Gpu } from "../gpu.ts";
 import type { Environment, FunctionDefinition, FunctionParams, FunctionResult, KernelFunction } from "../language.ts";
 
-/** Declares a function of the mathematical library. */
+/**
+ * Declares a kernel function of the mathematical library. It is `fn` of the kernel language without the library's own
+ * functions, which would be circular.
+ */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,
 ): KernelFunction<P, R> {

@@ -15,7 +15,7 @@ import { real } from "../language.ts";
 import { fn } from "./define.ts";
 import { expParts } from "./exp.ts";
 
-/** g(x) for ½ ≤ x ≤ 28 (11 in f32). Cost: 40 and a division (f64). */
+/** g(x) for ½ ≤ x ≤ 28 (11 in f32). Cost: 40 operations and a division (f64). */
 const scaledErfc = fn({
   name: "scaledErfc",
   params: [real],
@@ -48,7 +48,7 @@ const scaledErfc = fn({
   },
 });
 
-/** erfc|x| for |x| ≥ ½. Cost: 80, 2 divisions and ldexp (f64). */
+/** erfc|x| for |x| ≥ ½. Cost: 80 operations, 2 divisions and ldexp (f64). */
 const erfcTail = fn({
   name: "erfcTail",
   params: [real],
@@ -63,7 +63,7 @@ const erfcTail = fn({
   },
 });
 
-/** erf x for |x| ≤ 1: a polynomial in x². Cost: 27 (f64). */
+/** erf x for |x| ≤ 1: a polynomial in x². Cost: 27 operations (f64). */
 const erfSmall = fn({
   name: "erfSmall",
   params: [real],
@@ -96,9 +96,9 @@ const erfSmall = fn({
 });
 
 /**
- * Returns erfc x = 1 − erf x, with full relative accuracy in the right tail. erfc(∞) = 0, erfc(−∞) = 2. Between −¾ and
- * ¾ it is 1 − erf x, which rounds once where the quotient would round two or three times. Accuracy: 1.88 ulp (f64),
- * 1.68 ulp (f32).
+ * Returns the complementary error function erfc x = 1 − erf x, with full relative accuracy in the right tail. erfc(∞) =
+ * 0, erfc(−∞) = 2. Between −¾ and ¾ it is computed as 1 − erf x, which rounds once, where the quotient used elsewhere
+ * rounds two or three times. Accuracy: 1.88 ulp (f64), 1.68 ulp (f32).
  */
 export const erfc = fn({
   name: "erfc",
@@ -112,8 +112,8 @@ export const erfc = fn({
 });
 
 /**
- * Returns erf x; beyond [−1, 1] 1 − erfc|x|. Odd to the bit; erf(±0) = ±0, erf(±∞) = ±1. Accuracy: 1.25 ulp (f64), 1.38
- * ulp (f32).
+ * Returns the error function erf x. Outside [−1, 1] it is computed as 1 − erfc|x|. erf(−x) = −erf x to the bit; erf(±0)
+ * = ±0, erf(±∞) = ±1. Accuracy: 1.25 ulp (f64), 1.38 ulp (f32).
  */
 export const erf = fn({
   name: "erf",

@@ -8,7 +8,7 @@
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
 
-/** e^r − 1 − r for |r| ≤ 0.36, as r²·P(r). Error: 3.5e-18 (f64), 3.2e-9 (f32). Cost: 20 (f64), 10 (f32). */
+/** e^r − 1 − r for |r| ≤ 0.36, as r²·P(r). Error: 3.5e-18 (f64), 3.2e-9 (f32). Cost: 20 operations (f64), 10 (f32). */
 const expRest = fn({
   name: "expRest",
   params: [real],
@@ -44,9 +44,9 @@ const expReduce = fn({
 });
 
 /**
- * Splits e^(x + tail) = (1 + s)·2^power, 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| < 1e-5 (0.1 in f32), as for
- * an exact x + tail. The caller scales, and can multiply and divide before a subnormal result loses bits. Cost: 32
- * (f64), 23 (f32).
+ * Returns `s` and `power` with e^(x + tail) = (1 + s)·2^power and 1 + s in [0.69, 1.43], for |x| < 1000 and |tail| <
+ * 1e-5 (0.1 in f32). The argument x + tail is not rounded. The caller multiplies by 2^power last, so that other factors
+ * apply before a subnormal result loses bits. Cost: 32 operations (f64), 23 (f32).
  */
 export const expParts = fn({
   name: "expParts",
@@ -81,12 +81,12 @@ export const exp = fn({
 });
 
 /**
- * Returns e^x − 1 without cancellation at 0. With x = k·ln 2 + r and s = e^r − 1 it is 2^k·s + (2^k − 1), computed as
- * twice the sum for 2^(k−1), so that 2^k does not overflow before the result does. The rounding error of r would count
- * twice where k = 1, so that a correction of s contains it.
+ * Returns e^x − 1 without cancellation at 0. With x = k·ln 2 + r and s = e^r − 1, the result is 2^k·s + (2^k − 1). It
+ * is computed as twice the sum for 2^(k−1), so that 2^k does not overflow before the result does. For k = 1 the
+ * rounding error of r would count twice, so a correction of s contains it.
  *
- * expm1(−∞) = −1, expm1(∞) = ∞, expm1(±0) = ±0. Cost: 40 operations and ldexp in f64.
- * Accuracy: 1.37 ulp (f64), 1.66 ulp (f32).
+ * expm1(−∞) = −1, expm1(∞) = ∞, expm1(±0) = ±0. Cost: 40 operations and ldexp in f64. Accuracy: 1.37 ulp (f64), 1.66
+ * ulp (f32).
  */
 export const expm1 = fn({
   name: "expm1",

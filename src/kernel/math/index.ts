@@ -23,7 +23,10 @@ import { cos, sin, tan } from "./trig.ts";
 
 type MathFunction = FunctionOf<(...x: number[]) => number> & { readonly params: ParamTuple };
 
-/** The mathematical functions by their names in kernels: members of `Math` and `gpu`, and `pow` for `**`. */
+/**
+ * The mathematical functions that are written in the kernel language, by their names as members of `Math` or `gpu`. The
+ * operator `**` is under the name `pow`.
+ */
 export const mathFunctions: Readonly<Record<string, MathFunction>> = Object.freeze({
   exp,
   expm1,

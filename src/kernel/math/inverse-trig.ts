@@ -12,8 +12,8 @@ import { bool, real } from "../language.ts";
 import { fn } from "./define.ts";
 
 /**
- * atan(a/b) in [0, π/2], a and b ≥ 0 and not both 0 or both ∞, a + b finite or one of them ∞. Cost: 40 and a division
- * (f64).
+ * atan(a/b) in [0, π/2], a and b ≥ 0 and not both 0 or both ∞, a + b finite or one of them ∞. Cost: 40 operations and
+ * a division (f64).
  */
 const atanRatio = fn({
   name: "atanRatio",
@@ -50,7 +50,7 @@ const atanRatio = fn({
   },
 });
 
-/** (asin √z / √z − 1) for 0 ≤ z ≤ ¼. Cost: 23 (f64). */
+/** (asin √z / √z − 1) for 0 ≤ z ≤ ¼. Cost: 23 operations (f64). */
 const asinSeries = fn({
   name: "asinSeries",
   params: [real],
@@ -113,8 +113,8 @@ export const atan2 = fn({
 });
 
 /**
- * Returns asin x in [−π/2, π/2]. asin(±0) = ±0; NaN outside [−1, 1]. Cost: 35 and a square root (f64). Accuracy: 1.71
- * ulp (f64), 1.43 ulp (f32).
+ * Returns asin x in [−π/2, π/2]. asin(±0) = ±0; NaN outside [−1, 1]. Cost: 35 operations and a square root (f64).
+ * Accuracy: 1.71 ulp (f64), 1.43 ulp (f32).
  */
 export const asin = fn({
   name: "asin",
@@ -136,8 +136,8 @@ export const asin = fn({
 });
 
 /**
- * Returns acos x in [0, π]. NaN outside [−1, 1]. Cost: 38 and a square root (f64). Accuracy: 1.13 ulp (f64), 1.06 ulp
- * (f32).
+ * Returns acos x in [0, π]; NaN outside [−1, 1]. Cost: 38 operations and a square root (f64). Accuracy: 1.13 ulp (f64),
+ * 1.06 ulp (f32).
  */
 export const acos = fn({
   name: "acos",

@@ -8,7 +8,10 @@
 import { real } from "../language.ts";
 import { fn } from "./define.ts";
 
-/** Splits x = 2^exponent·(1 + f), 1 + f in [√½, √2), for every x > 0, subnormal ones too (in f64). */
+/**
+ * Returns `exponent` and `f` with x = 2^exponent·(1 + f) and 1 + f in [√½, √2), for every x > 0, in f64 also subnormal
+ * x.
+ */
 export const splitLog = fn({
   name: "splitLog",
   params: [real],
@@ -24,7 +27,10 @@ export const splitLog = fn({
   },
 });
 
-/** Returns log(1 + f) = f − (h − rest), with h = f²/2, for 1 + f in [√½, √2). Cost: 20 and a division (f64). */
+/**
+ * Returns `h` = f²/2 and `rest` with log(1 + f) = f − (h − rest), for 1 + f in [√½, √2). Cost: 20 operations and a
+ * division (f64).
+ */
 export const logReduced = fn({
   name: "logReduced",
   params: [real],
@@ -46,7 +52,10 @@ export const logReduced = fn({
   },
 });
 
-/** Returns y, or the logarithm's special value where x is not a positive finite number. */
+/**
+ * Returns y, the computed logarithm of x, if x is positive and finite. Otherwise returns the special value of the
+ * logarithm: −∞ at 0, ∞ at ∞, NaN for negative x.
+ */
 export const logDomain = fn({
   name: "logDomain",
   params: [real, real],
@@ -86,8 +95,8 @@ const logHeadTail = fn({
 });
 
 /**
- * Returns the base-2 logarithm, exact at powers of 2. Special values as log. Cost: 48 operations, 1 division (f64).
- * Accuracy: 0.83 ulp (f64), 0.81 ulp (f32).
+ * Returns the base-2 logarithm, exact at powers of 2. Its special values are those of `log`. Cost: 48 operations, 1
+ * division (f64). Accuracy: 0.83 ulp (f64), 0.81 ulp (f32).
  */
 export const log2 = fn({
   name: "log2",
@@ -104,8 +113,8 @@ export const log2 = fn({
 });
 
 /**
- * Returns the base-10 logarithm, exact at small powers of 10. Special values as log. Cost: 50 operations, 1 division
- * (f64). Accuracy: 0.67 ulp (f64), 0.78 ulp (f32).
+ * Returns the base-10 logarithm, exact at small powers of 10. Its special values are those of `log`. Cost: 50
+ * operations, 1 division (f64). Accuracy: 0.67 ulp (f64), 0.78 ulp (f32).
  */
 export const log10 = fn({
   name: "log10",
@@ -127,9 +136,9 @@ export const log10 = fn({
 });
 
 /**
- * Returns log(1 + x) without cancellation at 0: log u + c/u with u = 1 + x rounded and c its rounding error; where u
- * needs no scaling, f = x itself. log1p(−1) = −∞, log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64). Accuracy:
- * 0.80 ulp (f64), 0.76 ulp (f32).
+ * Returns log(1 + x) without cancellation at 0. It is computed as log u + c/u, where u is 1 + x rounded and c the
+ * rounding error of u. For x near 0, where u is in [√½, √2), x itself takes the place of u − 1. log1p(−1) = −∞,
+ * log1p(±0) = ±0. Cost: 55 operations, 2 divisions (f64). Accuracy: 0.80 ulp (f64), 0.76 ulp (f32).
  */
 export const log1p = fn({
   name: "log1p",

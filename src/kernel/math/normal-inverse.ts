@@ -12,7 +12,7 @@ import { real } from "../language.ts";
 import { fn } from "./define.ts";
 import { log } from "./log.ts";
 
-/** x/q in the middle. Cost: 29 and a division (f64). */
+/** x/q in the middle. Cost: 29 operations and a division (f64). */
 const centre = fn({
   name: "centre",
   params: [real],
@@ -39,7 +39,7 @@ const centre = fn({
   },
 });
 
-/** √2·s − |x| in the tails, r = s − 1.6. Cost: 40 and a division (f64). */
+/** √2·s − |x| in the tails, r = s − 1.6. Cost: 40 operations and a division (f64). */
 const tail = fn({
   name: "tail",
   params: [real],
@@ -73,8 +73,9 @@ const tail = fn({
 });
 
 /**
- * Returns Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35 and a division in the middle; 100,
- * 2 divisions and a square root in the tails (f64). Accuracy: 3.29 ulp (f64), 3.67 ulp (f32).
+ * Returns the standard normal quantile Φ⁻¹(p). Φ⁻¹(0) = −∞, Φ⁻¹(1) = ∞, Φ⁻¹(½) = 0; NaN outside [0, 1]. Cost: 35
+ * operations and a division in the middle; 100 operations, 2 divisions and a square root in the tails (f64). Accuracy:
+ * 3.29 ulp (f64), 3.67 ulp (f32).
  */
 export const inverseNormalCdf = fn({
   name: "inverseNormalCdf",

@@ -23,7 +23,7 @@ const gaussian = fn({
   },
 });
 
-/** g(x)/x for 0 ≤ x ≤ 40 (15 in f32). Cost: 38 and a division (f64). */
+/** g(x)/x for 0 ≤ x ≤ 40 (15 in f32). Cost: 38 operations and a division (f64). */
 const scaledTail = fn({
   name: "scaledTail",
   params: [real],
@@ -56,8 +56,8 @@ const scaledTail = fn({
 });
 
 /**
- * Returns Φ(x), with full relative accuracy in the left tail. Φ(−∞) = 0, Φ(∞) = 1. Cost: 85, 2 divisions and ldexp
- * (f64). Accuracy: 2.82 ulp (f64), 2.58 ulp (f32).
+ * Returns the standard normal distribution function Φ(x), with full relative accuracy in the left tail. Φ(−∞) = 0, Φ(∞)
+ * = 1. Cost: 85 operations, 2 divisions and ldexp (f64). Accuracy: 2.82 ulp (f64), 2.58 ulp (f32).
  */
 export const normalCdf = fn({
   name: "normalCdf",
@@ -73,7 +73,10 @@ export const normalCdf = fn({
   },
 });
 
-/** Returns φ(x) = e^(−x²/2)/√(2π). φ(±∞) = 0. Cost: 42 and ldexp (f64). Accuracy: 1.32 ulp (f64), 1.21 ulp (f32). */
+/**
+ * Returns the standard normal density φ(x) = e^(−x²/2)/√(2π). φ(±∞) = 0. Cost: 42 operations and ldexp (f64). Accuracy:
+ * 1.32 ulp (f64), 1.21 ulp (f32).
+ */
 export const normalPdf = fn({
   name: "normalPdf",
   params: [real],
@@ -88,8 +91,8 @@ export const normalPdf = fn({
 });
 
 /**
- * Returns Mills' ratio Φ(−x)/φ(x), x ≥ 0; for large x about 1/x. Cost: 43 and 2 divisions (f64). Accuracy: 2.5 ulp
- * (f64).
+ * Returns Mills' ratio Φ(−x)/φ(x) for x ≥ 0. For large x it is about 1/x. Cost: 43 operations and 2 divisions (f64).
+ * Accuracy: 2.5 ulp (f64).
  */
 export const millsRatio = fn({
   name: "millsRatio",

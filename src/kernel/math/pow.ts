@@ -31,7 +31,7 @@ const logSeries = fn({
   },
 });
 
-/** log₂ x = high + low for finite x > 0; high has half a significand. Cost: 60 and a division (f64). */
+/** log₂ x = high + low for finite x > 0; high has half a significand. Cost: 60 operations and a division (f64). */
 const log2Parts = fn({
   name: "log2Parts",
   params: [real],
@@ -111,9 +111,9 @@ const powFinite = fn({
 });
 
 /**
- * Returns x^y with the rules of JavaScript's `**`: pow(x, ±0) = 1 even for NaN; pow(±1, ±∞) and pow(1, NaN) are NaN (1
- * in C99); a negative x with a y that is not whole gives NaN; zeros and infinities keep their sign for odd y. Cost: 130
- * and a division (f64). Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
+ * Returns x^y with the rules of JavaScript's `**`. pow(x, ±0) = 1 even for NaN. pow(±1, ±∞) and pow(1, NaN) are NaN,
+ * which are 1 in C99. A negative x with a y that is not whole gives NaN. Zeros and infinities keep their sign for odd
+ * y. Cost: 130 operations and a division (f64). Accuracy: 1.22 ulp (f64), 1.06 ulp (f32).
  */
 export const pow = fn({
   name: "pow",

@@ -10,7 +10,7 @@ import { real } from "../language.ts";
 import { fn } from "./define.ts";
 import { reduceHalfPi } from "./reduce.ts";
 
-/** sin(r + t) = r + rest. Cost: 18 (f64). */
+/** sin(r + t) = r + rest. Cost: 18 operations (f64). */
 const sinReduced = fn({
   name: "sinReduced",
   params: [real, real],
@@ -28,7 +28,7 @@ const sinReduced = fn({
   },
 });
 
-/** cos(r + t) = one + rest, one = 1 − z/2 rounded. Cost: 19 (f64). */
+/** cos(r + t) = one + rest, one = 1 − z/2 rounded. Cost: 19 operations (f64). */
 const cosReduced = fn({
   name: "cosReduced",
   params: [real, real],
@@ -50,8 +50,8 @@ const cosReduced = fn({
 });
 
 /**
- * Returns sin x. sin(±0) = ±0, sin(±∞) = NaN. Cost: 62 (f64) up to |x| = 12000. Accuracy: 0.71 ulp (f64), 0.75 ulp
- * (f32).
+ * Returns sin x. sin(±0) = ±0, sin(±∞) = NaN. Cost: 62 operations (f64) up to |x| = 12000. Accuracy: 0.71 ulp (f64),
+ * 0.75 ulp (f32).
  */
 export const sin = fn({
   name: "sin",
@@ -66,7 +66,9 @@ export const sin = fn({
   },
 });
 
-/** Returns cos x. cos(±∞) = NaN. Cost: 60 (f64) up to |x| = 12000. Accuracy: 0.72 ulp (f64), 0.70 ulp (f32). */
+/**
+ * Returns cos x. cos(±∞) = NaN. Cost: 60 operations (f64) up to |x| = 12000. Accuracy: 0.72 ulp (f64), 0.70 ulp (f32).
+ */
 export const cos = fn({
   name: "cos",
   params: [real],
@@ -81,9 +83,9 @@ export const cos = fn({
 });
 
 /**
- * Returns tan x = sin/cos or −cos/sin: the quotient of two sums of two terms, corrected once by its residual, which
- * headBits makes exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 and 2 divisions (f64) up to |x| = 12000. Accuracy: 0.86
- * ulp (f64), 0.87 ulp (f32).
+ * Returns tan x = sin/cos or −cos/sin. Numerator and denominator are sums of two terms. The quotient is corrected once
+ * by its residual, which `headBits` makes exact. tan(±0) = ±0, tan(±∞) = NaN. Cost: 85 operations and 2 divisions (f64)
+ * up to |x| = 12000. Accuracy: 0.86 ulp (f64), 0.87 ulp (f32).
  */
 export const tan = fn({
   name: "tan",

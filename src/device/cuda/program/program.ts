@@ -7,6 +7,7 @@ import { versionText } from "../driver.ts";
 import { functionAttribute } from "../ffi/driver-modules.ts";
 import { CUDA_ERROR_OUT_OF_MEMORY, CUDA_SUCCESS, describeResult } from "../ffi/results.ts";
 import type { Session } from "../session.ts";
+import type { CudaImage } from "./compiler.ts";
 import { ParameterBlock } from "./parameters.ts";
 
 /** Failures of loading that are the image's, not the device's: 2xx. */
@@ -17,58 +18,70 @@ export class Program {
   readonly session: Session;
   readonly signature: KernelSignature;
   readonly module: CudaModule;
-  /** The driver's handle of the module, unloaded when this object is garbage collected. */
-  readonly loaded: number;
   readonly function: number;
   readonly parameters: ParameterBlock;
   /** The number of the program's last launch. */
   lastLaunch = 0;
 
-  constructor(session: Session, module: CudaModule, loaded: number, entry: number) {
+  constructor(session: Session, module: CudaModule, entry: number) {
     this.session = session;
     this.signature = module.signature;
     this.module = module;
-    this.loaded = loaded;
     this.function = entry;
     this.parameters = new ParameterBlock(session.driver.koffi, module.parameters);
   }
 }
 
+/** The driver's handles of a loaded kernel. */
+export interface Loaded {
+  readonly module: number;
+  readonly entry: number;
+}
+
 /** Loads a compiled image. @throws KernelError (the driver rejects the image) | OutOfMemoryError */
-export function loadProgram(session: Session, module: CudaModule, image: Uint8Array): Program {
+export function loadImage(session: Session, { module, bytes }: CudaImage): Loaded {
   session.enter();
   const { calls, driver } = session;
-  const { name, groupSize } = module.signature;
+  const { name } = module.signature;
   const loaded = driver.take(
-    (to) => calls.cuModuleLoadData(to, image),
+    (to) => calls.cuModuleLoadData(to, bytes),
     (status) => {
       if (!isImageFailure(status)) return session.check(`${name}: loading`, status);
       const why = `the driver (CUDA ${versionText(driver.version)}) turns it down: ${describeResult(status)}`;
       throw new KernelError(`${name}: ${why}; an NVRTC of the driver's version helps`);
     },
   );
+  try {
+    return { module: loaded, entry: functionOf(session, module, loaded) };
+  } catch (error) {
+    calls.cuModuleUnload(loaded);
+    throw error;
+  }
+}
+
+/** Returns the handle of a loaded module's function, ready for launches. */
+function functionOf(session: Session, module: CudaModule, loaded: number): number {
+  const { calls, driver } = session;
+  const { name, groupSize } = module.signature;
   const entry = session.word(`${name}: ${module.entryPoint}`, (to) =>
     calls.cuModuleGetFunction(to, loaded, module.entryPoint),
   );
-  const program = new Program(session, module, loaded, entry);
   const max = driver.int(name, (to) => calls.cuFuncGetAttribute(to, functionAttribute.maxThreadsPerBlock, entry));
   if (module.groupSize > max) {
     throw new KernelError(
       `${name}: a group of ${groupSize} items, but its registers leave room for ${max}; make the group smaller`,
     );
   }
-  if (module.dynamicSharedBytes > 0) allowSharedBytes(session, program);
-  return program;
+  if (module.dynamicSharedBytes > 0) allowSharedBytes(session, module, entry);
+  return entry;
 }
 
 /** Beyond 48 KiB a kernel must ask. */
-function allowSharedBytes({ calls }: Session, { function: entry, module }: Program): void {
-  const { dynamicSharedBytes } = module;
+function allowSharedBytes({ calls }: Session, { dynamicSharedBytes, signature }: CudaModule, entry: number): void {
   const status = calls.cuFuncSetAttribute(entry, functionAttribute.maxDynamicSharedBytes, dynamicSharedBytes);
   if (status === CUDA_SUCCESS || status === CUDA_ERROR_OUT_OF_MEMORY) return;
-  throw new KernelError(
-    `${module.signature.name}: ${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives: ${describeResult(status)}`,
-  );
+  const what = `${dynamicSharedBytes} bytes of workgroup arrays are more than this GPU gives`;
+  throw new KernelError(`${signature.name}: ${what}: ${describeResult(status)}`);
 }
 
 /** A kernel compiled for a CUDA device. */

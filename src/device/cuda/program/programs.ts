@@ -16,7 +16,7 @@ import { checkLimits } from "../limits.ts";
 import type { Session } from "../session.ts";
 import type { StoredPrograms } from "../../cache/stored.ts";
 import type { Compiler, Contraction, CudaImage } from "./compiler.ts";
-import { loadProgram, type Program } from "./program.ts";
+import { loadImage, Program } from "./program.ts";
 
 /** A program with its origin: newly made or cached. */
 export interface Found {
@@ -42,7 +42,10 @@ export class Programs {
   readonly #stored: StoredPrograms<CudaImage> | undefined;
   readonly #device: ProgramsDevice;
   readonly #byText = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
-  /** Nobody can launch a program that has been collected: launches under way and recorded sequences hold theirs. */
+  /**
+   * Unloads what is no other thread's. Nobody can launch a program that has been collected: launches under way and
+   * recorded sequences hold theirs.
+   */
   readonly #collected = new FinalizationRegistry<number>((module) => this.#unload(module));
   readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Promise<Program>>());
 
@@ -74,7 +77,7 @@ export class Programs {
 
   ofIr(ir: KernelIR, fma: Contraction): Found {
     const text = `${fma} ${ir.name}\n${canonicalText(ir)}`; // the name, so that faults and messages name the right one
-    return this.#ofText(text, async () => this.#load(await this.#compile(ir, fma)));
+    return this.#ofText(text, async () => this.#load(text, await this.#compile(ir, fma)));
   }
 
   /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
@@ -84,12 +87,12 @@ export class Programs {
       const make = (): Promise<CudaImage> => this.#compile(lower(kernel, precision), fma);
       const { image, isStored } = await stored.findOrMake(text, make);
       try {
-        return this.#load(image);
+        return this.#load(text, image);
       } catch (error) {
         if (!isStored || !(error instanceof KernelError)) throw error;
         const again = await make(); // the driver turns down what is on disk
         stored.store(text, again);
-        return this.#load(again);
+        return this.#load(text, again);
       }
     });
   }
@@ -108,10 +111,14 @@ export class Programs {
     return this.#compiler.compile(ir, fma);
   }
 
-  #load({ module, bytes }: CudaImage): Program {
+  #load(text: string, image: CudaImage): Program {
     this.#device.assertUsable(); // it may have been lost or disposed meanwhile
-    const program = loadProgram(this.#session, module, bytes);
-    this.#collected.register(program, program.loaded);
+    const session = this.#session;
+    const shared = session.kernels.functionOf(text, () => loadImage(session, image).entry);
+    if (shared !== undefined) return new Program(session, image.module, shared);
+    const { module, entry } = loadImage(session, image);
+    const program = new Program(session, image.module, entry);
+    this.#collected.register(program, module);
     return program;
   }
 

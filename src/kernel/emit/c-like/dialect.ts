@@ -8,11 +8,12 @@
 import type { ArrayRef, BinaryOp, CompareOp, Expr, IndexOp, IntrinsicOp, ScalarType, Stmt, UnaryOp } from "../../ir.ts";
 import type { Lines } from "./lines.ts";
 
-/** The statements of the given kinds. */
+/** The type of IR statements of kind `K`. */
 export type StmtOf<K extends Stmt["kind"]> = Extract<Stmt, { readonly kind: K }>;
 
 /**
- * A printed operand: its text, its type, its value if it is a literal, and the expression it was printed from, if any.
+ * An operand in the target language. It holds the text of the operand, its type, its value if it is a literal, and the
+ * IR expression from which the text was printed, if any.
  */
 export interface Operand {
   readonly text: string;
@@ -21,7 +22,7 @@ export interface Operand {
   readonly constant: number | boolean | undefined;
 }
 
-/** The printers of a target language's operators. */
+/** The functions that print a target language's operators as text. */
 export interface Operators {
   constant(type: ScalarType, value: number | boolean): string;
   /**
@@ -39,7 +40,7 @@ export interface Operators {
   readonly lazySelect: boolean;
 }
 
-/** The printers of a target language's loads, stores and arrays. */
+/** The functions that print a target language's accesses to parameters, buffers and arrays as text. */
 export interface Memory {
   param(id: number): string;
   length(array: ArrayRef): string;
@@ -49,8 +50,9 @@ export interface Memory {
 }
 
 /**
- * The printers of a loop's parts, each called once and in this order; statements that the test needs first go to the
- * given list. A language with another form of loop starts from the statement itself.
+ * A loop as IR, with the functions that print its test, body and update. A target language calls each of these
+ * functions once, in this order. `test` appends to `out` the statements that must precede the condition. A language
+ * without a C-like loop prints the IR in `statement` itself.
  */
 export interface LoopParts {
   readonly statement: StmtOf<"loop">;
@@ -61,8 +63,8 @@ export interface LoopParts {
 }
 
 /**
- * The printers of statements whose spelling differs between languages; `print` turns an expression into text, with
- * preceding statements going to `out`.
+ * The functions that print the statements whose syntax differs between target languages. The argument `print` turns an
+ * expression into text and appends to `out` the statements that must precede it.
  */
 export interface Statements {
   declare(type: ScalarType, name: string, value?: string): string;
@@ -76,7 +78,7 @@ export interface Statements {
   condition(statement: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string;
 }
 
-/** The printers of a C-like target language. */
+/** The functions that print operators, memory accesses and statements of one C-like target language. */
 export interface Dialect {
   readonly operators: Operators;
   readonly memory: Memory;

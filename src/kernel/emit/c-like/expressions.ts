@@ -13,8 +13,9 @@ const worthJumping = 24;
 type ExprOf<K extends Expr["kind"]> = Extract<Expr, { readonly kind: K }>;
 
 /**
- * A printer of expressions. Constructs that the language lacks inside an expression (a lazy `select` around loads, an
- * expression too deep) become statements in `out`, printed before the statement that holds the expression.
+ * Prints IR expressions as text in a C-like language. Constructs that the language lacks inside an expression (a lazy
+ * `select` around loads, an expression that is nested too deeply) become statements in `out`, printed before the
+ * statement that contains the expression.
  */
 export class ExpressionPrinter {
   readonly #dialect: Dialect;

@@ -1,8 +1,9 @@
 import type { ArrayRef, KernelIR } from "../../ir.ts";
 
 /**
- * The names of generated code: each is the source's name followed by the number of the thing named, so that names are
- * unique, readable, and never a reserved word of a target (no reserved word ends in `_` and a number).
+ * The names of variables and arrays in the generated code. Each name is that of the kernel's source followed by the
+ * number of the variable or array. Names are therefore unique and readable, and no name is a reserved word of the
+ * target language, because no reserved word ends in `_` and a number.
  */
 export interface Names {
   local(id: number): string;
@@ -14,7 +15,7 @@ export interface Names {
 
 const suffixOfSpace = { buffer: "b", private: "p", workgroup: "w" } as const;
 
-/** Reduces a source name to letters, digits and inner underscores. */
+/** Returns a valid identifier made of the letters, digits and inner underscores of a name in the kernel's source. */
 export function sanitised(name: string): string {
   const plain = name
     .replace(/[^A-Za-z0-9_]/g, "_")

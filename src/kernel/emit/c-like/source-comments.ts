@@ -3,7 +3,7 @@ import type { Lines } from "./lines.ts";
 
 const maxQuote = 100;
 
-/** A writer of comments that refer from generated code to lines of the kernel's source, whenever the line changes. */
+/** Writes a comment with the kernel's source line into the generated code whenever that line changes. */
 export class SourceComments {
   readonly #sources: readonly SourceText[];
   readonly #linesOf = new Map<number, readonly string[]>();

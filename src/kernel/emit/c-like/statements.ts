@@ -5,7 +5,7 @@ import type { Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
 import { SourceComments } from "./source-comments.ts";
 
-/** A printer of statements, each preceded by a comment with its source line. */
+/** Prints IR statements as text in a C-like language, each preceded by a comment with its source line. */
 export class StatementPrinter {
   readonly #dialect: Dialect;
   readonly #names: Names;

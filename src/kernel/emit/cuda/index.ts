@@ -25,9 +25,9 @@ export type { CudaParameter } from "./parameters.ts";
 /** The options of printing a kernel in CUDA C++. */
 export interface CudaOptions {
   /**
-   * The treatment of a·b + c: "contract" lets the compiler fuse it into one operation; with "exact" every operation
-   * rounds, so that f64 gives the CPU's bits (except subgroup sums of reals, whose order depends on the subgroup's
-   * size). The code is the same.
+   * The treatment of a·b + c. "contract" lets the compiler fuse it into one operation with one rounding. With "exact"
+   * every operation rounds, so that f64 results have the CPU's bits, except subgroup sums of reals, whose order depends
+   * on the subgroup's size. The generated code is the same; only the compiler's options differ.
    */
   readonly fma?: "contract" | "exact";
 }
@@ -50,12 +50,13 @@ export interface CudaModule {
 }
 
 /**
- * Prints a kernel as one translation unit with one `extern "C"` function. A grid has blocks along x only: ceil(count /
- * groupSize) of them, or, for a cooperative kernel, `count`, one a workgroup.
+ * Prints a kernel as one CUDA translation unit with one `extern "C"` function. The grid is one-dimensional. It has
+ * ceil(count / groupSize) blocks for `count` work items, and `count` blocks for the `count` workgroups of a cooperative
+ * kernel.
  *
- * Subgroups are warps. Indexes are not checked. Buffers must not overlap if one of them is written. Arrays are loaded
- * element by element; workgroup arrays start at multiples of 16 bytes, so that nvcc merges the loads of neighbours
- * whose index it knows to be a multiple of 4 (f32) or 2 (f64).
+ * Subgroups are warps. Array indexes are not checked. Buffers must not overlap if one of them is written. Arrays are
+ * loaded element by element. Workgroup arrays start at multiples of 16 bytes, so that nvcc merges loads of consecutive
+ * elements when it knows the first index to be a multiple of 4 (f32) or 2 (f64).
  * @throws PrecisionError (the IR was lowered for neither f64 nor f32)
  */
 export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): CudaModule {

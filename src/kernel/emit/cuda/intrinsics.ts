@@ -1,7 +1,7 @@
 /**
- * The intrinsics that generated code takes from CUDA besides C++ itself; another compiler (an emulator for tests) must
- * supply them. Names of `f32` are for kernels in f32, and so on. There is no `#include`, no printf, no dynamic memory,
- * and no inline PTX where FK_EXACT and FK_NO_PTX are defined.
+ * The CUDA intrinsics that generated code uses besides C++ itself, by the precision of the kernels that use them.
+ * Another compiler, such as an emulator for tests, must supply them. Generated code has no `#include`, no printf and no
+ * dynamic memory. With FK_EXACT and FK_NO_PTX defined, it has no inline PTX either.
  */
 export const cudaIntrinsics = {
   keywords: [

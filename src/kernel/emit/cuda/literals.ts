@@ -1,6 +1,6 @@
 import type { Precision, ScalarType } from "../../ir.ts";
 
-/** The C++ type of a scalar, by precision. */
+/** Returns the C++ type of a scalar in a precision. */
 export function typeName(type: ScalarType, precision: Precision): "double" | "float" | "int" | "unsigned" | "bool" {
   if (type === "real") return precision === "f64" ? "double" : "float";
   return ({ i32: "int", u32: "unsigned", bool: "bool" } as const)[type];

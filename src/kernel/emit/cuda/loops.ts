@@ -3,7 +3,11 @@ import type { LoopParts } from "../c-like/dialect.ts";
 import type { Lines } from "../c-like/lines.ts";
 import type { Names } from "../c-like/names.ts";
 
-/** Prints a loop as a `for` where the test and the update fit into its head, so that `continue` executes the update. */
+/**
+ * Prints a loop. If its test and its update are single expressions, they become the head of a `for` statement.
+ * Otherwise the update is printed at the top of the loop's body and skipped in the first iteration. In both forms
+ * `continue` executes the update.
+ */
 export function printLoop(names: Names, parts: LoopParts, out: Lines): void {
   const test = testOf(parts, out);
   const update = updateOf(names, parts, out);

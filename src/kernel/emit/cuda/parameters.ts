@@ -3,15 +3,15 @@ import { operands, someExpr, someStmt } from "../../visit.ts";
 import { type Names, sanitised } from "../c-like/names.ts";
 import { typeName } from "./literals.ts";
 
-/** A parameter of the generated function. Each is naturally aligned. */
+/** A parameter of the generated CUDA function. Each is aligned to its own size. */
 export type CudaParameter =
-  /** u32: work items, or workgroups of a cooperative kernel. */
+  /** A u32: the number of work items, or of workgroups of a cooperative kernel. */
   | { readonly kind: "count" }
-  /** The device pointer. */
+  /** A buffer's device pointer. */
   | { readonly kind: "buffer"; readonly buffer: number }
-  /** i64: its elements. Only of buffers whose length the kernel asks for. */
+  /** An i64: a buffer's number of elements. It exists only if the kernel reads the length. */
   | { readonly kind: "length"; readonly buffer: number }
-  /** Reals have 8 bytes in f64, 4 in f32; a bool is a 4-byte 0 or 1. */
+  /** A scalar argument. Reals have 8 bytes in f64 and 4 in f32; a bool is a 4-byte 0 or 1. */
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType; readonly bytes: 4 | 8 };
 
 /** Returns the parameters of the generated CUDA function, in order. */
@@ -39,7 +39,7 @@ export const countName = "fk_count";
 /** Returns the name of the parameter for the length of an array. */
 export const lengthName = (names: Names, array: ArrayRef): string => `${names.array(array)}_length`;
 
-/** Returns the C++ declaration of a parameter. */
+/** Returns the C++ declaration of a parameter of the generated CUDA function. */
 export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParameter): string {
   switch (parameter.kind) {
     case "count":
@@ -58,8 +58,8 @@ export function declarationOf(ir: KernelIR, names: Names, parameter: CudaParamet
 }
 
 /**
- * Prints the assumption that buffers are aligned allocations, so that the compiler merges loads of neighbours from a
- * multiple of 16 bytes.
+ * Returns a statement that tells the compiler that a buffer starts at an aligned address. The compiler can then merge
+ * loads of consecutive elements that start at a multiple of 16 bytes.
  */
 export function assumeAligned(ir: KernelIR, names: Names, id: number): string {
   const name = names.array({ space: "buffer", id });

@@ -8,18 +8,19 @@ const staticBytes = 48 * 1024;
 /** Every array starts at a multiple of this. */
 const alignment = 16;
 
-/** The workgroup arrays of a CUDA kernel and their memory. */
+/** The declarations of a CUDA kernel's workgroup arrays in shared memory. */
 export interface SharedMemory {
-  /** The declarations before the kernel. */
+  /** The lines of code before the kernel. */
   readonly outside: readonly string[];
+  /** The lines of code at the beginning of the kernel's body. */
   readonly inside: readonly string[];
   /** The bytes of dynamic shared memory of a launch; 0 where static declarations suffice. */
   readonly dynamicBytes: number;
 }
 
 /**
- * Allocates the workgroup arrays: as plain `__shared__` arrays, or, where they are too large for that, as parts of one
- * dynamic array.
+ * Declares a kernel's workgroup arrays in CUDA's shared memory. Up to 48 KiB they are static `__shared__` arrays.
+ * Beyond that they are consecutive slices of one dynamic array.
  */
 export function sharedMemoryOf(ir: KernelIR, names: Names): SharedMemory {
   const bytes = ir.workgroups.reduce((sum, array) => sum + bytesOf(ir, array), 0);

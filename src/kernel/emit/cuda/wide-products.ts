@@ -14,7 +14,10 @@ const keyOf = (a: Expr | undefined, b: Expr | undefined): string | undefined => 
   return first === undefined || second === undefined ? undefined : `${first} × ${second}`;
 };
 
-/** Returns a test of whether the kernel also computes the upper half of a product of two factors. */
+/**
+ * Returns a function that tells whether the kernel also computes the upper 32 bits (`mulHigh`) of the product of two
+ * given factors. One 64-bit product then serves both halves.
+ */
 export function wideProducts({ body }: KernelIR): (a: Expr | undefined, b: Expr | undefined) => boolean {
   const keys = new Set<string | undefined>();
   forEachStmt(body, (s) => {

@@ -5,7 +5,7 @@ import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { elementBytes, FOLDABLE, FOLDABLE_IN_BUFFER } from "./plan.ts";
 
-/** An access to an array: the array and the index. */
+/** An access to an array: the array and the expression of the index. */
 export interface Access {
   readonly array: ArrayRef;
   readonly index: Expr;
@@ -21,12 +21,15 @@ function arrays(e: Emitter, array: ArrayRef): readonly { readonly element: "real
   return array.space === "private" ? e.ir.privates : e.ir.workgroups;
 }
 
-/** Returns the bytes of an array's element. */
+/** Returns the size in bytes of an element of an array. */
 export function elementSize(e: Emitter, array: ArrayRef): number {
   return elementBytes(elementOf(e, array), e.plan.wide);
 }
 
-/** Pushes the highest index that is safe to read; 0 for an empty buffer, whose padding may be read. */
+/**
+ * Emits code that pushes the highest valid index of an array. For an empty buffer this is 0, because the padding of an
+ * empty buffer may be read.
+ */
 export function pushLastIndex(e: Emitter, array: ArrayRef): void {
   if (array.space === "private") e.code.i32(e.ir.privates[array.id].length - 1);
   else if (array.space === "workgroup") e.code.i32(e.ir.workgroups[array.id].length - 1);
@@ -36,7 +39,10 @@ export function pushLastIndex(e: Emitter, array: ArrayRef): void {
   }
 }
 
-/** Pushes the run-time part of the address of element 0 and returns its compile-time part. */
+/**
+ * Emits code that pushes the run-time part of the address of an array's first element, and returns the constant byte
+ * offset to add to it.
+ */
 export function pushBase(e: Emitter, array: ArrayRef): number {
   if (array.space === "buffer") {
     e.code.get(e.bufferBase[array.id]);
@@ -50,13 +56,19 @@ export function pushBase(e: Emitter, array: ArrayRef): number {
   return e.plan.privates[array.id];
 }
 
-/** Returns log2 of the bytes from one index to the next: a set of vectors for each index in private arrays. */
+/**
+ * Returns log2 of the number of bytes between consecutive indexes of an array. A private array has one set of SIMD
+ * vectors for each index.
+ */
 export function strideShift(e: Emitter, array: ArrayRef): number {
   const bytes = array.space === "private" ? e.plan.vectors * 16 : elementSize(e, array);
   return Math.log2(bytes);
 }
 
-/** Pushes the address of an element at a uniform index and returns its constant offset. */
+/**
+ * Emits code that pushes the address of an array element whose index is the same for all work items, and returns the
+ * constant byte offset to add to it.
+ */
 export function uniformAddress(e: Emitter, access: Access): number {
   const shift = strideShift(e, access.array);
   if (e.guarded && !safeConstant(e, access)) {
@@ -75,8 +87,8 @@ export function uniformAddress(e: Emitter, access: Access): number {
 }
 
 /**
- * Emits the address that the first of the work items computed side by side accesses, where neighbouring items access
- * neighbouring elements. Returns the constant offset to add.
+ * Emits code that pushes the address that the first of the work items computed side by side in SIMD lanes accesses,
+ * where neighbouring items access neighbouring elements. Returns the constant byte offset to add to it.
  */
 export function contiguousAddress(e: Emitter, access: Access): number {
   const { array } = access;
@@ -132,7 +144,10 @@ function safeConstant(e: Emitter, { array, index }: Access): boolean {
   return Number(index.value) >= 0 && Number(index.value) < length;
 }
 
-/** Splits an index into rest + constant, where the constant fits an instruction's offset. */
+/**
+ * Splits an index into `rest` + `constant` such that the constant can be folded into the offset of a load or store
+ * instruction. `rest` is null if the whole index is constant.
+ */
 export function splitConstant(index: Expr, { space }: ArrayRef): { rest: Expr | null; constant: number } {
   // Below private arrays there is room, see `plan.ts`.
   const lowest = space === "private" ? -FOLDABLE : 0;

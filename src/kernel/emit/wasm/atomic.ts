@@ -10,7 +10,7 @@ import { vector } from "./vector.ts";
 
 type Atomic = Stmt & { readonly kind: "atomic" };
 
-/** Emits an atomic operation for each running lane. */
+/** Emits an atomic operation for each active SIMD lane. */
 export function emitAtomic(e: Emitter, s: Atomic): void {
   for (const x of [s.index, s.value, s.expected]) if (x !== null) prepare(e, x);
   for (const j of e.each) e.scope(() => atomicVector(e, s, j));

@@ -34,8 +34,10 @@ interface Step<S extends Stmt> {
 }
 
 /**
- * Emits the run of branch-free statements that begins at `list[from]`, unless `only` a count is wanted, and returns its
- * number of statements; 0 where none begins. It applies while all lanes run.
+ * Emits a sequence of loads, or of stores, in which every work item accesses consecutive elements of its own. Each item
+ * then needs one vector access, and a transposition distributes the elements to the lanes. The sequence begins at
+ * `list[from]`. Returns the number of statements in the sequence, 0 if none begins there. With `only`, it counts the
+ * statements and emits nothing. It applies only while all SIMD lanes are active.
  */
 export function emitRun(e: Emitter, list: readonly Stmt[], from: number, only = false): number {
   if (e.mask !== null) return 0;

@@ -2,7 +2,7 @@
 const scratch = new DataView(new ArrayBuffer(8));
 const utf8 = new TextEncoder();
 
-/** A growing sequence of bytes of a WebAssembly module. */
+/** A growing buffer of bytes, from which a WebAssembly module is assembled. */
 export class Bytes {
   /** Plain numbers: typed arrays cost more while the code that fills them is still interpreted. */
   private readonly data: number[] = [];

@@ -3,7 +3,10 @@ import type { Emitter } from "./emitter.ts";
 import { itemNumbers } from "./vector.ts";
 import { keepLow } from "./vector-int.ts";
 
-/** Advances the base addresses of contiguous accesses to the chunk's first item. */
+/**
+ * Emits code that advances the base addresses of contiguous accesses to the first work item of a chunk. A chunk is the
+ * set of work items that are computed side by side in SIMD lanes.
+ */
 export function enterChunk(e: Emitter): void {
   const { code } = e;
   e.ir.buffers.forEach((b, i) => {
@@ -14,7 +17,10 @@ export function enterChunk(e: Emitter): void {
   code.get(e.scratch).get(e.first).i32(3).op("i32.shl").op("i32.add").set(e.scratch8);
 }
 
-/** Sets a mask to the lanes of the chunk's items below a count. */
+/**
+ * Emits code that sets a lane mask so that it selects the work items of the chunk whose number is below a count. `mask`
+ * is the first local of the mask, and `pushCount` emits the code that pushes the count.
+ */
 export function itemsBelow(e: Emitter, mask: number, pushCount: () => void): void {
   for (const j of e.each) {
     itemNumbers(e, j);

@@ -3,7 +3,7 @@ import { Bytes } from "./bytes.ts";
 import type { LaneOp, MemoryOp, OpName, PlainOp, ValueType } from "./opcodes.ts";
 import { naturalAlignment, OPCODES, VALUE_TYPES } from "./opcodes.ts";
 
-/** A position in the code with the source line that it came from. */
+/** A byte position in generated code and the kernel's source line from which the code comes. */
 export interface Mark {
   readonly at: number;
   readonly text: string;

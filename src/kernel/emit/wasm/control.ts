@@ -20,7 +20,7 @@ const SMALL = 24;
 const COPYABLE = 4000;
 const MAX_COPIES = 2;
 
-/** Emits a list of statements. */
+/** Emits WebAssembly code for a list of statements. */
 export function emitList(e: Emitter, list: readonly Stmt[]): void {
   for (let i = 0; i < list.length; i++) {
     const run = emitRun(e, list, i) || emitStraight(e, list, i);
@@ -62,7 +62,7 @@ function narrow(e: Emitter): void {
       .set(e.mask + j);
 }
 
-/** Emits a statement. */
+/** Emits WebAssembly code for a statement. */
 export function statement(e: Emitter, s: Stmt): void {
   e.code.mark(`${s.place.source}:${s.place.line}`);
   e.scope(() => {

@@ -8,14 +8,16 @@ import type { Plan } from "./plan.ts";
 import { valueType } from "./plan.ts";
 
 /**
- * The first of the v128 locals that mask the vectors' lanes, all ones in lanes that run; null where all lanes run
- * statically.
+ * A mask of active SIMD lanes: the index of the first of the v128 locals that hold it, one for each vector. A lane is
+ * all ones while it is active. Null means that all lanes are known to be active.
  */
 export type Mask = number | null;
 
-/** A loop being emitted. */
+/** The branch targets and the lane masks of a loop whose body is being emitted. */
 export interface LoopScope {
+  /** The label after the loop, to which `break` jumps. */
   readonly exit: Label;
+  /** The label of the loop's update, to which `continue` jumps. */
   readonly next: Label;
   /** The lanes still in the loop; null where all leave together. */
   readonly active: Mask;
@@ -23,30 +25,38 @@ export interface LoopScope {
   readonly live: Mask;
 }
 
-/** A function of a WebAssembly module and its name. */
+/** A function of a WebAssembly module: its name and its code. */
 export interface NamedFunction {
   readonly name: string;
   readonly code: Code;
 }
 
-/** A helper function of a WebAssembly module, emitted on first use. */
+/** A helper function that is added to a WebAssembly module when a kernel first calls it. */
 export interface HelperFunction {
   readonly name: string;
   build(): Code;
 }
 
-/** A kernel with the results of its analysis, before code is emitted. */
+/**
+ * A kernel after analysis, ready for code generation: its IR, its memory layout, and which of its values are the same
+ * for all work items.
+ */
 export interface Analysed {
   readonly ir: KernelIR;
   readonly plan: Plan;
   readonly flow: Uniformity;
+  /** True if the module's memory is shared between threads. */
   readonly sharedMemory: boolean;
 }
 
-/** The emitters of expressions and statements, which call each other recursively across files. */
+/**
+ * The functions that emit expressions and statements. They call each other recursively, and are passed as an object
+ * because they are in different files.
+ */
 export interface Emission {
   /** Emits a uniform value; see `scalar.ts`. */
   scalar(e: Emitter, x: Expr): void;
+  /** Emits a value minus the number of the chunk's first work item; see `scalar.ts`. */
   offset(e: Emitter, x: Expr): void;
   /** Emits a vector of a value; see `vector.ts`. */
   vector(e: Emitter, x: Expr, j: number): void;

@@ -14,7 +14,9 @@ interface GroupLoop {
   readonly next: Label;
 }
 
-/** Emits the loop over the workgroups of a cooperative kernel. */
+/**
+ * Emits the loop over the workgroups of a cooperative kernel, a kernel whose work items have barriers or share memory.
+ */
 export function emitGroups(e: Emitter, program: GroupProgram): void {
   const { code } = e;
   code.get(e.begin).set(e.groupId);

@@ -3,8 +3,9 @@ import { Code } from "./code.ts";
 import type { HelperFunction } from "./emitter.ts";
 
 /**
- * The exact remainder of two f64: it subtracts |b|·2ᵏ for decreasing k, each time exactly because the operands lie
- * within a factor of two (Sterbenz). The number of rounds is the difference of the exponents.
+ * The helper function for the exact remainder of two f64. It subtracts |b|·2ᵏ for decreasing k. Each subtraction is
+ * exact, because its operands are within a factor of two of each other (Sterbenz). The number of iterations is the
+ * difference of the exponents.
  */
 export const REMAINDER: HelperFunction = {
   name: "remainder",

@@ -28,11 +28,13 @@ export interface WasmOptions {
 
 /**
  * A kernel as a WebAssembly binary. It imports `env.memory` and exports `run(begin, end, arguments, scratch)`, which
- * runs items (or workgroups) begin … end − 1; `begin` is a multiple of `chunk`.
+ * executes work items (or workgroups) begin … end − 1. `begin` is a multiple of `chunk`.
  */
 export interface WasmKernel {
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The byte offsets of the arguments in the memory block at `arguments`. */
   readonly arguments: ArgumentLayout;
+  /** The number of work items that are computed side by side in SIMD lanes. */
   readonly chunk: number;
   /** The number of bytes that a thread needs at `scratch`. */
   readonly scratchBytes: number;
@@ -47,7 +49,7 @@ const DEFAULT_VECTORS = 4;
  */
 const SUBGROUP = 4;
 
-/** Compiles a kernel to a WebAssembly binary. */
+/** Compiles the IR of a kernel to a WebAssembly binary. */
 export function emitWasm(source: KernelIR, options: WasmOptions): WasmKernel {
   const vectors = options.vectors ?? DEFAULT_VECTORS;
   const chunk = chunkSize(source, vectors);

@@ -11,7 +11,7 @@ interface Reader {
   at: number;
 }
 
-/** Returns a readable listing of the generated WebAssembly functions. */
+/** Returns a readable listing of the generated WebAssembly functions, with the kernel's source lines. */
 export function listing(ir: KernelIR, plan: Plan, functions: readonly NamedFunction[]): string {
   const head = [
     `;; kernel ${ir.name}, ${ir.precision}: ${plan.vectors} vectors of ${plan.lanes} lanes, ${plan.chunk} items a chunk`,

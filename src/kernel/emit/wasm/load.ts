@@ -15,20 +15,23 @@ import type { Emitter } from "./emitter.ts";
 type Load = Expr & { readonly kind: "load" };
 
 /**
- * Tells whether an access loads one contiguous vector; `prepare` then computes its address once for all vectors of the
- * chunk.
+ * Tells whether the lanes of a SIMD vector access one contiguous block of memory, which is called a row here. `prepare`
+ * computes the address of a row once for all vectors of a chunk.
  */
 export function isRow(e: Emitter, { array, index }: Access): boolean {
   const shape = e.flow.shape(index);
   return array.space === "private" ? shape === "uniform" : shape === "contiguous";
 }
 
-/** Pushes the address of a row's first vector and returns its constant offset. */
+/**
+ * Emits code that pushes the address of the first vector of a contiguous access (`isRow`), and returns the constant
+ * byte offset to add to it.
+ */
 export function rowAddress(e: Emitter, access: Access): number {
   return access.array.space === "private" ? uniformAddress(e, access) : contiguousAddress(e, access);
 }
 
-/** Pushes vector j of a load. */
+/** Emits code that loads array elements into SIMD vector number `j` of a chunk and pushes the vector. */
 export function loadVector(e: Emitter, x: Load, j: number): void {
   if (!isRow(e, x)) return gather(e, x, j);
   const address = e.prepared.get(x);
@@ -37,15 +40,18 @@ export function loadVector(e: Emitter, x: Load, j: number): void {
   loadRow(e, x, e.fixedOffsets.get(x) ?? 0, j);
 }
 
-/** Pushes vector j of the row whose address is on the stack. */
+/**
+ * Emits code that pops the address of a contiguous access (`isRow`) and pushes its vector number `j`. `fixed` is the
+ * constant byte offset from `rowAddress`.
+ */
 export function loadRow(e: Emitter, { array }: Access, fixed: number, j: number): void {
   if (halfWidth(e, array)) e.code.memory("v128.load32x2_s", fixed + j * 8);
   else e.code.memory("v128.load", fixed + j * 16);
 }
 
 /**
- * Tells whether an array's elements have half the width of a lane: integers outside private arrays have four bytes,
- * half a 64-bit lane.
+ * Tells whether an array's elements have half the width of a SIMD lane. Integers outside private arrays have four
+ * bytes, which is half a 64-bit lane.
  */
 export function halfWidth(e: Emitter, array: Access["array"]): boolean {
   return e.plan.wide && array.space !== "private" && elementSize(e, array) === 4;
@@ -67,14 +73,15 @@ function gather(e: Emitter, x: Load, j: number): void {
   e.code.get(result);
 }
 
-/** Returns the bits of a lane of an array's vectors. */
+/** Returns the width in bits of the lane operations that load or store an array's elements. */
 export function laneBits(e: Emitter, array: Access["array"]): 32 | 64 {
   return e.plan.wide && !halfWidth(e, array) ? 64 : 32;
 }
 
 /**
- * Pushes the byte offsets of vector j's elements, clamped to the array for lanes that do not run, and returns their
- * common constant, so that neighbouring elements share their addresses.
+ * Emits code that pushes a vector with the byte offsets of the elements that the lanes of vector number `j` access, and
+ * returns a constant offset that they have in common. In inactive lanes the offsets are clamped to the array. Accesses
+ * that differ in the constant only share their addresses.
  */
 export function laneOffsets(e: Emitter, { array, index }: Access, j: number): number {
   const shift = strideShift(e, array);
@@ -89,7 +96,10 @@ export function laneOffsets(e: Emitter, { array, index }: Access, j: number): nu
   return rest === null ? 0 : constant * 2 ** shift;
 }
 
-/** Pushes one lane's address, given its offset, and returns the constant beyond it. */
+/**
+ * Emits code that pushes the address of the element that one lane of vector number `j` accesses, and returns the
+ * constant byte offset to add to it. `offsets` is the local that holds the vector from `laneOffsets`.
+ */
 export function laneAddress(e: Emitter, { array }: Access, offsets: number, lane: number, j: number): number {
   const fixed = pushBase(e, array);
   e.code.get(offsets).lane("i32x4.extract_lane", e.words[lane]).op("i32.add");

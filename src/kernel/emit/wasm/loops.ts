@@ -8,7 +8,7 @@ import { vector } from "./vector.ts";
 
 type Loop = Stmt & { readonly kind: "loop" };
 
-/** Emits a loop. */
+/** Emits WebAssembly code for a loop. */
 export function emitLoop(e: Emitter, s: Loop): void {
   const { test, break: breaks, continue: skips } = e.flow.loop(s);
   e.list(s.init);
@@ -72,7 +72,7 @@ function leaveUnlessAny(e: Emitter, mask: Mask, exit: number): void {
   e.code.op("i32.eqz").brIf(exit);
 }
 
-/** Emits a `break` or `continue`. */
+/** Emits WebAssembly code for a `break` or `continue` of the active lanes. */
 export function leave(e: Emitter, kind: "break" | "continue"): void {
   const loop = e.loops.at(-1);
   if (loop === undefined) throw new Error(`internal: ${kind} outside a loop`);

@@ -1,7 +1,10 @@
 /** Masks: one v128 local a vector, all ones in the lanes that run. */
 import type { Emitter, Mask } from "./emitter.ts";
 
-/** Computes the mask of lanes that run now but are not in `taken`; the caller releases its locals. */
+/**
+ * Emits code that computes the mask of the lanes that are active now and are not in the mask `taken`. Returns the first
+ * of the locals that hold the result; the caller releases them.
+ */
 export function complement(e: Emitter, taken: number): number {
   const others = e.takeVectors();
   for (const j of e.each) {
@@ -16,14 +19,14 @@ export function complement(e: Emitter, taken: number): number {
   return others;
 }
 
-/** Pushes 1 if any lane of a mask runs, else 0. */
+/** Emits code that pushes 1 if any lane of a mask is active, otherwise 0. */
 export function anyLane(e: Emitter, mask: Mask): void {
   if (mask === null) return void e.code.i32(1);
   combine(e, mask, "v128.or");
   e.code.op("v128.any_true");
 }
 
-/** Pushes 1 if all lanes of a mask run, else 0. */
+/** Emits code that pushes 1 if all lanes of a mask are active, otherwise 0. */
 export function allLanesOf(e: Emitter, mask: number): void {
   combine(e, mask, "v128.and");
   e.code.op(e.plan.wide ? "i64x2.all_true" : "i32x4.all_true");
@@ -34,7 +37,7 @@ function combine(e: Emitter, mask: number, op: "v128.or" | "v128.and"): void {
   for (const j of e.each.slice(1)) e.code.get(mask + j).op(op);
 }
 
-/** Copies a mask into other locals. */
+/** Emits code that copies a lane mask into the locals that begin at index `to`. */
 export function copyMask(e: Emitter, from: Mask, to: number): void {
   for (const j of e.each) {
     if (from === null) e.code.v128([-1, -1, -1, -1]);
@@ -43,7 +46,10 @@ export function copyMask(e: Emitter, from: Mask, to: number): void {
   }
 }
 
-/** Pops vector j of a varying local; lanes that do not run keep their values where that is observable. */
+/**
+ * Emits code that pops a vector into vector number `j` of a local variable of the kernel. Inactive lanes keep their old
+ * values if they may be read later.
+ */
 export function setVector(e: Emitter, local: number, j: number): void {
   const target = e.vectors[local] + j;
   if (e.mask !== null && !e.flow.unmasked[local])

@@ -6,7 +6,7 @@ import { VALUE_TYPES } from "./opcodes.ts";
 
 const SECTION = { type: 1, import: 2, function: 3, export: 7, code: 10 } as const;
 
-/** The memory that a WebAssembly module imports. */
+/** The memory that a WebAssembly module imports: whether threads share it, and its maximum size in pages of 64 KiB. */
 export interface MemoryImport {
   readonly shared: boolean;
   readonly maximumPages: number;

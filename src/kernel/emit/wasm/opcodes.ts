@@ -13,7 +13,7 @@ import {
   SIMD_MEMORY,
 } from "./opcodes-simd.ts";
 
-/** The opcodes of all instructions that the emitter uses. */
+/** The opcodes of all WebAssembly instructions that the code generator uses, by their names. */
 export const OPCODES = {
   ...CONTROL,
   ...SCALAR_MEMORY,
@@ -33,7 +33,7 @@ export const OPCODES = {
 
 type Without<T, U> = Exclude<keyof T, keyof U>;
 
-/** The name of an instruction. */
+/** The name of a WebAssembly instruction, such as "f64x2.add". */
 export type OpName = keyof typeof OPCODES;
 /** The names of instructions that take an address, with alignment and offset as immediates. */
 export type MemoryOp = keyof typeof SCALAR_MEMORY | keyof typeof SIMD_MEMORY | keyof typeof ATOMIC;
@@ -64,8 +64,8 @@ export const VALUE_TYPES = { i32: 0x7f, i64: 0x7e, f32: 0x7d, f64: 0x7c, v128: 0
 export type ValueType = keyof typeof VALUE_TYPES;
 
 /**
- * Returns log2 of the bytes that an instruction accesses: its natural alignment, which atomics require and the others
- * take as a hint.
+ * Returns log2 of the number of bytes that an instruction accesses. This is its natural alignment, which atomic
+ * instructions require and other instructions take as a hint.
  */
 export function naturalAlignment(op: MemoryOp): number {
   if (op.includes("32_") || op.startsWith("i32") || op.startsWith("f32")) return 2;

@@ -6,32 +6,39 @@ import type { ValueType } from "./opcodes.ts";
 /** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
 const SCRATCH_MARGIN = 4096;
 /**
- * The largest constant in an index that is folded into an instruction's offset: SCRATCH_MARGIN / the widest stride (8
- * vectors of 16 bytes).
+ * The largest constant of an index that is folded into an instruction's address offset. Even at the widest stride, 8
+ * vectors of 16 bytes, addresses then stay within the margin around the scratch memory.
  */
 export const FOLDABLE = 16;
 /**
- * The largest constant in an index of a buffer that is folded into the offset. The remaining index may be negative by
- * as much, and the address is still valid, because no buffer is in the first 64 KiB of memory.
+ * The largest constant of an index of a buffer that is folded into an instruction's address offset. The remaining index
+ * may then be as low as −1024. Its address is still valid, because no buffer is in the first 64 KiB of memory.
  */
 export const FOLDABLE_IN_BUFFER = 1024;
 
 /**
- * The byte offsets in the block that `run` gets as its third argument: groupCount first, then eight bytes for each
- * argument.
+ * The byte offsets within the memory block of arguments that a compiled kernel's `run` takes: the number of workgroups,
+ * then eight bytes for each argument.
  */
 export interface ArgumentLayout {
+  /** The offset of the number of workgroups. */
   readonly groupCount: number;
   /** The offset of each buffer's address; its length follows four bytes later. */
   readonly buffers: readonly number[];
+  /** The offset of each scalar argument. */
   readonly scalars: readonly number[];
+  /** The size of the block. */
   readonly bytes: number;
 }
 
-/** The layout of a kernel's WebAssembly code: lanes, vectors, chunk size and memory. */
+/**
+ * The layout of a kernel's WebAssembly code: the SIMD lanes and vectors, the number of work items computed together,
+ * and the offsets in memory.
+ */
 export interface Plan {
   /** True for 64-bit lanes, two a vector; otherwise lanes have 32 bits, four a vector. */
   readonly wide: boolean;
+  /** The number of lanes of a vector: 2 or 4. */
   readonly lanes: number;
   /** The number of vectors interleaved, to keep several chains of dependent operations in flight. */
   readonly vectors: number;
@@ -43,15 +50,19 @@ export interface Plan {
   readonly arguments: ArgumentLayout;
   /** The offsets of workgroup arrays in the scratch area. */
   readonly workgroups: readonly number[];
+  /** The offsets of private arrays in the scratch area. */
   readonly privates: readonly number[];
-  /** The number of locals of a workgroup's items that outlive a barrier, one set of vectors each. */
+  /** The offset in the scratch area of the locals that are kept in memory across barriers. */
   readonly spills: number;
   /** The number of bytes from one chunk's private area to the next one's. */
   readonly chunkBytes: number;
   readonly scratchBytes: number;
 }
 
-/** Chooses the layout of a kernel's WebAssembly code. */
+/**
+ * Chooses the layout of a kernel's WebAssembly code. `vectors` is the number of interleaved SIMD vectors, and
+ * `spillCount` the number of locals that are kept in memory across barriers.
+ */
 export function planKernel(ir: KernelIR, vectors: number, spillCount: number): Plan {
   const wide = ir.precision === "f64" && usesReals(ir);
   const lanes = wide ? 2 : 4;
@@ -78,17 +89,20 @@ export function planKernel(ir: KernelIR, vectors: number, spillCount: number): P
   };
 }
 
-/** The number of items that run together, known before any other analysis. */
+/**
+ * Returns the number of work items that are computed side by side in `vectors` SIMD vectors. It depends on the IR only,
+ * so that it is known before any analysis.
+ */
 export function chunkSize(ir: KernelIR, vectors: number): number {
   return vectors * (ir.precision === "f64" && usesReals(ir) ? 2 : 4);
 }
 
-/** Returns the bytes of an element of a type. */
+/** Returns the size in bytes of an array element. `wide` is true if reals have 64 bits. */
 export function elementBytes(type: ScalarType, wide: boolean): number {
   return type === "real" && wide ? 8 : 4;
 }
 
-/** Returns the WebAssembly type of a value. */
+/** Returns the WebAssembly type that holds a scalar of the kernel language. */
 export function valueType(type: ScalarType, plan: Plan): ValueType {
   return type === "real" ? plan.real : "i32";
 }

@@ -11,8 +11,8 @@ import { offset, scalar } from "./scalar.ts";
 import { ldexpVectors } from "./vector-intrinsics.ts";
 
 /**
- * Computes the uniform parts of an expression once for all vectors of a chunk. The enclosing statement releases the
- * temporaries (see `statement` in control.ts).
+ * Emits code that computes the subexpressions whose value or address all SIMD vectors share, once before the code of
+ * the vectors. The enclosing statement releases the temporaries (see `statement` in control.ts).
  */
 export function prepare(e: Emitter, x: Expr): void {
   if (e.prepared.has(x)) return;

@@ -8,14 +8,21 @@ import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { assigned, forEachExpr, forEachStmt, operands, someLeave, someStmt } from "../../visit.ts";
 
-/** A part of a cooperative kernel between barriers, run for all items of a workgroup before the next part. */
+/**
+ * A sequence of statements between two barriers of a cooperative kernel. All work items of a workgroup execute it
+ * before any of them executes what follows.
+ */
 export interface Region {
   readonly kind: "region";
   readonly list: readonly Stmt[];
+  /** True if the sequence is inside a loop that contains a barrier. */
   readonly inLoop: boolean;
 }
 
-/** A node of the program of a workgroup: a region, a uniform assignment, or control flow around them. */
+/**
+ * A node of the code that one thread executes for a whole workgroup: a region between barriers, an assignment that is
+ * the same for all work items, or control flow around these.
+ */
 export type GroupNode =
   | Region
   | { readonly kind: "once"; readonly stmt: Stmt } // a uniform assignment
@@ -34,15 +41,18 @@ export type GroupNode =
     }
   | { readonly kind: "break" | "continue" };
 
-/** The program of a workgroup, with the locals that pass between its regions. */
+/**
+ * The code that one thread executes for a whole workgroup, with the local variables that must be kept in memory across
+ * barriers.
+ */
 export interface GroupProgram {
   readonly nodes: readonly GroupNode[];
-  /** The spill slot of each local, −1 for most. */
+  /** The slot in memory of each local variable; −1 for a variable that is not kept. */
   readonly slots: readonly number[];
   readonly slotCount: number;
 }
 
-/** Splits a cooperative kernel at its barriers into the program of a workgroup. */
+/** Splits a cooperative kernel at its barriers into code that one thread can execute for a whole workgroup. */
 export function groupProgram(ir: KernelIR, flow: Uniformity): GroupProgram {
   const nodes = partition(ir.body, flow, false);
   const regions: Region[] = [];
@@ -124,13 +134,13 @@ function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): 
   });
 }
 
-/** The locals that a region mentions and writes. */
+/** The numbers of the local variables that a region reads or writes, and of those that it writes. */
 export interface Mentions {
   readonly all: ReadonlySet<number>;
   readonly written: ReadonlySet<number>;
 }
 
-/** Returns the locals that a region mentions and writes. */
+/** Returns the numbers of the local variables that a region reads or writes. */
 export function mentionsOf(region: Region): Mentions {
   const all = new Set<number>();
   const written = new Set<number>();

@@ -7,7 +7,10 @@ import { realRemainder } from "./remainder.ts";
 import { intrinsicVector } from "./vector-intrinsics.ts";
 import { binaryVector } from "./vector.ts";
 
-/** Pushes a uniform value: f64 or f32 for reals, i32 otherwise, booleans as 0 or 1. */
+/**
+ * Emits code that pushes a value that is the same for all work items. A real is an f64 or f32, any other value an i32,
+ * with booleans as 0 or 1.
+ */
 export function scalar(e: Emitter, x: Expr): void {
   const prepared = e.prepared.get(x);
   if (prepared !== undefined) e.code.get(prepared);
@@ -47,7 +50,10 @@ function emitScalar(e: Emitter, x: Expr): void {
   }
 }
 
-/** Pushes a contiguous value minus the number of the chunk's first item. */
+/**
+ * Emits code that pushes the difference between an integer that increases by one from work item to work item and the
+ * number of the chunk's first item. This difference is the same for all items.
+ */
 export function offset(e: Emitter, x: Expr): void {
   const prepared = e.prepared.get(x);
   if (prepared !== undefined) e.code.get(prepared);

@@ -4,7 +4,7 @@ import { forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "../..
 
 const LONGEST = 32;
 
-/** Returns a kernel with private arrays that are indexed by constants only replaced by locals. */
+/** Returns the kernel with each private array that is indexed by constants only replaced by local variables. */
 export function scalariseArrays(ir: KernelIR): KernelIR {
   if (ir.privates.length === 0) return ir;
   const accessed = new Set<number>();

@@ -14,7 +14,7 @@ import { vector } from "./vector.ts";
 
 type Store = Stmt & { readonly kind: "store" };
 
-/** Emits a store. */
+/** Emits WebAssembly code for a store to an array. */
 export function emitStore(e: Emitter, s: Store): void {
   const { array, index, value } = s;
   const uniform = e.flow.shape(index) === "uniform" && e.flow.shape(value) === "uniform";
@@ -38,7 +38,10 @@ interface Row {
   readonly fixed: number;
 }
 
-/** Computes the address of a row for `storeRowVector`. */
+/**
+ * Emits code that computes the address of a contiguous store (`isRow`). Returns the local that holds the address and
+ * the constant byte offset to add to it, for `storeRowVector`.
+ */
 export function prepareRow(e: Emitter, s: Store): Row {
   const address = e.take("i32");
   const fixed = rowAddress(e, s);
@@ -51,7 +54,10 @@ function storeRow(e: Emitter, s: Store): void {
   for (const j of e.each) e.scope(() => storeRowVector(e, s, row, j));
 }
 
-/** Pops vector j and stores it in a row. */
+/**
+ * Emits code that computes vector number `j` of the stored value and writes its active lanes to a contiguous block of
+ * memory (`isRow`).
+ */
 export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j: number): void {
   const { code } = e;
   if (e.mask !== null && s.array.space !== "private") return storeMasked(e, s, address, fixed, j);
@@ -107,7 +113,7 @@ function storeLane(e: Emitter, { array }: Access, fixed: number, lane: number): 
   e.code.memoryLane(`v128.store${bits}_lane`, fixed, bits === 64 ? lane : e.words[lane]);
 }
 
-/** Pushes one bit for each running lane of vector j. */
+/** Emits code that pushes an i32 with one bit set for each active lane of vector number `j`. */
 export function activeBits(e: Emitter, j: number): void {
   if (e.mask === null) e.code.i32((1 << e.plan.lanes) - 1);
   else e.code.get(e.mask + j).op(e.plan.wide ? "i64x2.bitmask" : "i32x4.bitmask");

@@ -21,8 +21,9 @@ type Assign = Stmt & { readonly kind: "assign" };
 type Store = Stmt & { readonly kind: "store" };
 
 /**
- * Emits the run of straight-line statements that begins at `list[from]` and returns its number of statements; 0 where
- * none begins.
+ * Emits a sequence of assignments and stores without control flow, first all of it for vector 0, then for vector 1, and
+ * so on. This needs fewer registers than computing all vectors side by side. The sequence begins at `list[from]`.
+ * Returns the number of statements in it, 0 if none begins there.
  */
 export function emitStraight(e: Emitter, list: readonly Stmt[], from: number): number {
   if (e.plan.vectors === 1 || e.mask !== null) return 0;

@@ -4,7 +4,7 @@ import type { Emitter } from "./emitter.ts";
 import { keepLow, packLow } from "./vector-int.ts";
 import { splatNumber } from "./splat.ts";
 
-/** Pushes vector j of a conversion. */
+/** Emits code that pushes vector number `j` of a type conversion. */
 export function convertVector(e: Emitter, x: Expr & { kind: "convert" }, j: number): void {
   e.vector(x.a, j);
   const from = x.a.type;

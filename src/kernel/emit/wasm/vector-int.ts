@@ -2,7 +2,10 @@
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 
-/** Spreads the result of comparing the low half of each 64-bit lane over the lane. */
+/**
+ * Emits code that copies the low 32 bits of each 64-bit lane over the whole lane. It turns the result of a 32-bit
+ * comparison into a mask of 64-bit lanes.
+ */
 export function keepLow(e: Emitter): void {
   if (!e.plan.wide) return;
   e.scope(() => {
@@ -11,7 +14,7 @@ export function keepLow(e: Emitter): void {
   });
 }
 
-/** Moves the low halves of the 64-bit lanes into words 0 and 1. */
+/** Emits code that moves the low 32 bits of the two 64-bit lanes into the first two 32-bit lanes. */
 export function packLow(e: Emitter): void {
   e.scope(() => {
     const v = e.take("v128");
@@ -19,7 +22,7 @@ export function packLow(e: Emitter): void {
   });
 }
 
-/** Pushes vector j of a binary operation on integers. */
+/** Emits code that pushes vector number `j` of a binary operation on integers. */
 export function intBinary(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.op === "shl" || x.op === "shr") return shift(e, x, j);
   e.vector(x.a, j);
@@ -44,7 +47,10 @@ function shift(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   eachWord(e, (word) => e.code.get(count).lane("i32x4.extract_lane", word).op(`i32.${name}`));
 }
 
-/** Replaces each integer of the vector on the stack by `change` of it, for operations without a vector instruction. */
+/**
+ * Emits code that changes each 32-bit integer of the vector on the stack separately, for operations without a vector
+ * instruction. `change` emits the code for one integer, given the number of its 32-bit lane.
+ */
 export function eachWord(e: Emitter, change: (word: number) => void): void {
   e.scope(() => {
     const v = e.take("v128");
@@ -59,8 +65,9 @@ export function eachWord(e: Emitter, change: (word: number) => void): void {
 }
 
 /**
- * Pushes vector j of an integer division, through f64, whose quotient of two 32-bit integers truncates to the exact
- * one. Signed division divides the magnitudes, so that INT_MIN / −1 wraps; a divisor of 0 gives 0.
+ * Emits code that pushes vector number `j` of an integer division or remainder. The quotient is computed in f64;
+ * truncated, the f64 quotient of two 32-bit integers is exact. Signed division divides the magnitudes, so that INT_MIN
+ * / −1 wraps. A divisor of 0 gives 0.
  */
 export function divideVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
@@ -112,7 +119,10 @@ function applySign(e: Emitter, a: number, b: number): void {
   });
 }
 
-/** Pushes the high words of the 64-bit products of two vectors. */
+/**
+ * Emits code that pushes the upper 32 bits of the 64-bit products of two vectors of 32-bit integers. `pushA` and
+ * `pushB` emit the operands.
+ */
 export function mulHigh(e: Emitter, pushA: () => void, pushB: () => void): void {
   const a = e.take("v128");
   const b = e.take("v128");

@@ -45,7 +45,7 @@ const F32: Format = {
   head: [0xfffff000, 0xfffff000, 0xfffff000, 0xfffff000],
 };
 
-/** Pushes vector j of an intrinsic. */
+/** Emits code that pushes vector number `j` of an intrinsic function. */
 export function intrinsicVector(e: Emitter, x: Intrinsic, j: number): void {
   const ready = e.preparedVectors.get(x);
   if (ready !== undefined) return void e.code.get(ready + j);
@@ -123,8 +123,8 @@ function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
 }
 
 /**
- * Computes x·2ⁿ for all vectors of a chunk, with one branch for rare cases: one a vector cost 40 % of exp. It returns
- * the first of the results' locals, from `takeVectors`.
+ * Emits code that computes x·2ⁿ for all SIMD vectors of a chunk, with one branch for rare cases; one branch for each
+ * vector made exp 40 % slower. Returns the first of the locals that hold the results, which `takeVectors` allocated.
  */
 export function ldexpVectors(e: Emitter, x: Intrinsic): number {
   const values = e.takeVectors();

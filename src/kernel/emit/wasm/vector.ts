@@ -8,7 +8,10 @@ import { convertVector } from "./vector-convert.ts";
 import { divideVector, intBinary, keepLow } from "./vector-int.ts";
 import { intrinsicVector } from "./vector-intrinsics.ts";
 
-/** Pushes vector `j` of any value. The upper halves of integers in 64-bit lanes are unspecified. */
+/**
+ * Emits code that pushes SIMD vector number `j` of an expression's value. In 64-bit lanes, the upper halves of integers
+ * are unspecified.
+ */
 export function vector(e: Emitter, x: Expr, j: number): void {
   const shape = e.flow.shape(x);
   if (shape === "uniform") return splat(e, x);
@@ -56,7 +59,7 @@ function ramp(e: Emitter, x: Expr, j: number): void {
   e.code.op("i32x4.add");
 }
 
-/** Pushes the numbers of vector j's items within the chunk. */
+/** Emits code that pushes a vector with the numbers, within the chunk, of the work items in vector number `j`. */
 export function itemNumbers(e: Emitter, j: number): void {
   const at = j * e.plan.lanes;
   e.code.v128(e.plan.wide ? [at, 0, at + 1, 0] : [at, at + 1, at + 2, at + 3]);
@@ -68,7 +71,7 @@ function unary(e: Emitter, x: Expr & { kind: "unary" }, j: number): void {
   else e.code.op(x.type === "real" ? `${e.simd}.neg` : "i32x4.neg");
 }
 
-/** Pushes vector j of a binary operation. */
+/** Emits code that pushes vector number `j` of a binary operation. */
 export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   if (x.type !== "real") return x.op === "div" || x.op === "rem" ? divideVector(e, x, j) : intBinary(e, x, j);
   if (x.op === "rem") return remainder(e, x, j);

@@ -23,7 +23,8 @@ export type { ArgumentWord } from "./layout.ts";
 /** The options of printing a kernel in WGSL. */
 export interface WgslOptions {
   /**
-   * The items of a run, a power of two, that exchange values through workgroup memory, for adapters without subgroups.
+   * The size of an emulated subgroup, a power of two. Its work items exchange values through workgroup memory, for
+   * adapters without subgroups.
    */
   readonly emulatedSubgroup?: number;
 }
@@ -43,16 +44,17 @@ export interface WgslModule {
 }
 
 /**
- * Prints a kernel as one WGSL module. Workgroups are numbered along x and, because a dispatch is limited to 65,535 of
- * them an axis, folded into y; `firstGroup` lets a device run a launch in pieces.
+ * Prints a kernel as one WGSL module. A dispatch is limited to 65,535 workgroups along each axis, so workgroups are
+ * numbered along x first and then along y. With the argument `firstGroup`, a device can split a launch into several
+ * dispatches.
  *
- * Accuracy: division and square root are WGSL's (2.5 ulp, and that of 1/inverseSqrt; SwiftShader rounds both correctly,
- * and without a fused multiply-add everywhere a residual step would not improve them); the remainder is exact. The
- * language lets implementations contract a·b + c, and more. Seen in SwiftShader, which runs SPIRV-Tools' optimiser:
- * (a·c₁)·c₂ becomes a·(c₁c₂) and (a + c₁) + c₂ becomes a + (c₁+c₂) for constants c₁ and c₂, a/c becomes a·(1/c), a·b +
- * b·c becomes b·(a + c); (a + b) − a stays. Arithmetic that has to survive this passes its intermediate results through
- * bits (`fk_hide`). In f32x2 a real is a `vec2f`, and its operations are the functions of pair-helpers.ts, which states
- * their errors.
+ * Accuracy: division and square root are WGSL's, with 2.5 ulp and the error of 1/inverseSqrt. (SwiftShader rounds both
+ * correctly; without a fused multiply-add everywhere, a residual step would not improve them.) The remainder is exact.
+ * WGSL lets implementations contract a·b + c and reassociate constants. SwiftShader, which runs SPIRV-Tools' optimiser,
+ * was seen to turn (a·c₁)·c₂ into a·(c₁c₂), (a + c₁) + c₂ into a + (c₁+c₂) for constants c₁ and c₂, a/c into a·(1/c),
+ * and a·b + b·c into b·(a + c); it keeps (a + b) − a. Arithmetic that must not be changed in this way passes its
+ * intermediate results through bits (`fk_hide`). In f32x2 a real is a `vec2f`, and its operations are the functions of
+ * pair-helpers.ts, which states their errors.
  * @throws PrecisionError (the IR was lowered for f64)
  */
 export function emitWgsl(source: KernelIR, { emulatedSubgroup }: WgslOptions = {}): WgslModule {

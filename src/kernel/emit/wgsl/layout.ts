@@ -1,17 +1,17 @@
 import type { KernelIR, ScalarType } from "../../ir.ts";
 import { type Names, sanitised } from "../c-like/names.ts";
 
-/** One 32-bit word of the uniform block; a device fills it at each launch. */
+/** One 32-bit member of the uniform block that passes a launch's arguments to the shader. */
 export type ArgumentWord =
-  | { readonly kind: "items" } // work items in all; those beyond never run
-  | { readonly kind: "groups" } // workgroups in all
-  | { readonly kind: "firstGroup" } // where this piece of a launch starts
-  | { readonly kind: "zero" } // 0, unknown to the compiler
+  | { readonly kind: "items" } // the number of work items; invocations beyond it return at once
+  | { readonly kind: "groups" } // the number of workgroups of the launch
+  | { readonly kind: "firstGroup" } // the first workgroup of this dispatch within the launch
+  | { readonly kind: "zero" } // the number 0, which the compiler cannot know
   | { readonly kind: "length"; readonly buffer: number }
   | { readonly kind: "scalar"; readonly scalar: number; readonly type: ScalarType }
-  | { readonly kind: "scalarLow"; readonly scalar: number }; // the second word of a pair, after its first
+  | { readonly kind: "scalarLow"; readonly scalar: number }; // the low f32 of a pair, after its high one
 
-/** Lists the words of the struct `Args` in order. All have 32 bits, so that the uniform layout has no padding. */
+/** Lists the members of the uniform block `Args` in order. All have 32 bits, so that the layout has no padding. */
 export function argumentWords(ir: KernelIR): ArgumentWord[] {
   return [
     { kind: "items" },
@@ -26,12 +26,13 @@ export function argumentWords(ir: KernelIR): ArgumentWord[] {
   ];
 }
 
-/** Returns the name of the member for a buffer's length. */
+/** Returns the name of the member of the uniform block that holds a buffer's length. */
 export const lengthName = (ir: KernelIR, buffer: number): string =>
   `${sanitised(ir.buffers[buffer].name)}_length_b${buffer}`;
 
 /**
- * Returns the struct's member for a word, with its type. Booleans cannot be in uniform memory and are passed as u32.
+ * Returns the WGSL declaration of a member of the uniform block. Booleans are not allowed in uniform memory and are
+ * passed as u32.
  */
 export function memberOf(ir: KernelIR, names: Names, word: ArgumentWord): string {
   switch (word.kind) {

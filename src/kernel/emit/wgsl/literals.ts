@@ -1,7 +1,7 @@
 import type { Precision, ScalarType } from "../../ir.ts";
 import { pairOf } from "../../pairs.ts";
 
-/** The WGSL names of the scalar types; a `real` of f32x2 is a pair. */
+/** The WGSL names of the scalar types. In f32x2 a `real` is a pair of f32, a `vec2f`. */
 export type TypeNames = Readonly<Record<ScalarType, "f32" | "vec2f" | "i32" | "u32" | "bool">>;
 
 /** Returns the WGSL names of the scalar types in a precision. */
@@ -14,7 +14,7 @@ export const typeNamesIn = (precision: Precision): TypeNames => ({
 
 const word = new DataView(new ArrayBuffer(4));
 
-/** The bits of the f32 nearest to `value`. */
+/** Returns the bit pattern of the f32 nearest to `value`. */
 export function bitsOf(value: number): number {
   word.setFloat32(0, value);
   return word.getUint32(0);
@@ -38,8 +38,9 @@ function shortest(value: number): string {
 const smallestNormal = 2 ** -126;
 
 /**
- * Returns a WGSL literal of `type`. WGSL has no literals for infinities and NaN, need not keep a subnormal or the sign
- * of zero, and rejects bitcasts of constants to NaN: such values are made from bits that the compiler cannot know.
+ * Returns a WGSL expression for a constant of `type`. WGSL has no literals for infinities and NaN, may flush a
+ * subnormal or lose the sign of zero, and rejects bitcasts of constants to NaN. Such values are made from bits that the
+ * compiler cannot know.
  */
 export function literal(type: ScalarType, value: number | boolean): string {
   if (typeof value === "boolean" || type === "bool") return String(Boolean(value));
@@ -50,7 +51,7 @@ export function literal(type: ScalarType, value: number | boolean): string {
   return n < 0 ? `(${n}i)` : `${n}i`;
 }
 
-/** Returns the WGSL literal of a pair of f32. */
+/** Returns the WGSL literal of a number as a pair of f32, a `vec2f`. */
 export function pairLiteral(value: number): string {
   const [high, low] = pairOf(value);
   return `vec2f(${realLiteral(high)}, ${realLiteral(low)})`;

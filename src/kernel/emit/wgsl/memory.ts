@@ -23,7 +23,7 @@ const isSplit = ({ precision }: KernelIR, { element }: Pick<FixedArray, "element
 
 const lowName = (name: string): string => `${name}_low`;
 
-/** The low words of private arrays of pairs, declared at module scope. */
+/** Returns the module-scope declarations of private arrays that hold the low f32 of each emulated double (`f32x2`). */
 export function lowHalves(ir: KernelIR, names: Names): string {
   return ir.privates
     .map((array, id) => ({ array, name: lowName(names.array({ space: "private", id })) }))
@@ -32,7 +32,7 @@ export function lowHalves(ir: KernelIR, names: Names): string {
     .join("\n");
 }
 
-/** The declaration of a private array within the function, or of its high words. */
+/** Returns the declaration of a private array within the function. In f32x2 it holds the high f32 of each element. */
 export function privateArray(ir: KernelIR, names: Names, id: number): string {
   const array = ir.privates[id];
   const type = isSplit(ir, array) ? "f32" : typeNamesIn(ir.precision)[array.element];

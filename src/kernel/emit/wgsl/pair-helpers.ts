@@ -1,20 +1,19 @@
 /**
- * The WGSL functions of arithmetic on emulated doubles (`f32x2`): x = x.x + x.y, an unevaluated sum of two f32,
- * normalised, |x.y| ≤ ½ ulp(x.x); x.y = 0 where x.x is infinite or NaN. u = 2⁻²⁴.
+ * The WGSL functions of arithmetic on emulated doubles (`f32x2`). A number is an unevaluated sum x = x.x + x.y of two
+ * f32 with |x.y| ≤ ½ ulp(x.x); x.y = 0 where x.x is infinite or NaN. The unit roundoff is u = 2⁻²⁴.
  *
- * The algorithms depend on the rounding error of every single operation, so each rounded result passes through bits
- * that the compiler cannot see through (`fk_hide`): contraction to fused multiply-adds, reassociation and factoring
- * out, all of which WGSL and its compilers allow themselves, then find nothing to work on. Unhidden are only exact
- * operations: scaling by powers of two, negation.
+ * The algorithms depend on the rounding error of every single operation. Each rounded result therefore passes through
+ * bits that the compiler cannot see through (`fk_hide`), which prevents contraction to fused multiply-adds,
+ * reassociation and factoring out. Only exact operations, scaling by powers of two and negation, are not hidden.
  *
- * Names of algorithms, and bounds of relative errors, by M. Joldes, J.-M. Muller, V. Popescu (2017), "Tight and
- * rigorous error bounds for basic building blocks of double-word arithmetic", ACM TOMS 44(2), with the bounds of J.-M.
- * Muller, L. Rideau (2022), ACM TOMS 48(1). They hold while what is flushed to zero, below 2⁻¹²⁶, weighs less than
- * 2⁻⁴⁸: for sums of terms and products above 2⁻⁷⁸ = 3e-24. Below, the
- * error is a few 2⁻¹²⁶ = 1e-38, absolute. Quotients and square roots are lifted out of there.
+ * The names of the algorithms and the bounds of relative errors are those of M. Joldes, J.-M. Muller, V. Popescu
+ * (2017), "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", ACM TOMS 44(2), with
+ * the bounds of J.-M. Muller, L. Rideau (2022), ACM TOMS 48(1). The bounds hold while numbers flushed to zero, below
+ * 2⁻¹²⁶, contribute less than 2⁻⁴⁸ of the result, which is so for sums of terms and products above 2⁻⁷⁸ = 3e-24. Below
+ * that the absolute error is a few 2⁻¹²⁶ = 1e-38. Quotients and square roots are scaled out of that range.
  *
- * Overflow: the errors of infinite sums and products are NaN, so `fk2_settle` ends each operation: where the result is
- * not finite, the plain f32 operation on the high words decides.
+ * On overflow, the error terms of infinite sums and products are NaN. `fk2_settle` therefore ends each operation: where
+ * the result is not finite, it takes the result of the plain f32 operation on the high parts.
  */
 export const pairHelpers = {
   fk2_hide: {

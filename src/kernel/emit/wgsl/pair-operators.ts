@@ -18,8 +18,8 @@ const helperOf: Partial<Record<IntrinsicOp, HelperName>> = {
 };
 
 /**
- * The printers of operators in WGSL for f32x2: those of reals are calls of pair-helpers.ts, those of other types are as
- * in f32.
+ * The printers of operators in WGSL for f32x2. Operators on reals become calls of the functions in pair-helpers.ts; all
+ * others are printed as in f32.
  */
 export class WgslPairOperators extends WgslOperators {
   override constant(type: ScalarType, value: number | boolean): string {

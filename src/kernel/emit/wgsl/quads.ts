@@ -12,13 +12,17 @@ import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "
 /** Modulo 4; "any" where nothing is known, undefined where nothing has been assigned yet. */
 type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
 
-/** The workgroup arrays that are accessed four elements at a time, with the remainders of their indexes. */
+/**
+ * The workgroup arrays that are declared as arrays of `vec4f`, so that four neighbouring elements are accessed at once.
+ */
 export interface Quads {
+  /** The numbers of these arrays among the kernel's workgroup arrays. */
   readonly arrays: ReadonlySet<number>;
+  /** Returns the remainder modulo 4 of an index of these arrays. */
   component(index: Expr): 0 | 1 | 2 | 3;
 }
 
-/** Finds the workgroup arrays that can be accessed four elements at a time. */
+/** Finds the workgroup arrays that can be declared as arrays of `vec4f`. */
 export function quadsOf(ir: KernelIR): Quads {
   const remainders = localRemainders(ir);
   const remainder = (e: Expr): Remainder => remainderOf(e, remainders);

@@ -6,11 +6,11 @@ type Conditional = StmtOf<"if"> | StmtOf<"loop">;
 
 /**
  * Returns the conditions that decide whether a barrier is reached and that WGSL's own rules cannot prove uniform,
- * although the front end has; the emitter broadcasts their value from the first item. Conditions that decide only about
- * exchanges within a subgroup are not included: a WGSL directive removes the need of a proof for them
- * (`subgroup_uniformity`), and a broadcast costs two barriers.
+ * although the front end has. The emitter broadcasts the value of such a condition from the first work item. Conditions
+ * that decide only about exchanges within a subgroup are not included: a WGSL directive (`subgroup_uniformity`) removes
+ * the need of a proof for them, and a broadcast costs two barriers.
  *
- * The analysis ignores the order of assignments, so that everything that it finds uniform is uniform by WGSL's finer
+ * The analysis ignores the order of assignments. Whatever it finds uniform is therefore also uniform by WGSL's finer
  * rules.
  */
 export function conditionsToBroadcast(ir: KernelIR): ReadonlySet<Conditional> {

@@ -1,7 +1,7 @@
 import type { IndexOp, KernelIR } from "../../ir.ts";
 import { operands, someExpr, someStmt } from "../../visit.ts";
 
-/** Tells whether the kernel uses the launch index `op`. */
+/** Tells whether a kernel reads the index `op` of its work items, such as "globalId". */
 export function usesIndex(ir: KernelIR, op: IndexOp): boolean {
   return someStmt(ir.body, (s) =>
     operands(s).some((e) => someExpr(e, (inner) => inner.kind === "index" && inner.op === op)),

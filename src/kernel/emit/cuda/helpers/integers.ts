@@ -1,8 +1,8 @@
 import { inline, type HelperTexts } from "./inline.ts";
 
 /**
- * The CUDA helpers of integers. Signed overflow is undefined in C++, so i32 wraps by conversion to unsigned; division
- * follows the kernel language where C++ is undefined.
+ * The CUDA helper functions for integers. Signed overflow is undefined in C++, so i32 arithmetic converts to unsigned
+ * and wraps. Division by 0 and INT_MIN / −1, which C++ leaves undefined, give the results of the kernel language.
  */
 export const integerHelpers = {
   add: inline("int add(int a, int b)", "return int(unsigned(a) + unsigned(b));"),

@@ -2,7 +2,10 @@ import { definition, type HelperText, type HelperTexts, inline } from "./inline.
 
 const generic = "template <class T> ";
 
-/** The CUDA helpers of memory: indexes, lengths, and accesses that the compiler neither removes nor splits. */
+/**
+ * The CUDA helper functions for memory: array lengths, atomic loads and stores, and asynchronous copies to shared
+ * memory.
+ */
 export const memoryHelpers = {
   /** A length as the language has it, an i32. */
   length: inline("int length(long long elements)", "return elements < 0x7fffffffll ? int(elements) : 0x7fffffff;"),

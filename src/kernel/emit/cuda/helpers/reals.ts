@@ -207,5 +207,8 @@ function conversions() {
   };
 }
 
-/** The CUDA helpers of reals, which work on bits where compiler flags could change the arithmetic. */
+/**
+ * The CUDA helper functions for real numbers. They work on the bits of a number where compiler flags could change the
+ * result of floating-point arithmetic.
+ */
 export const realHelpers = { ...fields(), ...arithmetic(), ...conversions() } as const satisfies HelperTexts;

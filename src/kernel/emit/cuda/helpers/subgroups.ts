@@ -8,8 +8,9 @@ const templated = (signature: string, ...body: readonly string[]): string => gen
 export const hasFullWarps = ({ groupSize }: KernelIR): boolean => groupSize % 32 === 0;
 
 /**
- * The CUDA helpers of subgroups. Subgroups are warps: 32 consecutive items, fewer at the end of a workgroup that 32
- * does not divide. All items of the workgroup reach each exchange, so that the mask names every existing lane.
+ * The CUDA helper functions for subgroup operations. A subgroup is a warp: 32 consecutive work items, or fewer at the
+ * end of a workgroup whose size 32 does not divide. All work items of the workgroup reach each exchange, so that the
+ * participation mask names every existing lane.
  */
 export const subgroupHelpers = {
   lanes: {
