@@ -37,7 +37,7 @@ export const inCoordinate = (log: boolean) =>
  *
  *   linear          hb·(difference of V)/dS: exact for V linear in S; no second derivative
  *   zero-curvature  hb_x·(difference)/dx
- *   neumann         2ha_x/dx²·(difference), with the ghost node eliminated by the slope; `slopeSource` has its other term
+ *   neumann         2ha_x/dx²·(difference), the ghost node eliminated by the slope; `slopeSource` has the other term
  *
  * Inflow from outside is limited to what diffusion keeps stable, and `cut` tells whether it was.
  */
