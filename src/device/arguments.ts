@@ -7,8 +7,8 @@ import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device
 const MAX_ITEMS = 2 ** 31 - 65_536;
 
 /**
- * Returns the number of items of a launch, or of groups of a cooperative kernel. @throws ShapeError (the wrong unit, or
- * not a whole number)
+ * Returns the number of work items of a launch, or the number of workgroups for a cooperative kernel, whose work items
+ * have barriers or share memory. @throws ShapeError (`items` and `groups` mixed up, or not a whole number)
  */
 export function launchCount({ name, groupSize, cooperative }: KernelSignature, size: LaunchSize): number {
   const unit = cooperative ? "groups" : "items";
@@ -25,14 +25,15 @@ export function launchCount({ name, groupSize, cooperative }: KernelSignature, s
   return count;
 }
 
-/** A buffer of the device's own class. */
+/** A buffer of the class that a back end itself implements, whose disposal it can check. */
 export interface UsableBuffer extends DeviceBuffer {
   /** Checks that the buffer is not disposed. @throws DisposedError */
   assertUsable(who: string): void;
 }
 
 /**
- * Returns the buffers of a launch in the order in which the kernel declares them. @throws ShapeError | DisposedError
+ * Returns the buffers among a launch's arguments, in the order of the kernel's buffer parameters. @throws ShapeError |
+ * DisposedError
  */
 export function launchBuffers<B extends UsableBuffer>(
   device: Device,
@@ -68,7 +69,10 @@ function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): v
   }
 }
 
-/** Rejects arguments that the kernel does not declare, after all declared ones have been found. @throws ShapeError */
+/**
+ * Rejects arguments that the kernel does not declare. It is called after all declared arguments have been found.
+ * @throws ShapeError
+ */
 export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void {
   const given = Object.keys(args);
   // None is missing, as the other checks have found; so an equal number means the same names.
@@ -81,8 +85,8 @@ export function rejectUnknown(ir: KernelSignature, args: LaunchArguments): void 
 const RANGES = { i32: [-(2 ** 31), 2 ** 31 - 1], u32: [0, 2 ** 32 - 1] } as const;
 
 /**
- * Writes a scalar argument in the kernel's precision, little-endian; a bool as 0 or 1, a pair as two f32. @throws
- * ShapeError
+ * Writes the scalar argument of a parameter at byte `at` of a memory block, in the kernel's precision and
+ * little-endian. A bool becomes 0 or 1; a real in f32x2 becomes two f32. @throws ShapeError
  */
 export function setScalar(
   view: DataView,

@@ -3,15 +3,15 @@ import { OutOfMemoryError, ShapeError, SpecError } from "../errors.ts";
 import type { UsableBuffer } from "./arguments.ts";
 import type { BufferElement, Device, DeviceBuffer } from "./device.ts";
 
-/** The typed array of the host for each element type. */
+/** The host's typed array class for each element type of a buffer. */
 export const ARRAY_TYPES = { f64: Float64Array, f32: Float32Array, i32: Int32Array, u32: Uint32Array } as const;
 
-/** Returns the bytes of an element. */
+/** Returns the size of an element in bytes. */
 export const bytesPerElement = (element: BufferElement): number => ARRAY_TYPES[element].BYTES_PER_ELEMENT;
 
 /**
- * Returns the bytes of a buffer of `length` elements on a device. @throws SpecError (an invalid element or length) |
- * OutOfMemoryError (more than the device's limit)
+ * Returns the size in bytes of a buffer with `length` elements, after checks against the device's limits. @throws
+ * SpecError (an invalid element or length) | OutOfMemoryError (more than the device's limit)
  */
 export function bufferBytes({ name, limits }: Device, element: BufferElement, length: number): number {
   if (!(element in ARRAY_TYPES)) throw new SpecError(`buffer of ${element}: expected f64, f32, i32 or u32`);
@@ -25,8 +25,9 @@ export function bufferBytes({ name, limits }: Device, element: BufferElement, le
 }
 
 /**
- * Returns `buffer` as one of the device's own, after checking the range `offset` … `offset + length`. @throws
- * ShapeError | DisposedError
+ * Returns `buffer` with the back end's own buffer type, after checking that the device made it, that it is not
+ * disposed, and that the elements `offset` … `offset + length` − 1 exist. `who` names the caller in error messages.
+ * @throws ShapeError | DisposedError
  */
 export function ownBuffer<B extends UsableBuffer>(
   device: Device,

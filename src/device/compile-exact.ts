@@ -4,8 +4,8 @@ import type { CompiledKernel, Device } from "./device.ts";
 import { offeredPrecision } from "./precision.ts";
 
 /**
- * Compiles a kernel without contraction of products, where the device offers the choice, so that results are bit for
- * bit the same everywhere. @throws PrecisionError if the device does not offer the precision itself
+ * Compiles a kernel so that its results have the same bits on every device. Where the device offers the choice, no
+ * product and sum are fused into one rounding. @throws PrecisionError if the device does not offer the precision itself
  */
 export async function compileExact<K extends Kernel>(
   device: Device,

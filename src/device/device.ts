@@ -12,10 +12,10 @@ export type BackendName = "cpu" | "webgpu" | "cuda";
 /** The machine type of a buffer's elements. */
 export type BufferElement = "f64" | "f32" | "i32" | "u32";
 
-/** The typed arrays of the host that `write` takes. */
+/** A typed array of the host, from which `Device.write` copies. */
 export type HostArray = Float64Array | Float32Array | Int32Array | Uint32Array;
 
-/** The array type that `read` returns and `write` takes, for each element type. */
+/** The type of the array that `Device.read` returns, for each element type of a buffer. */
 export interface HostArrays {
   readonly f64: Float64Array;
   readonly f32: Float32Array;
@@ -23,28 +23,40 @@ export interface HostArrays {
   readonly u32: Uint32Array;
 }
 
-/** Memory on a device, initially zero. Its creator disposes it, for instance with `using`; functions borrow it. */
+/**
+ * A buffer in a device's memory, initially zero. Whoever creates it disposes it, for instance with `using`. Functions
+ * that take a buffer do not dispose it.
+ */
 export interface DeviceBuffer<E extends BufferElement = BufferElement> extends Disposable {
+  /** The device in whose memory the buffer is. */
   readonly device: Device;
+  /** The type of the elements. */
   readonly element: E;
   /** The number of elements. */
   readonly length: number;
+  /** True after the buffer has been disposed. */
   readonly disposed: boolean;
 }
 
-/** The argument of a parameter: for a scalar its value, for a buffer the memory itself. */
+/**
+ * The type of a launch's argument for a kernel parameter: a number or a boolean for a scalar, and a buffer for a
+ * buffer.
+ */
 export type LaunchArgument<D extends Declaration> =
   D extends ScalarDeclaration<infer T> ? (T extends "bool" ? boolean : number) : DeviceBuffer;
 
-/** The arguments of a launch by the names that the kernel declared: all of them, and no others. */
+/**
+ * The arguments of a launch by the names of the kernel's parameters. Every parameter needs an argument, and there are
+ * no others.
+ */
 export type LaunchArguments<P extends Params = Params> = { readonly [K in keyof P]: LaunchArgument<P[K]> };
 
 /**
- * The size of a launch: `items` work items for ordinary kernels; `groups` whole workgroups for cooperative ones
- * (barriers, workgroup arrays, subgroup operations).
+ * The size of a launch. Ordinary kernels have `items` work items. Cooperative kernels, which use barriers, workgroup
+ * arrays or subgroup operations, have `groups` whole workgroups.
  *
- * `microsecondsEach` is an upper estimate of the time that an item or a workgroup takes one core. The CPU device runs a
- * short launch on the calling thread, without starting workers.
+ * `microsecondsEach` is an upper estimate of the time in microseconds that a work item (or workgroup) takes on one
+ * core. With it the CPU device runs a short launch on the calling thread and starts no workers.
  */
 export type LaunchSize = ({ readonly items: number } | { readonly groups: number }) & {
   readonly microsecondsEach?: number;
@@ -52,11 +64,13 @@ export type LaunchSize = ({ readonly items: number } | { readonly groups: number
 
 /** A kernel compiled for one device in one precision. */
 export interface CompiledKernel<P extends Params = Params> {
+  /** The kernel that was compiled. */
   readonly kernel: Kernel<P>;
+  /** The precision of `real` for which it was compiled. */
   readonly precision: Precision;
   /** The milliseconds from the kernel's source to a launchable program; 0 on a cache hit. */
   readonly compileMs: number;
-  /** The generated code for reading: WGSL, CUDA, or a listing of the WebAssembly. */
+  /** The generated code for reading: WGSL, CUDA C++, or a listing of the WebAssembly. */
   readonly code: string;
 }
 
@@ -65,17 +79,21 @@ export interface CompileOptions {
   /** The precision of `real`. */
   readonly precision: Precision;
   /**
-   * The treatment of a·b + c. "contract" allows one fused multiply-add, which is faster and rounds once instead of
-   * twice; with "exact" every operation rounds, and results are the same bits on every device that offers it. CUDA
-   * contracts by default; WebAssembly never does, so that both are the same there; WGSL leaves the choice to the
-   * driver, so that WebGPU refuses "exact". "reproducible" is "exact" where the device offers it, and the driver's
-   * choice on WebGPU.
+   * The treatment of a·b + c.
+   *
+   * * "contract" allows a fused multiply-add, which is faster and rounds once instead of twice.
+   * * With "exact" every operation rounds, so that results have the same bits on every device that offers it.
+   * * "reproducible" is "exact" where the device offers it, and the driver's choice on WebGPU.
+   *
+   * CUDA contracts by default. WebAssembly never contracts. WGSL leaves the choice to the driver, so that WebGPU
+   * refuses "exact".
    */
   readonly fma?: "contract" | "exact" | "reproducible";
   /**
-   * The number of SIMD vectors of work items that run side by side on the CPU: 1, 2, 4 or 8. The default, 4, hides the
-   * latency of a division. Use fewer where items read memory far apart: each is a separate stream, and caches follow
-   * about sixteen. Other devices ignore it; results are the same.
+   * The number of SIMD vectors of work items that the CPU computes side by side: 1, 2, 4 or 8. The default, 4, hides
+   * the latency of a division. Use fewer where work items read distant memory: each item is then a separate stream of
+   * accesses, and hardware prefetchers follow about sixteen. Other devices ignore this option. It does not change
+   * results.
    */
   readonly vectors?: 1 | 2 | 4 | 8;
 }
@@ -90,47 +108,57 @@ export interface DeviceLimits {
   readonly maxBufferBytes: number;
   /** The maximum number of buffers of a kernel. */
   readonly maxBuffers: number;
-  /** The maximum number of items of a workgroup. */
+  /** The maximum number of work items of a workgroup. */
   readonly maxGroupSize: number;
+  /** The maximum number of bytes of all arrays that a workgroup shares. */
   readonly maxWorkgroupBytes: number;
   /**
-   * The maximum number of bytes of private arrays of a work item; for an emulated double (f32x2) its first half counts.
+   * The maximum number of bytes of all private arrays of a work item. An emulated double (f32x2) counts as four bytes.
    */
   readonly maxPrivateBytes: number;
 }
 
-/** A CUDA context that several threads of a process share: its handle, its loaded kernels, the number of threads. */
+/** A CUDA context that several threads of a process share. */
 export interface SharedContext {
+  /** The driver's handle of the context. */
   readonly context: number;
+  /** The handles of the kernels loaded in the context, for all threads. */
   readonly kernels: SharedArrayBuffer;
+  /** The number of threads. */
   readonly count: number;
 }
 
-/** The options with which a thread opens its part of a device. */
+/** The options with which one of several threads opens its share of a device. */
 export interface PartOptions {
   readonly backend: BackendName;
+  /** The number of threads of the CPU back end. */
   readonly threads?: number;
+  /** The index of the GPU among `devices("cuda")`. */
   readonly device?: number;
+  /** The CUDA context in which the threads work together. */
   readonly shared?: SharedContext;
 }
 
-/** A device that several threads of the host may use side by side, each through its own part. */
+/**
+ * How several threads of the host can use a device side by side. Each thread opens a device of its own that stands for
+ * a share of this one.
+ */
 export interface DeviceParts {
-  /** The options of `openDevice` for each of the threads that together fill the device. */
+  /** The options of `openDevice`, one entry for each thread. Together the threads use the whole device. */
   readonly options: readonly PartOptions[];
   /** Registers a resource that is disposed with the device. */
   readonly keep: (resource: PartsUser) => void;
 }
 
-/** A group of threads that use parts of a device. */
+/** A group of threads that use shares of a device. */
 export interface PartsUser extends Disposable {
   /** Resolves when the threads have ended after disposal. */
   readonly ended: Promise<unknown>;
 }
 
 /**
- * A device, which owns buffers and compiled kernels. Recording work (`launch`, `write`) is synchronous and in order;
- * only `compile`, `read` and `finish` wait. Get one from `openDevice`, and dispose it.
+ * A device, which owns buffers and compiled kernels. `launch` and `write` record work synchronously and in order; only
+ * `compile`, `read` and `finish` wait. Get a device from `openDevice`, and dispose it.
  */
 export interface Device extends Disposable {
   readonly backend: BackendName;
@@ -141,8 +169,9 @@ export interface Device extends Disposable {
    * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this very device.
    */
   readonly precisions: readonly Precision[];
+  /** The limits for kernels, launches and buffers. */
   readonly limits: DeviceLimits;
-  /** The number of work items that fill the device; smaller batches leave it partly idle. */
+  /** The number of work items that keep the device fully busy. With fewer it is partly idle. */
   readonly parallelism: number;
   /** The number of host threads that run kernels; 1 where they run on a GPU. */
   readonly threads: number;
@@ -150,15 +179,13 @@ export interface Device extends Disposable {
   readonly liveBuffers: number;
   /** Resolves with the reason when the device is lost; otherwise it stays pending. */
   readonly lost: Promise<string>;
-  /**
-   * The parts of the device for other threads; absent where only one thread of the host can share the work or use the
-   * device.
-   */
+  /** How other threads can share the device. Absent if only one thread can use it. */
   readonly parts?: DeviceParts | undefined;
 
   /**
-   * Makes emulated double (f32x2) available where f64 can only be emulated: measures each operation against f64, once,
-   * and adds it to `precisions`. @throws PrecisionError naming an operation that is not exact enough, and its error
+   * Makes emulated double (f32x2) available on a device that has no f64. It measures the errors of each operation
+   * against f64, once, and adds f32x2 to `precisions`. @throws PrecisionError naming an operation that is not exact
+   * enough, and its error
    */
   readonly enableEmulatedDouble?: () => Promise<void>;
 
@@ -170,25 +197,29 @@ export interface Device extends Disposable {
   createBuffer<E extends BufferElement>(element: E, length: number): DeviceBuffer<E>;
 
   /**
-   * Compiles a kernel, or returns a recently used program. Kernels are compared by their content, so compiling the same
-   * kernel twice is cheap. @throws KernelError | PrecisionError | SpecError (the kernel exceeds the device's limits, or
+   * Compiles a kernel, or returns the cached program of a kernel with the same content, so that compiling the same
+   * kernel again is cheap. @throws KernelError | PrecisionError | SpecError (the kernel exceeds the device's limits, or
    * `fma: "exact"` is not offered)
    */
   compile<K extends Kernel>(kernel: K, options: CompileOptions): Promise<CompiledKernel<K["params"]>>;
 
   /**
-   * Records one launch; it runs after everything recorded before it.
-   * @throws ShapeError (an argument missing, unknown, of the wrong type, of another device; a size not a whole number)
-   * | DisposedError
+   * Records one launch. It runs after everything that was recorded before it.
+   * @throws ShapeError (an argument that is missing, unknown, of the wrong type or of another device; a size that is
+   * not a whole number) | DisposedError
    */
   launch<P extends Params>(kernel: CompiledKernel<P>, args: LaunchArguments<NoInfer<P>>, size: LaunchSize): void;
 
   /**
-   * Records a copy from the host; `values` may be reused at once. Numbers are converted to the buffer's element type.
+   * Records a copy of `values` to a buffer, starting at element `offset` (0 by default). The caller may change `values`
+   * at once. Numbers are converted to the buffer's element type.
    */
   write(buffer: DeviceBuffer, values: HostArray, offset?: number): void;
 
-  /** Waits for everything recorded so far and returns a copy of the buffer's contents. */
+  /**
+   * Waits for everything recorded so far and returns a copy of `length` elements of a buffer from element `offset` on;
+   * by default all of them.
+   */
   read<E extends BufferElement>(buffer: DeviceBuffer<E>, offset?: number, length?: number): Promise<HostArrays[E]>;
 
   /** Waits for everything recorded so far. @throws DeviceLostError */

@@ -1,19 +1,22 @@
 /** Choices among ways to run a kernel, by what a device has room for. */
 import type { Device } from "./device.ts";
 
-/** The resources of a workgroup of a kernel. What is left out is not limited. */
+/**
+ * The resources that a workgroup of a kernel needs. A property that is left out does not restrict the choice of a
+ * device.
+ */
 export interface Resources {
-  /** The number of its work items. */
+  /** The number of work items of the workgroup. */
   readonly items?: number;
-  /** The lanes of the device's subgroups, where the code is written for subgroups of one size. */
+  /** The subgroup size for which the code is written, if it needs a particular one. */
   readonly subgroup?: number | undefined;
-  /** The bytes of the arrays that its items share. */
+  /** The bytes of the arrays that the work items share. */
   readonly workgroupBytes?: number;
-  /** The bytes of an item's private arrays. */
+  /** The bytes of the private arrays of a work item. */
   readonly privateBytes?: number;
 }
 
-/** Tells whether a device has the resources. */
+/** Tells whether a device has the resources that a workgroup needs. */
 export function fits({ limits }: Device, { items, subgroup, workgroupBytes, privateBytes }: Resources): boolean {
   const within = (need: number | undefined, limit: number): boolean => need === undefined || need <= limit;
   return (
@@ -24,7 +27,10 @@ export function fits({ limits }: Device, { items, subgroup, workgroupBytes, priv
   );
 }
 
-/** The first candidate whose resources a device has: callers name those that are large enough, the best first. */
+/**
+ * Returns the first candidate whose resources a device has; undefined if there is none. Callers list the candidates in
+ * order of preference.
+ */
 export const firstThatFits = <C>(
   device: Device,
   candidates: readonly C[],
@@ -32,10 +38,11 @@ export const firstThatFits = <C>(
 ): C | undefined => candidates.find((candidate) => fits(device, resourcesOf(candidate)));
 
 /**
- * Returns the sizes of private arrays for which a kernel is compiled, ascending: those of `sizes` that fit on a device,
- * and the largest that fits.
+ * Returns the sizes of private arrays for which a kernel is compiled, in ascending order: the entries of `sizes` that
+ * fit on a device, and the largest size that fits.
  *
- * @param bytes the bytes of private memory that each unit of the size takes, beside `others`
+ * @param bytes the bytes of private memory for each unit of the size
+ * @param others the bytes of the kernel's other private memory
  */
 export function privateSizes({ limits }: Device, sizes: readonly number[], bytes: number, others: number): number[] {
   const max = Math.min(sizes[sizes.length - 1], Math.floor((limits.maxPrivateBytes - others) / bytes));
@@ -45,6 +52,9 @@ export function privateSizes({ limits }: Device, sizes: readonly number[], bytes
 /** The bytes of one launch's buffers, unless something else is said. */
 const LAUNCH_BYTES = 2 ** 28;
 
-/** Returns the number of instances of a size in bytes that fit in one launch, which bounds memory for any batch. */
+/**
+ * Returns the number of instances of `bytesEach` bytes that fit into the buffers of one launch, at least 1. It bounds
+ * the memory of a launch, whatever the size of the batch. `most` is the maximum number of bytes.
+ */
 export const instancesThatFit = ({ limits }: Device, bytesEach: number, most = LAUNCH_BYTES): number =>
   Math.max(1, Math.floor(Math.min(most, limits.maxBufferBytes) / bytesEach));

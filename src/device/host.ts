@@ -1,18 +1,19 @@
 /** The properties of the machine that the search for libraries asks for; a test gives some of its own. */
 import { nodeModule } from "./node.ts";
 
-/** The parts of the operating system that the search for libraries uses; tests replace them. */
+/** The parts of the operating system that the search for libraries uses. Tests replace them. */
 export interface Host {
   readonly platform: string;
   readonly architecture: string;
   readonly home: string;
+  /** The environment variables. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   exists(path: string): boolean;
   /** Returns the names in a directory; none if there is no such directory. */
   list(directory: string): readonly string[];
 }
 
-/** Returns this machine's host. */
+/** Returns the operating system of the machine that runs this code. */
 export function thisHost(): Host {
   const fs = nodeModule("node:fs");
   return {
@@ -31,13 +32,19 @@ export function thisHost(): Host {
   };
 }
 
-/** Joins a path in `host`'s syntax, which need not be this machine's; undefined if a part is. */
+/**
+ * Joins the parts of a path in the syntax of `host`, which need not be this machine. Undefined if `root` is undefined
+ * or empty.
+ */
 export function pathOn(host: Host, root: string | undefined, ...parts: readonly string[]): string | undefined {
   if (root === undefined || root === "") return undefined;
   return [root, ...parts].join(host.platform === "win32" ? "\\" : "/");
 }
 
-/** Lists the directories in `root` whose name matches, the highest version first ("cuda-13.0" before "cuda-9.2"). */
+/**
+ * Returns the paths of the directories in `root` whose names match, the highest version first ("cuda-13.0" before
+ * "cuda-9.2").
+ */
 export function newestFirst(host: Host, root: string | undefined, name: RegExp): string[] {
   if (root === undefined || root === "") return [];
   const found = host.list(root).filter((entry) => name.test(entry));
@@ -45,6 +52,6 @@ export function newestFirst(host: Host, root: string | undefined, name: RegExp):
   return found.sort((a, b) => newest.compare(b, a)).map((entry) => pathOn(host, root, entry) ?? "");
 }
 
-/** Returns the defined paths once each, in order. */
+/** Returns the given paths in order, without duplicates and undefined entries. */
 export const distinct = (paths: Iterable<string | undefined>): string[] =>
   [...new Set([...paths].filter((path) => path !== undefined && path !== ""))] as string[];

@@ -42,27 +42,29 @@ export type {
 /** The options of `openDevice`. */
 export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "auto" | BackendName> {
   /**
-   * The back end. "auto" (the default) never trades precision for speed: for f64, and without a precision, it is an
-   * NVIDIA GPU through CUDA if one is usable (driver, NVRTC and the package koffi exist, and the GPU opens) and made
-   * for f64, otherwise the CPU. For `precision: "f32"` it is CUDA, otherwise a GPU through WebGPU that is not emulated
-   * in software, otherwise the CPU.
+   * The back end. "auto", the default, never trades precision for speed.
+   *
+   * * For f64, and without `precision`, "auto" is CUDA if an NVIDIA GPU is usable (driver, NVRTC and the package koffi
+   *   exist, and the GPU opens) and has fast f64. Otherwise it is the CPU.
+   * * For f32, "auto" is CUDA if usable, otherwise a hardware GPU through WebGPU, otherwise the CPU.
    */
   readonly backend?: B;
   /**
-   * The GPU, by its index in `devices("cuda")`, for the backend "cuda"; the first by default. With several, long runs
-   * of `priceTrades` use all, each batch on one of them; everything else runs on the first.
+   * The index of the GPU in `devices("cuda")`, for the back end "cuda"; the first by default. With a list of several,
+   * long calls of `priceTrades` use all of them, with each batch on one GPU. Everything else runs on the first GPU of
+   * the list.
    */
   readonly device?: number | readonly number[];
   /** The number of threads of the CPU back end; every core by default. */
   readonly threads?: number;
   /**
-   * The rule by which launches are divided. With "always" kernels never run on the calling thread of the CPU back end,
-   * which remains responsive.
+   * When launches are divided among threads on the CPU back end. With "when-quicker", the default, short launches run
+   * on the calling thread. With "always" no kernel runs on the calling thread, which therefore remains responsive.
    */
   readonly share?: "when-quicker" | "always";
   /**
-   * The precision that `real` will have; opening fails if the device does not offer it. f64 on WebGPU is emulated
-   * (f32x2): its test runs now, and a device that fails it is not opened.
+   * The precision that `real` will have. Opening fails if the device does not offer it. f64 on WebGPU is emulated
+   * (f32x2). It is tested when the device is opened, and opening fails if the test does.
    */
   readonly precision?: Precision;
   /**
@@ -74,10 +76,11 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
 }
 
 /**
- * Opens a device. Dispose it, for instance with `using`; otherwise its threads and memory remain.
+ * Opens a device. Dispose it, for instance with `using`; otherwise its threads and memory remain in use.
  *
- * @param options the back end ("auto" by default), the number of threads, the precision that is needed.
+ * @param options the back end ("auto" by default), the number of threads, and the precision that is needed.
  * @returns the device; with `backend: "cuda"` a `CudaDevice`.
+ *
  * @throws DeviceUnavailableError with what is missing and how to get it; PrecisionError; SpecError.
  * @example
  * import { openDevice } from "feynkac/device";
@@ -98,9 +101,12 @@ export async function openDevice<B extends "auto" | "cpu" | "webgpu" | "cuda" = 
   }
 }
 
-/** The options of a call that computes on a device. */
+/** The options of a function that computes on a device. */
 export interface CallOptions extends WorkOptions {
-  /** The device, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
+  /**
+   * The device to compute on, which the function does not dispose. By default a device is opened for the call and
+   * disposed afterwards.
+   */
   readonly device?: Device | undefined;
 }
 
@@ -110,7 +116,8 @@ interface Opening {
 }
 
 /**
- * Computes on a borrowed device, or, without one, on a device opened with `options` and disposed afterwards. @internal
+ * Calls `compute` with `device`, or, if that is undefined, with a device that is opened for the call and disposed
+ * afterwards. @internal
  */
 export async function withDevice<T>(
   device: Device | undefined,
@@ -123,10 +130,11 @@ export async function withDevice<T>(
 }
 
 /**
- * The GPUs of a back end that can list them, which is CUDA.
+ * Lists the GPUs of a back end. Only CUDA can list them.
  *
  * @param _backend "cuda".
- * @returns one entry per GPU, in the driver's order; `index` is what `openDevice` takes as `device`.
+ * @returns one entry for each GPU, in the driver's order; its `index` is what `openDevice` takes as `device`.
+ *
  * @throws DeviceUnavailableError if the driver or koffi is missing.
  * @example
  * import { DeviceUnavailableError } from "feynkac";
@@ -144,9 +152,11 @@ export async function devices(_backend: "cuda"): Promise<CudaDeviceInfo[]> {
 }
 
 /**
- * Diagnoses what CUDA needs, part by part: whether it was found, and how to get it. `feynkac doctor` prints this.
+ * Checks everything that CUDA needs: whether each component was found, and how to get it if not. `feynkac doctor`
+ * prints the result.
  *
- * @returns one entry per part: koffi, the driver, NVRTC, and each GPU.
+ * @returns one entry for each component: koffi, the driver, NVRTC, and each GPU.
+ *
  * @example
  * import { diagnoseCuda } from "feynkac/device";
  *

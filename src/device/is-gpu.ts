@@ -4,8 +4,8 @@ import type { Device } from "./device.ts";
 const MIN_GPU = 8192;
 
 /**
- * Tells whether a device is a GPU in hardware, and not a CPU or a software adapter, on which barriers and large
- * register tiles are slow.
+ * Tells whether a device is a hardware GPU. It is false for the CPU and for a GPU that is emulated in software, on
+ * which barriers and large blocks of registers are slow.
  *
  * @param device any device.
  * @example

@@ -1,14 +1,14 @@
 /** Buffers of one launch, and buffers that are filled from the host. */
 import type { BufferElement, Device, DeviceBuffer, HostArray } from "./device.ts";
 
-/** Returns a new buffer with `values`. */
+/** Returns a new buffer that contains `values`. */
 export function uploaded<E extends BufferElement>(device: Device, element: E, values: HostArray): DeviceBuffer<E> {
   const buffer = device.createBuffer(element, values.length);
   device.write(buffer, values);
   return buffer;
 }
 
-/** The buffers made for one launch, which are all disposed when it ends, even on failure. */
+/** The buffers made for one launch. They are disposed together when this object is disposed, also after an error. */
 export class LaunchBuffers implements Disposable {
   readonly #device: Device;
   readonly #made: DeviceBuffer[] = [];

@@ -13,19 +13,26 @@ const ELSEWHERE = 60;
  */
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
-/** A time program that runs in several launches. */
+/**
+ * The sizes of a time-stepping computation that runs in several launches. Its program is a list of rows, each of which
+ * describes one or more time steps.
+ */
 export interface Parts {
+  /** The number of rows of the program. */
   readonly rows: number;
+  /** The smallest number of rows in a launch. */
   readonly fewest: number;
-  /** The largest number of rows of a part; no bound unless it is given. */
+  /** The largest number of rows in a launch; unbounded by default. */
   readonly most?: number;
+  /** The work of a row: the number of mesh nodes times the number of stages of the time-stepping scheme. */
   readonly work: number;
+  /** The number of problems that advance side by side, for the progress report. */
   readonly instances: number;
 }
 
 /**
- * A pacemaker that keeps the host responsive during a solution by limiting the stages of each launch; it counts the
- * stages of all entries.
+ * Keeps launches of a time-stepping computation short, so that the host stays responsive. It measures the speed of each
+ * launch and chooses the length of the next one. It also reports progress.
  */
 export class Pace extends Work {
   /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */

@@ -5,19 +5,21 @@ import type { Device } from "./device.ts";
 /** The options of `offeredPrecision`. */
 export interface EmulationOptions {
   /**
-   * The name of a computation whose results have the same bits on every device. Emulated double has other bits, so that
-   * f64 is an error where it is emulated.
+   * The name of a computation whose results must have the same bits on every device, for error messages. Emulated
+   * double has other bits than f64, so that asking for f64 is an error on a device that only emulates it.
    */
   readonly reproducible?: string;
 }
 
 /**
- * Returns the precision that a device computes in when one is asked for: that precision, or f32x2 (emulated double) for
- * f64 on a device that has no other. Every call that takes a precision uses this function.
+ * Returns the precision in which a device computes when a given precision is asked for. This is the same precision,
+ * except that f64 becomes f32x2 (emulated double) on a device without f64. Every function with a precision among its
+ * options uses this rule.
  *
  * @param device any device.
  * @param wanted "f64", "f32" or "f32x2".
- * @param options the name of a computation that is not to be emulated.
+ * @param options the name of a computation that must not be emulated.
+ *
  * @throws PrecisionError if the device does not offer it, or if emulated double fails its test on this device.
  * @example
  * import { offeredPrecision, openDevice } from "feynkac/device";

@@ -1,5 +1,8 @@
 /** Put here by the package's build (scripts/bundle.js). */
 declare const FEYNKAC_BUILD: string | undefined;
 
-/** Returns a hash of the package's built code; undefined where its sources run, which may change at any time. */
+/**
+ * Returns a hash that identifies the package's built code. Undefined when the package runs from its TypeScript sources,
+ * which may change at any time.
+ */
 export const buildId = (): string | undefined => (typeof FEYNKAC_BUILD === "undefined" ? undefined : FEYNKAC_BUILD);

@@ -2,8 +2,8 @@
 import { type Host, pathOn } from "../host.ts";
 
 /**
- * Returns the cache directory: the one that FEYNKAC_CACHE names, none if that is `off`, otherwise the platform's
- * standard place.
+ * Returns the directory of the cache on disk: the one that the environment variable FEYNKAC_CACHE names, otherwise the
+ * platform's standard directory for caches. Undefined if FEYNKAC_CACHE is `off`.
  */
 export function cacheDirectory(host: Host): string | undefined {
   const { FEYNKAC_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = host.environment;

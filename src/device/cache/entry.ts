@@ -8,7 +8,7 @@ const MAGIC = new TextEncoder().encode("feynkac kernel 1\n");
 const HEAD = MAGIC.length + 8;
 const DIGEST = 32;
 
-/** Encodes a cache entry: its key, the image, and a checksum. */
+/** Returns the bytes of a cache file: the key, the compiled program (`image`), and a checksum. */
 export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
   const keyBytes = new TextEncoder().encode(key);
   const bytes = new Uint8Array(HEAD + keyBytes.length + image.length + DIGEST);
@@ -22,7 +22,7 @@ export function encodeEntry(key: string, image: Uint8Array): Uint8Array {
   return bytes;
 }
 
-/** Returns the image of a cache entry; undefined if the entry is damaged or has another key. */
+/** Returns the compiled program in a cache file. Undefined if the file is damaged or belongs to another key. */
 export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuffer> | undefined {
   if (bytes.length < HEAD + DIGEST || !startsWith(bytes, MAGIC)) return undefined;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -34,7 +34,7 @@ export function decodeEntry(bytes: Uint8Array, key: string): Uint8Array<ArrayBuf
   return new Uint8Array(bytes.subarray(image, image + imageLength)); // a copy, of a plain array
 }
 
-/** Returns a hash of text in hexadecimal. */
+/** Returns the SHA-256 hash of a cache key in hexadecimal, which is the name of the cache file. */
 export const nameOf = (key: string): string => nodeModule("node:crypto").createHash("sha256").update(key).digest("hex");
 
 const digest = (bytes: Uint8Array): Uint8Array => nodeModule("node:crypto").createHash("sha256").update(bytes).digest();

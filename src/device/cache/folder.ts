@@ -3,7 +3,7 @@ import { inNode, nodeModule } from "../node.ts";
 import { thisHost } from "../host.ts";
 import { cacheDirectory } from "./directory.ts";
 
-/** A folder of small text files. */
+/** A folder of small text files in the cache directory. */
 export interface CacheFolder {
   /** Reads a file; rejects if there is none. */
   read(name: string): Promise<string>;
@@ -11,7 +11,7 @@ export interface CacheFolder {
   write(name: string, text: string): Promise<void>;
 }
 
-/** Returns the folder of the cache; undefined in a browser, and where `FEYNKAC_CACHE` is `off`. */
+/** Returns the cache directory as a folder of text files. Undefined in a browser, and where FEYNKAC_CACHE is `off`. */
 export function cacheFolder(): CacheFolder | undefined {
   const directory = inNode() ? cacheDirectory(thisHost()) : undefined;
   if (directory === undefined) return undefined;

@@ -23,7 +23,7 @@ const CLAIM_LASTS = 120_000;
 /** The age in milliseconds at which the mark of the last use is renewed. */
 const MARKING = 5_000;
 
-/** A cache of compiled kernels on disk, shared by threads and processes. */
+/** A cache of compiled kernels on disk, which threads and processes share. */
 export class KernelCache {
   readonly directory: string | undefined;
   readonly #maxBytes: number;

@@ -6,7 +6,9 @@ import { buildId } from "./build.ts";
 import { KernelCache } from "./kernel-cache.ts";
 import { inNode } from "../node.ts";
 
-/** A compiled program before the driver or V8 loads it: bytes and data that JSON can hold. */
+/**
+ * A compiled program before the GPU driver or V8 loads it. It consists of `bytes` and of data that JSON can represent.
+ */
 export interface StoredImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
@@ -14,7 +16,7 @@ export interface StoredImage {
 /** The time in milliseconds between looks for a program that another thread or process makes. */
 const LOOK_EVERY = 5;
 
-/** A typed store of compiled programs on disk. */
+/** A cache on disk of compiled programs with data of one type. */
 export class StoredPrograms<Image extends StoredImage> {
   readonly #kind: string;
   readonly #build: string;
@@ -69,7 +71,8 @@ export class StoredPrograms<Image extends StoredImage> {
 }
 
 /**
- * Returns the store of programs on disk; undefined where there is no disk, and where the compiler's code may change.
+ * Returns the cache of compiled programs of one kind on disk. Undefined in a browser, and when the package runs from
+ * its sources, because the compiler's code may then change.
  */
 export function storedPrograms<Image extends StoredImage>(kind: string): StoredPrograms<Image> | undefined {
   const build = buildId();

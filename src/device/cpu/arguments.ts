@@ -5,7 +5,11 @@ import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";
 import type { Device, LaunchArguments } from "../device.ts";
 import { CpuBuffer } from "./buffer.ts";
 
-/** Writes the block of arguments of a launch. @throws ShapeError | DisposedError */
+/**
+ * Returns the block of memory with a launch's arguments, in the layout that a compiled WebAssembly kernel expects, and
+ * the buffers among the arguments. `count` is the number of work items or workgroups. @throws ShapeError |
+ * DisposedError
+ */
 export function argumentBlock(
   device: Device,
   ir: KernelSignature,

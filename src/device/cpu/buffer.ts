@@ -2,7 +2,7 @@ import { DisposedError } from "../../errors.ts";
 import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, Device, DeviceBuffer, HostArrays } from "../device.ts";
 
-/** A buffer of the CPU device, in WebAssembly memory. */
+/** A buffer of the CPU device. It is a range of the device's WebAssembly memory. */
 export class CpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;
   readonly element: E;

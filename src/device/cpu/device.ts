@@ -25,16 +25,17 @@ import { type Found, Programs } from "./programs.ts";
 import type { StoredPrograms } from "../cache/stored.ts";
 import { Stream, type StreamSettings } from "./stream.ts";
 
-/** The settings of a CPU device. */
+/** The settings with which a CPU device is constructed. */
 export interface CpuDeviceSettings extends StreamSettings {
+  /** True if the WebAssembly memory is shared between threads. */
   readonly shared: boolean;
-  /** The number of vectors interleaved in generated code. */
+  /** The number of SIMD vectors that generated code computes side by side. */
   readonly vectors: number | undefined;
-  /** The programs compiled by other processes. */
+  /** The cache of compiled programs on disk. */
   readonly stored?: StoredPrograms<ProgramImage> | undefined;
 }
 
-/** The CPU device, which runs kernels as WebAssembly SIMD on threads. */
+/** The CPU device, which compiles kernels to WebAssembly SIMD and runs them on threads. */
 export class CpuDevice implements Device {
   readonly backend = "cpu";
   readonly name: string;

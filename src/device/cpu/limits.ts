@@ -3,7 +3,7 @@ import { SpecError } from "../../errors.ts";
 import type { KernelIR } from "../../kernel/index.ts";
 import type { DeviceLimits } from "../device.ts";
 
-/** Returns the limits of a CPU device with a memory capacity in bytes. */
+/** Returns the limits of a CPU device whose memory has `capacity` bytes. */
 export function limitsOf(capacity: number): DeviceLimits {
   return {
     maxBufferBytes: capacity - 2 ** 20, // room for the argument and scratch areas
@@ -32,7 +32,7 @@ export function checkLimits(ir: KernelIR, limits: DeviceLimits): void {
   }
 }
 
-/** Checks the number of vectors. @throws SpecError */
+/** Checks the number of SIMD vectors in the options of `compile`. @throws SpecError */
 export function checkVectors(vectors: number | undefined): void {
   if (vectors !== undefined && ![1, 2, 4, 8].includes(vectors))
     throw new SpecError(`vectors: got ${vectors}, expected 1, 2, 4 or 8`);

@@ -11,7 +11,7 @@ interface Block {
   readonly end: number;
 }
 
-/** The WebAssembly memory of a CPU device and its allocator. */
+/** The WebAssembly memory of a CPU device, with the allocator for buffers in it. */
 export class CpuMemory {
   readonly memory: WebAssembly.Memory;
   readonly shared: boolean;

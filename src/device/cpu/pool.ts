@@ -13,22 +13,27 @@ const [NEXT, REMAINING, DONE] = [0, 1, 2];
 const TRAPS = SLOTS * WORDS;
 const ALL_WORDS = TRAPS + 1;
 
-/** The callbacks of a pool of workers. */
+/** The functions that a pool of worker threads calls when something fails. */
 export interface PoolEvents {
+  /** Reports a WebAssembly trap, such as an access out of bounds, in a kernel. */
   trap(kernel: string, text: string): void;
+  /** Reports that a worker thread ended unexpectedly. */
   died(reason: string): void;
   /** Reports a recorded operation that failed. */
   failed(error: unknown): void;
 }
 
-/** A launch to be divided among the workers. */
+/** A launch whose work items are divided among the worker threads. */
 export interface Share {
-  /** The last launch that must be complete, with all before it, before this one starts; −1 for none. */
+  /** The number of a launch. It and all launches before it must be complete before this one starts; −1 for none. */
   readonly after: number;
   readonly program: Program;
   readonly args: ArrayBuffer;
+  /** The first work item (or workgroup). */
   readonly begin: number;
+  /** The work item (or workgroup) after the last. */
   readonly end: number;
+  /** The number of work items that a worker takes at a time. */
   readonly step: number;
 }
 

@@ -3,22 +3,26 @@ import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/em
 import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
 
-/** The entry point of a compiled WebAssembly kernel. */
+/**
+ * The entry point of a compiled WebAssembly kernel. It executes the work items `begin` … `end` − 1. `args` and
+ * `scratch` are the addresses of the arguments and of the calling thread's scratch memory.
+ */
 export type Run = (begin: number, end: number, args: number, scratch: number) => void;
 
-/** A compiled program before V8 loads it. */
+/** A compiled WebAssembly kernel in binary form, before V8 loads it. */
 export interface ProgramImage extends Pick<ProgramParts, "signature" | "layout" | "chunk" | "scratchBytes"> {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
 /**
- * The parts of a program that a launch needs. Neither the IR nor any code but V8's is kept, because a stream of trades
- * needs hundreds of programs.
+ * What a launch needs to know of a compiled kernel. Neither the IR nor generated code other than V8's is kept, because
+ * pricing many kinds of trades needs hundreds of programs.
  */
 export interface ProgramParts {
   readonly id: number;
   readonly signature: KernelSignature;
   readonly layout: ArgumentLayout;
+  /** The number of work items that the program computes side by side in SIMD lanes. */
   readonly chunk: number;
   /** The number of bytes of scratch memory for each thread. */
   readonly scratchBytes: number;
@@ -27,7 +31,7 @@ export interface ProgramParts {
   readonly module: WebAssembly.Module;
 }
 
-/** A program loaded by V8, with its measured speed. */
+/** A compiled WebAssembly kernel that V8 has loaded, with its measured speed. */
 export class Program {
   readonly id: number;
   readonly signature: KernelSignature;

@@ -43,15 +43,16 @@ interface Setting {
   readonly specification?: string;
 }
 
-/** A program with its origin: newly made or cached. */
+/** A compiled program that a lookup returned, from the cache or newly compiled. */
 export interface Found {
   readonly program: Promise<Program>;
+  /** Returns the kernel's IR, from which the program was compiled. */
   readonly source: () => KernelIR;
-  /** True where the program was made for this call. */
+  /** True if the program was compiled for this lookup. */
   readonly made: boolean;
 }
 
-/** The cache of a CPU device's programs. */
+/** The cache of the programs that a CPU device has compiled. Equal kernels share one program. */
 export class Programs {
   readonly #memory: CpuMemory;
   readonly #limits: DeviceLimits;

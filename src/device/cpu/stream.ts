@@ -34,12 +34,14 @@ const RANGE = 3e5;
 /** Ranges for each worker at least, where there are items enough. */
 const RANGES_PER_THREAD = 8;
 
-/** A launch as the device records it. */
+/** A launch that the CPU device has recorded. */
 export interface Launch {
   readonly program: Program;
+  /** The block of arguments. */
   readonly args: ArrayBuffer;
+  /** The number of work items, or of workgroups of a cooperative kernel. */
   readonly count: number;
-  /** The microseconds that an item takes one core, where the caller knows them. */
+  /** The time in microseconds that a work item takes on one core, if the caller knows it. */
   readonly microsecondsEach: number | undefined;
 }
 
@@ -59,15 +61,15 @@ interface Command {
   readonly buffers: readonly CpuBuffer[] | "all";
 }
 
-/** The settings of a stream. */
+/** The settings of a CPU device's command stream: the number of threads, and when launches use them. */
 export interface StreamSettings {
   readonly threads: number;
   readonly startThread: StartThread;
-  /** True where every launch goes to the workers, however short. */
+  /** True if every launch runs on the workers, however short it is. */
   readonly alwaysShare: boolean;
 }
 
-/** The ordered stream of a CPU device's launches and host accesses. */
+/** The ordered command stream of a CPU device: launches, and reads and writes of the host. */
 export class Stream {
   readonly #memory: CpuMemory;
   #threads: number;

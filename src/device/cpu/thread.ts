@@ -3,7 +3,7 @@ import type * as WorkerThreads from "node:worker_threads";
 
 import { WORKER_SOURCE } from "./worker-source.ts";
 
-/** A message to a worker. */
+/** A message to a worker thread; `WORKER_SOURCE` documents the kinds. */
 export type ToWorker =
   | { readonly kind: "memory"; readonly memory: WebAssembly.Memory; readonly slots: number; readonly slotWords: number }
   | { readonly kind: "program"; readonly id: number; readonly module: WebAssembly.Module }
@@ -25,12 +25,12 @@ export type ToWorker =
     }
   | { readonly kind: "fence"; readonly number: number };
 
-/** A message from a worker. */
+/** A message from a worker thread: a kernel trapped, or everything before a fence is complete. */
 export type FromWorker =
   | { readonly kind: "trap"; readonly kernel: string; readonly text: string }
   | { readonly kind: "fence"; readonly number: number };
 
-/** A worker thread, in Node or a browser. */
+/** A worker thread, in Node or in a browser. */
 export interface Thread {
   post(message: ToWorker): void;
   /** Sets whether the worker keeps the process alive. */
@@ -38,7 +38,7 @@ export interface Thread {
   terminate(): void;
 }
 
-/** The callbacks of a worker thread. */
+/** The functions that a worker thread's owner provides for its messages and its unexpected end. */
 export interface ThreadEvents {
   message(message: FromWorker): void;
   died(reason: string): void;

@@ -1,11 +1,14 @@
 /**
- * The source of a worker thread: plain JavaScript in a string, because the same source must start in Node from `dist`
- * and from TypeScript sources, and in browsers through any bundler. It knows ranges to run, not kernels.
+ * The source code of a worker thread. It is plain JavaScript in a string, because the same code must start in Node from
+ * `dist` and from TypeScript sources, and in browsers with any bundler. It executes ranges of work items, whatever the
+ * kernel is.
  *
- * Messages, in order: `memory`; `program` (a module); `forget` (one of them); `launch`; `fence`. Workers take the
- * ranges of a launch from a counter in shared memory. A worker that finds none left goes on to the next launch, which
- * starts when all launches up to its `after` are complete; a fence waits for all. The words of a launch's slot are the
- * next range, the number of incomplete ranges, and 1 once complete. Another word counts the traps of all launches.
+ * The kinds of messages are `memory` (the shared memory), `program` (a compiled module), `forget` (a program that is no
+ * longer needed), `launch` and `fence`. Workers execute them in order. They take ranges of a launch's work items from a
+ * counter in shared memory. A worker that finds no range left goes on to the next launch, which starts when all
+ * launches up to its `after` are complete. A fence waits for all launches before it. Each launch has three numbers in
+ * shared memory: the next range, the number of incomplete ranges, and 1 when it is complete. One further number counts
+ * the traps of all launches.
  */
 export const WORKER_SOURCE = `
 "use strict";

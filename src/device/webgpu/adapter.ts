@@ -1,21 +1,23 @@
 import { DeviceUnavailableError } from "../../errors.ts";
 
-/** The options of opening a WebGPU adapter. */
+/** The options with which a WebGPU adapter and its device are opened. */
 export interface AdapterOptions {
   /** The WebGPU implementation; by default the browser's, or Dawn through the package `webgpu`. */
   readonly gpu?: GPU;
   readonly powerPreference?: GPUPowerPreference;
-  /** True to use the adapter's subgroups where it has them (the default), false for workgroup memory instead. */
+  /**
+   * True to use the adapter's subgroups if it has them (the default). With false, workgroup memory takes their place.
+   */
   readonly subgroups?: boolean;
 }
 
-/** An adapter and its device. */
+/** A WebGPU adapter and the device that was opened on it. */
 export interface OpenedAdapter {
   readonly adapter: GPUAdapter;
   readonly device: GPUDevice;
 }
 
-/** Opens a WebGPU adapter and its device. */
+/** Opens a WebGPU adapter and a device on it. */
 export async function openAdapter(options: AdapterOptions): Promise<OpenedAdapter> {
   const powerPreference = options.powerPreference ?? "high-performance";
   const gpu = options.gpu ?? browserGpu();
@@ -109,7 +111,7 @@ function largest(limits: GPUSupportedLimits): Record<string, GPUSize64> {
   };
 }
 
-/** Returns the display name of an adapter; browsers reveal less than Dawn, and some nothing at all. */
+/** Returns the display name of an adapter. Browsers reveal less about it than Dawn, and some reveal nothing. */
 export function nameOf({ info }: GPUAdapter): string {
   const names = [info.device, info.description].filter((name) => name !== "" && !name.startsWith("0x"));
   return names[0] ?? ([info.vendor, info.architecture].filter((name) => name !== "").join(" ") || "unnamed GPU");

@@ -5,15 +5,15 @@ import type { LaunchArguments, LaunchSize } from "../device.ts";
 import type { WebGpuBuffer } from "./buffer.ts";
 import type { WebGpuKernel } from "./kernel.ts";
 
-/** The extent of a launch: items and workgroups. */
+/** The size of a launch: its number of work items and its number of workgroups. */
 export interface LaunchExtent {
   readonly items: number;
   readonly groups: number;
 }
 
 /**
- * Returns the extent of a launch.
- * @throws ShapeError (`items` for a cooperative kernel, `groups` for another, or no whole number)
+ * Returns the number of work items and of workgroups of a launch.
+ * @throws ShapeError (`items` for a cooperative kernel, `groups` for another kernel, or not a whole number)
  */
 export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchExtent {
   const count = launchCount(signature, size);
@@ -22,7 +22,9 @@ export function extentOf(signature: KernelSignature, size: LaunchSize): LaunchEx
     : { items: count, groups: Math.ceil(count / signature.groupSize) };
 }
 
-/** Returns the uniform block of a launch, with `firstGroup` 0. @throws ShapeError */
+/**
+ * Returns the contents of a launch's uniform block as 32-bit integers. Its member `firstGroup` is 0. @throws ShapeError
+ */
 export function wordsOf(
   { program, signature }: WebGpuKernel,
   args: LaunchArguments,

@@ -3,7 +3,10 @@ import type { BufferElement, Device, DeviceBuffer } from "../device.ts";
 
 let created = 0;
 
-/** Memory on a WebGPU device; `gpuBuffer` holds at least one element, because bindings may not be empty. */
+/**
+ * A buffer on a WebGPU device. Its `gpuBuffer` has room for at least one element, because WebGPU does not allow empty
+ * bindings.
+ */
 export class WebGpuBuffer<E extends BufferElement = BufferElement> implements DeviceBuffer<E> {
   readonly device: Device;
   readonly element: E;

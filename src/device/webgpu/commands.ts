@@ -1,19 +1,21 @@
 import type { GroupPace } from "./pace.ts";
 
-/** A launch in the stream of commands. */
+/** A command of a device's stream: a kernel launch, which may be submitted in several dispatches. */
 export interface Dispatch {
   readonly kind: "dispatch";
   readonly pipeline: GPUComputePipeline;
+  /** The measured speed of similar launches. */
   readonly pace: GroupPace;
   readonly buffers: GPUBindGroup;
-  /** The uniform block; `firstGroup` is set for each piece. */
+  /** The uniform block as 32-bit integers. Its member `firstGroup` is set for each dispatch. */
   readonly words: Uint32Array;
+  /** The number of workgroups of the launch. */
   readonly groups: number;
-  /** The first group that is not yet encoded. */
+  /** The first workgroup that is not yet encoded. */
   next: number;
 }
 
-/** A copy from the host in the stream of commands. */
+/** A command of a device's stream: a copy from the host to a buffer. */
 export interface Write {
   readonly kind: "write";
   readonly target: GPUBuffer;
@@ -21,7 +23,7 @@ export interface Write {
   bytes: Uint8Array;
 }
 
-/** A copy to the host in the stream of commands. */
+/** A command of a device's stream: a copy from a buffer to a buffer that the host can read. */
 export interface Copy {
   readonly kind: "copy";
   readonly source: GPUBuffer;
@@ -30,17 +32,17 @@ export interface Copy {
   readonly byteLength: number;
 }
 
-/** A callback in the stream of commands, called once everything before it has been submitted. */
+/** A command of a device's stream: a function that is called when everything before it has been submitted. */
 export interface Mark {
   readonly kind: "mark";
   readonly submitted: () => void;
 }
 
-/** The destruction of a buffer in the stream of commands. */
+/** A command of a device's stream: a buffer is destroyed. */
 export interface Destroy {
   readonly kind: "destroy";
   readonly buffer: GPUBuffer;
 }
 
-/** A command in a WebGPU device's stream. */
+/** A command of a WebGPU device's stream. */
 export type Command = Dispatch | Write | Copy | Mark | Destroy;

@@ -1,4 +1,4 @@
-/** The buffer usages of the WebGPU specification, which are globals in browsers but not in Node. */
+/** The buffer usage flags of the WebGPU specification, which are globals in browsers but not in Node. */
 export const usage = {
   mapRead: 0x1,
   copySrc: 0x4,
@@ -7,22 +7,24 @@ export const usage = {
   storage: 0x80,
 } as const;
 
-/** The mode of mapping a buffer for reading. */
+/** The WebGPU flag for mapping a buffer to read it on the host. */
 export const mapModeRead = 0x1;
-/** The shader stage of compute pipelines. */
+/** The WebGPU flag of the compute shader stage. */
 export const stageCompute = 0x4;
 
-/** The number of bytes of a word. */
+/** The number of bytes of a 32-bit integer. */
 export const bytesPerWord = 4;
 
 /**
- * The size in bytes of the pieces of a transfer between host and device, so that no single copy occupies the device for
- * long.
+ * The maximum number of bytes that one copy between host and device transfers. Larger transfers are split, so that no
+ * single copy occupies the device for long.
  */
 export const transferBytes = 64 * 2 ** 20;
 
-/** The number of bytes of private arrays, in WGSL's function address space, that every implementation supports. */
+/**
+ * The number of bytes of private arrays (in WGSL's function address space) that every WebGPU implementation supports.
+ */
 export const maxPrivateBytes = 8192;
 
-/** The number of bytes for the arguments of one launch, far more than any kernel declares. */
+/** The number of bytes that are bound for the arguments of one launch, far more than any kernel declares. */
 export const argumentBytes = 4096;

@@ -33,7 +33,7 @@ import { Waiters } from "./waiters.ts";
 /** WebGPU does not tell how wide a device is: enough for a large GPU, and what a software adapter's few cores like. */
 const parallelism = { gpu: 131_072, software: 1024 };
 
-/** The WebGPU device. */
+/** The WebGPU device, in browsers and in Node through Dawn. */
 export class WebGpuDevice implements Device {
   readonly backend = "webgpu";
   readonly name: string;

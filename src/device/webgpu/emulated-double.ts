@@ -60,7 +60,7 @@ interface Compiling extends Device {
   compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel>;
 }
 
-/** Returns the largest relative error of each operation of emulated double. */
+/** Measures emulated double (f32x2) on a device. Returns the largest relative error of each operation. */
 export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Operation, number>> {
   const compiled = await device.compileIr(selfTest, lower(selfTest, "f32x2"));
   const [x, y] = inputs();
@@ -84,8 +84,8 @@ export async function emulatedDoubleErrors(device: Compiling): Promise<Record<Op
 }
 
 /**
- * Measures each operation of emulated double against f64. @throws PrecisionError naming the first operation that is not
- * exact enough, and its error; operations built on others are tested later
+ * Checks each operation of emulated double (f32x2) against f64. An operation is tested after those that it is built on.
+ * @throws PrecisionError naming the first operation that is not exact enough, and its error
  */
 export async function proveEmulatedDouble(device: Compiling): Promise<void> {
   const errors = await emulatedDoubleErrors(device);

@@ -1,8 +1,8 @@
 import { type FeynkacError, KernelError, OutOfMemoryError } from "../../errors.ts";
 
 /**
- * The failures of a device. WebGPU reports most failures after the call that caused them; the first is kept until
- * someone waits.
+ * The failures of a WebGPU device. WebGPU reports most failures after the call that caused them. The first failure is
+ * kept until a caller waits for the device.
  */
 export class Failures {
   #first: FeynkacError | undefined;

@@ -7,8 +7,9 @@ import { ARRAY_TYPES } from "../buffers.ts";
 import type { BufferElement, HostArray } from "../device.ts";
 
 /**
- * Returns the bytes of `values` as a buffer's elements: the array's own memory where no conversion is needed. An
- * emulated f64 keeps 48 bits or more; beyond ±3.4e38 it becomes ±Infinity, and below 1e-45 zero.
+ * Returns the bytes of `values` as elements of a buffer. If no conversion is needed, they are the array's own memory.
+ * An f64 becomes a pair of f32: it keeps at least 48 significant bits, becomes ±Infinity beyond ±3.4e38 and zero below
+ * 1e-45.
  */
 export function bytesFor(element: BufferElement, values: HostArray): Uint8Array {
   const converted = element === "f64" ? toPairs(values) : inType(element, values);
@@ -20,6 +21,6 @@ function inType(element: Exclude<BufferElement, "f64">, values: HostArray): Host
   return values instanceof wanted ? values : new wanted(values);
 }
 
-/** Returns the values of a buffer's bytes, the inverse of `bytesFor`. */
+/** Returns the numbers in a buffer's bytes. It is the inverse of `bytesFor`. */
 export const valuesOf = (element: BufferElement, bytes: ArrayBuffer): HostArray =>
   element === "f64" ? fromPairs(new Float32Array(bytes)) : new ARRAY_TYPES[element](bytes);

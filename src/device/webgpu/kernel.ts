@@ -16,7 +16,10 @@ const counts = (word: ArgumentWord): boolean =>
 /** Every second power of two makes a class of its own. */
 const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
 
-/** The state that equal kernels share on one device: the pipeline, its paces, and its bind groups by buffers. */
+/**
+ * What equal kernels share on one device: the pipeline, the measured speeds of its launches, and the bind groups for
+ * recently used sets of buffers.
+ */
 export class Program {
   readonly #paces = new Map<number, GroupPace>();
   readonly compiled: CompiledModule;

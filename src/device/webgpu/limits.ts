@@ -5,7 +5,7 @@ import { argumentBytes, bytesPerWord, maxPrivateBytes } from "./constants.ts";
 import { bytesPerElement } from "../buffers.ts";
 import type { WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
-/** Returns the limits of a WebGPU device. */
+/** Returns the limits of a WebGPU device in the form that all devices share. */
 export function limitsOf({ limits }: GPUDevice): DeviceLimits {
   return {
     maxBufferBytes: Math.min(limits.maxBufferSize, limits.maxStorageBufferBindingSize),

@@ -12,14 +12,17 @@ export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
  */
 const emulatedSubgroup = 8;
 
-/** Returns the size of all subgroups, if the adapter has only one. */
+/** Returns the size of the adapter's subgroups; undefined if subgroups of different sizes are possible. */
 export function subgroupSizeOf({ adapter, device }: OpenedAdapter): number | undefined {
   if (!device.features.has("subgroups")) return emulatedSubgroup;
   const { subgroupMinSize, subgroupMaxSize } = adapter.info;
   return subgroupMinSize === subgroupMaxSize ? subgroupMinSize : undefined;
 }
 
-/** Lowers a kernel for WGSL. @throws SpecError (the kernel exceeds the device's limits) */
+/**
+ * Prints a kernel in WGSL for a device with the given limits. Without `subgroups`, subgroup operations use workgroup
+ * memory. @throws SpecError (the kernel exceeds the device's limits)
+ */
 export function prepare(ir: KernelIR, limits: DeviceLimits, subgroups: boolean): WgslModule {
   const module = emitWgsl(ir, subgroups ? {} : { emulatedSubgroup });
   assertWithin(limits, module);

@@ -3,7 +3,7 @@
  * for seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
  */
 
-/** The planned duration of a submission in ms: half of the 100 ms allowed, because estimates err. */
+/** The planned duration of a submission in ms. It is half of the 100 ms allowed, because estimates err. */
 export const budgetMs = 50;
 
 /** The first piece of a kernel never measured, in workgroups. */
@@ -15,15 +15,15 @@ const firstPiece = 64;
 const growth = 16;
 
 /**
- * Bounds of a measured time in ms. Completion is only noticed when the event loop turns, so that a program that
- * continues recording after a submission learns no more than two bounds.
+ * Lower and upper bounds of a measured time in ms. The host notices the end of a submission only when its event loop
+ * turns, so that a program that goes on recording learns no more than two bounds.
  */
 export interface Measurement {
   readonly atLeast: number;
   readonly atMost: number;
 }
 
-/** The measured speed of a kernel's launches by groups. */
+/** The measured time that a kernel takes for each workgroup, from which the time of its next launches is predicted. */
 export class GroupPace {
   #msPerGroup: number | undefined;
   #largest = 0;
@@ -61,7 +61,7 @@ export class GroupPace {
   }
 }
 
-/** The kernels of one submission with its predicted duration. */
+/** The kernels that one submission runs, with the predicted duration of the submission in ms. */
 export class Tally {
   readonly #groups = new Map<GroupPace, number>();
   predicted = 0;

@@ -2,20 +2,23 @@ import { KernelError } from "../../errors.ts";
 import { argumentBytes, stageCompute } from "./constants.ts";
 import type { WgslModule } from "./lowering.ts";
 
-/** A compiled WGSL module: its pipeline and layouts. */
+/** A compiled WGSL module with its pipeline and bind group layouts. */
 export interface CompiledModule {
   readonly module: WgslModule;
   readonly pipeline: GPUComputePipeline;
   readonly bufferLayout: GPUBindGroupLayout;
 }
 
-/** Creates the layout of group 0 of every kernel: one uniform block at a dynamic offset. */
+/** Creates the layout of bind group 0 of every kernel, which holds one uniform block at a dynamic offset. */
 export function createArgumentLayout(device: GPUDevice): GPUBindGroupLayout {
   const buffer: GPUBufferBindingLayout = { type: "uniform", hasDynamicOffset: true, minBindingSize: argumentBytes };
   return device.createBindGroupLayout({ entries: [{ binding: 0, visibility: stageCompute, buffer }] });
 }
 
-/** Compiles a WGSL module to a pipeline. @throws KernelError with the messages of the WGSL compiler or of the driver */
+/**
+ * Compiles a WGSL module to a compute pipeline. @throws KernelError with the messages of the WGSL compiler or of the
+ * driver
+ */
 export async function compileModule(
   device: GPUDevice,
   argumentLayout: GPUBindGroupLayout,

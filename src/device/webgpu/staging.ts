@@ -2,7 +2,8 @@ import { mapModeRead, transferBytes, usage } from "./constants.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * Copies a range of a buffer to the host. All its pieces are recorded at once, so that no later launch comes between.
+ * Returns a copy of a range of a buffer's bytes. A large range is copied in several commands, which are recorded
+ * together, so that no later launch runs between them.
  */
 export async function readBytes(
   device: GPUDevice,

@@ -10,8 +10,8 @@ const maxInFlight = 32;
 const launchesToStart = 32;
 
 /**
- * The ordered stream of a device's commands. They are encoded and submitted at once, except while a kernel's pace must
- * be measured before more of it may be submitted: then they wait here.
+ * The ordered command stream of a WebGPU device. Commands are encoded and submitted at once, except while the speed of
+ * a kernel must be measured before more of its workgroups may be submitted. Until then commands wait in the stream.
  */
 export class Stream {
   readonly #device: GPUDevice;

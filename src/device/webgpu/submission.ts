@@ -6,8 +6,8 @@ const slots = 512;
 const slotBytes = 256; // the coarsest alignment of dynamic offsets that WebGPU allows a device
 
 /**
- * The uniform memory for the arguments of the launches of one submission. One page suffices: it is written with
- * `queue.writeBuffer`, which is ordered after earlier submissions.
+ * The uniform buffer with the arguments of all launches of one submission. One buffer suffices for all submissions,
+ * because `queue.writeBuffer` is ordered after earlier submissions.
  */
 export class ArgumentPage {
   readonly bindGroup: GPUBindGroup;
@@ -47,7 +47,7 @@ export class ArgumentPage {
   }
 }
 
-/** The commands to be encoded into one command buffer. */
+/** Encodes commands into one WebGPU command buffer. */
 export class Submission {
   readonly tally = new Tally();
   launches = 0;

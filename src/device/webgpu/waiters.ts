@@ -1,4 +1,4 @@
-/** Promises that are rejected early, all together, when the device is lost or disposed. */
+/** Lets callers wait for promises such that all of them are rejected at once when the device is lost or disposed. */
 export class Waiters {
   readonly #reject = new Set<(reason: Error) => void>();
   #reason: Error | undefined;
