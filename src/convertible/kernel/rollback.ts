@@ -112,11 +112,11 @@ const applyEvent = fn({
  * Layout: value i of instance l is at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
  *   program   the number of time steps on level 0, the share of the call price that is cash, η, R, k(1 − η); the event
- *             at maturity; then each series of equal time steps: their number on level 0, Δt there, its ratio to the step
- *             before (0 at a restart), σ² (1 with a local volatility), r − q, r, s or p; call, trigger, put and ratio
- *             at its end; the interest that accrues in a year; and 1 if an event follows. An event has: keep and cash
- *             of a dividend, coupon, call on the date, trigger, put, ratio; then the four of continuous exercise just
- *             before
+ *             at maturity; then each series of equal time steps: their number on level 0, Δt there, its ratio to the
+ *             step before (0 at a restart), σ² (1 with a local volatility), r − q, r, s or p; call, trigger, put and
+ *             ratio at its end; the interest that accrues in a year; and 1 if an event follows. An event has: keep and
+ *             cash of a dividend, coupon, call on the date, trigger, put, ratio; then the four of continuous exercise
+ *             just before
  *   local     with a local volatility, σ² at the nodes for each step
  *   out       V at the nodes, B at the nodes, and the number of policy iterations that did not converge
  */
