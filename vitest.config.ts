@@ -47,8 +47,8 @@ export default defineConfig(({ mode }) => {
     env: mode === "all" ? { FEYNKAC_TESTS: "all" } : {},
     server: { deps: { external: [COMPILED] } },
     // The software GPU takes seconds to compile its first pipelines; a loaded machine takes longer.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
   };
   return {
     test: {

@@ -128,14 +128,15 @@ function books() {
     trades: Object.fromEntries(
       Object.keys(TRADES).map((id) => [
         id,
-        (device) => priced(bookOf({ [id]: TRADES[id] }), { device, accuracy: 1e-4 }),
+        (device) => priced(bookOf({ [id]: TRADES[id] }), { device, accuracy: { relative: 1e-4 } }),
       ]),
     ),
     book: {
-      together: (device) => priced(bookOf(TRADES), { device, accuracy: 1e-3 }),
-      scenarios: (device) => priced(bookOf(some, { scenarios: SCENARIOS }), { device, accuracy: 1e-3 }),
-      "in f32": (device) => priced(bookOf(some), { device, accuracy: 1e-3, precision: "f32" }),
-      "by finite differences": (device) => priced(bookOf(some), { device, accuracy: 1e-3, method: "fdm" }),
+      together: (device) => priced(bookOf(TRADES), { device, accuracy: { relative: 1e-3 } }),
+      scenarios: (device) => priced(bookOf(some, { scenarios: SCENARIOS }), { device, accuracy: { relative: 1e-3 } }),
+      "in f32": (device) => priced(bookOf(some), { device, accuracy: { relative: 1e-3 }, precision: "f32" }),
+      "by finite differences": (device) =>
+        priced(bookOf(some), { device, accuracy: { relative: 1e-3 }, method: "fdm" }),
       explained: async (device) => (await explainBook(bookOf(dated), bookOf(dated, later), { device })).results,
     },
   };

@@ -72,9 +72,9 @@ they have them, and each name means the same everywhere.
   system, which has its residual.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
-* One bad entry of a batch ends no call: entries have an \`error\`, rows and instances a \`status\`. What has no meaning
-  as a whole throws: an unknown option, an array of another length. So do parameters out of bounds in the columns of a
-  path model, and bounds of swings that no dates can meet.
+* One bad entry of a batch ends no call: entries have an \`error\`, and rows, instances and the columns of \`solve\`
+  have a \`status\`. What has no meaning as a whole throws: an unknown option, an array of another length. So do
+  parameters out of bounds in the columns of a path model, and bounds of swings that no dates can meet.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.
 
 | call | without a device | \`onProgress\` counts | \`signal\` |

@@ -78,17 +78,10 @@ function solverOf(
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
   const isOne = axesOf(problem, PROBLEM_KEYS, MAX_AXES).length === 1;
-  const { problem: whole, apart } = movedProblem(problem);
-  if (isOne) {
-    const model = oneAxisModelOf(whole);
-    return async (device, wanted) => {
-      const solution = await solveOnAxis(device, model, await offeredPrecision(device, wanted), options, called);
-      return { ...solution, entries: apart(solution.entries) };
-    };
-  }
-  const model = axesModelOf(whole);
-  return async (device, wanted) => {
-    const solution = await solveOnAxes(device, model, await offeredPrecision(device, wanted), options, called);
-    return { ...solution, entries: apart(solution.entries) };
-  };
+  const moved = movedProblem(problem);
+  const solver = isOne
+    ? solveOnAxis.bind(undefined, oneAxisModelOf(moved.problem))
+    : solveOnAxes.bind(undefined, axesModelOf(moved.problem));
+  return async (device, wanted) =>
+    solver(moved, { ...options, device, called, wanted: await offeredPrecision(device, wanted) });
 }

@@ -1,6 +1,6 @@
 /** Runs in a queue while workers are killed, hang, lose the network or the disk, and Redis is started again. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { connectionOf, submitRun, waitForRun } from "../../src/cluster/index.ts";
 import { PREFIX } from "../../src/cluster/connect.ts";
@@ -91,7 +91,9 @@ export async function runFaults({
     const end = (): void => void (state.isComplete = true);
     complete.then(end, end);
     for (let k = 0; k < faults && !state.isComplete; k++) {
-      await sleep(200 + next() * 1000);
+      // By progress, not by time: on a fast machine a run is over before a clock would begin its faults.
+      const due = Math.floor((next() * entry.chunks) / 2);
+      while (!state.isComplete && receiptsIn(output).length < due) await sleep(5);
       const fault = FAULTS[Math.floor(next() * FAULTS.length)];
       if (state.isComplete) break;
       happened[fault]++;
@@ -163,9 +165,16 @@ async function fillDisk(output: string, pause: number): Promise<void> {
 
 /** A receipt goes missing, as if its machine had lost power before the disk had it. */
 async function damage(output: string, next: () => number): Promise<void> {
+  const receipts = receiptsIn(output);
+  if (receipts.length > 0)
+    rmSync(join(output, "parts", receipts[Math.floor(next() * receipts.length)]), { force: true });
+}
+
+/** The names of the receipts of the chunks that are done. */
+function receiptsIn(output: string): string[] {
   const parts = join(output, "parts");
-  const receipts = existsSync(parts) ? readdirSync(parts).filter((name) => name.endsWith(".json")) : [];
-  if (receipts.length > 0) rmSync(join(parts, receipts[Math.floor(next() * receipts.length)]), { force: true });
+  const isFolder = statSync(parts, { throwIfNoEntry: false })?.isDirectory() === true;
+  return isFolder ? readdirSync(parts).filter((name) => name.endsWith(".json")) : [];
 }
 
 /** Two more jobs of one chunk go first, so that both workers take it at the same time. */

@@ -8,7 +8,7 @@ import { HALF_SUBGROUP, SUBGROUP, WORKGROUP } from "../../src/fdm/execute/team/t
 import { type SolverVariant } from "../../src/fdm/execute/variant.ts";
 import { solverKernel } from "../../src/fdm/execute/item/kernel.ts";
 import { kernelVolatility } from "../../src/fdm/operator/read-volatility.ts";
-import { teamEquationKernel } from "../../src/fdm/execute/team/equation/kernel.ts";
+import { equationKernel } from "../../src/fdm/execute/equation/kernel.ts";
 import { teamKernel } from "../../src/fdm/execute/team/kernel.ts";
 import { oneAxisModelOf } from "../../src/fdm/problem/full-grid.ts";
 import {
@@ -131,7 +131,7 @@ const equationKernels: readonly Kernel[] = [
   "Brennan and Schwartz",
   "operator splitting, TR-BDF2",
   "exercise on dates, a jump, knock-outs on a date and in a window",
-].map((name) => teamEquationKernel({ ...oneAxisModelOf(problems[name]).variant, capacity: 288 }, SUBGROUP));
+].map((name) => equationKernel({ ...oneAxisModelOf(problems[name]).variant, capacity: 288 }, SUBGROUP));
 
 const pricing = (precision: Real): Promise<Resources[]> =>
   compile(translationUnit(pricingKernels.map((kernel) => lower(kernel, precision))));

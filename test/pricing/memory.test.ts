@@ -52,4 +52,4 @@ test("a kernel does not hold on to whoever had it declared", () => {
     console.log(JSON.stringify([held.name, reference.deref() === undefined]));
   `;
   expect(printedBy(program)).toEqual(["kernel", true]);
-}, 60_000);
+});

@@ -93,7 +93,6 @@ describe("reference cases", () => {
       for (const size of [50, 100]) values.push(await swing({ chain, size }, { payoff, ...settings }));
       expect(Math.abs(extrapolated(values[0], values[1]) / priceOf(one) - 1)).toBeLessThan(2e-3);
     },
-    30_000,
   );
 
   test.each(cases.filter((one) => !inOneFactor.includes(one)).map((one) => [one.id, one] as const))(

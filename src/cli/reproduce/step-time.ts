@@ -26,7 +26,10 @@ export interface StepTime<A extends string> {
  * @throws CliError if even the most steps are a launch or two
  */
 export async function timeStep<A extends string>(
-  run: (steps: number, onProgress: (progress: Progress) => void) => Promise<AxesSolution<A>>,
+  run: (
+    steps: number,
+    onProgress: (progress: Progress) => void,
+  ) => Promise<Pick<AxesSolution<A>, "entries" | "precision">>,
   first: number,
 ): Promise<StepTime<A>> {
   for (let steps = first; steps <= MAX_STEPS; steps *= MORE) {

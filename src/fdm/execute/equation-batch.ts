@@ -56,7 +56,7 @@ export class BatchSolver {
   }
 
   /**
-   * Solves a plan, in the order of its entries. Instances that a team cannot solve (`teamEquationKernel`) are solved
+   * Solves a plan, in the order of its entries. Instances that a team cannot solve (`equationKernel`) are solved
    * again by items. @throws the signal's reason | SpecError (more nodes than items can have)
    */
   async solve({ entries, groups }: LevelPlan): Promise<Solved[]> {

@@ -2,10 +2,9 @@ import { type Device, type LaunchSize, privateSizes } from "../../device/index.t
 import { SpecError } from "../../errors.ts";
 import { type Kernel, type Precision, sharing } from "../../kernel/index.ts";
 import { type EquationVariant, privateArrays } from "../operator/equation-variant.ts";
-import { equationKernel } from "./item/equation/kernel.ts";
+import { equationKernel } from "./equation/kernel.ts";
 import { fittingCapacity, preferredSplits, type Split, teams } from "./split.ts";
-import { teamEquationKernel } from "./team/equation/kernel.ts";
-import { equationBytes } from "./team/equation/plan.ts";
+import { equationBytes } from "./equation/plan.ts";
 import { groupSize, type Team } from "./team/team.ts";
 
 /** The way in which an equation's nodes are divided: one work item an instance, a subgroup, or a workgroup. */
@@ -26,7 +25,7 @@ type Uncapped = Omit<EquationVariant, "capacity">;
  *   subgroup    on GPUs whose subgroups have 32 lanes, up to 544 nodes
  *   workgroup   on GPUs, up to 576 nodes; not in f32x2, which takes minutes to compile
  *   item        elsewhere: CPUs and software adapters (`preferredSplits`), more nodes, `convection: "central"`, whose
- *               rows may have negative entries (`teamEquationKernel`)
+ *               rows may have negative entries (`equationKernel`)
  *
  * that the device has room for in workgroup memory. Tests say `split`.
  * @throws SpecError (too many nodes for the device)
@@ -75,7 +74,7 @@ export function itemExecutor(
 
 /** Returns the kernel of an executor. */
 export const kernelOf = ({ split, variant }: EquationExecutor): Kernel =>
-  split === "item" ? equationKernel(variant) : teamEquationKernel(variant, teams[split]);
+  equationKernel(variant, split === "item" ? undefined : teams[split]);
 
 /** The launch size for a number of instances. */
 export const launchSize = ({ split }: EquationExecutor, instances: number): LaunchSize =>

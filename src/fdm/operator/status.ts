@@ -66,6 +66,9 @@ export interface Status {
   readonly endless: number;
 }
 
+/** Tells whether an instance has no solution. */
+export const hasFailed = ({ fault, endless }: Status): boolean => fault !== 0 || endless !== 0;
+
 /** Decodes the status of an instance on one axis. */
 export function statusOf(words: Int32Array): Status {
   const [fault, node, row] = words;

@@ -43,7 +43,7 @@ describe.each(devices)("$label", ({ device, label, missing }) => {
 });
 
 describe("the interpreter, with its checks", () => {
-  test.each(dealt(Object.keys(problems), 0, 3))("%s", { timeout: 60_000 }, async (name) => {
+  test.each(dealt(Object.keys(problems), 0, 3))("%s", async (name) => {
     const device = new InterpreterDevice();
     await compare(name, device, "f64");
     expect(device.liveBuffers).toBe(0);

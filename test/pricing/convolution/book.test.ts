@@ -95,7 +95,6 @@ describe("published cases", () => {
       expect(error).toBeLessThan(1e-10 + (product === "swing_degenerate" ? 0 : 1e-5 * Math.abs(value)) + uncertainty);
       expect(method).toMatch(product === "swing_degenerate" ? /^(black-scholes|deterministic)$/ : /^convolution$/);
     },
-    30_000,
   );
 });
 

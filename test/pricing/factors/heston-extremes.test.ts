@@ -43,7 +43,7 @@ const SETS = [
 ];
 
 describe.each(SETS)("κ $kappa, σ $sigma, ρ $rho, $expiry years", ({ expiry, ...heston }) => {
-  test("alternating directions come to the Fourier integral", { timeout: 60_000 }, async () => {
+  test("alternating directions come to the Fourier integral", async () => {
     const [fourier, got] = [
       await price(heston, expiry, "european", "auto"),
       await price(heston, expiry, "european", "adi"),
@@ -53,7 +53,7 @@ describe.each(SETS)("κ $kappa, σ $sigma, ρ $rho, $expiry years", ({ expiry, .
     expect(got.errorEstimate).toBeLessThan(1e-3 * SPOT);
   });
 
-  test("an American put is worth its European one or more, and its strike at most", { timeout: 60_000 }, async () => {
+  test("an American put is worth its European one or more, and its strike at most", async () => {
     const european = await price(heston, expiry, "european", "auto");
     // Fine grids showed the growth.
     for (const accuracy of [1e-3, 3e-4]) {

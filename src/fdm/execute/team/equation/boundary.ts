@@ -1,10 +1,7 @@
-import { fn, i32, read, real } from "../../../../kernel/index.ts";
+import { fn, i32 } from "../../../../kernel/index.ts";
 import { boundaryBehind, isExercised, NOWHERE } from "../../../conditions/exercise-boundary.ts";
-import { Launch } from "../../item/equation/records.ts";
-import { Scans } from "../records.ts";
-import { onMesh } from "./memory.ts";
-import type { EquationPlan } from "./plan.ts";
-import { EquationTeamPlace, Shared } from "./records.ts";
+import type { TeamEquationPlan } from "../../equation/plan.ts";
+import { Launch, Memory, Place } from "../../equation/records.ts";
 
 /**
  * Returns the function that writes the exercise boundary, see `exerciseBoundary`, to word `record` of the results. The
@@ -12,29 +9,21 @@ import { EquationTeamPlace, Shared } from "./records.ts";
  * of workgroup memory a node, and three barriers. Mostly a single item holds such a node, and it alone accesses the
  * counter, which is 0 before and after.
  */
-export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
+export function recordBoundaryRuns({ team, rows }: TeamEquationPlan, smooth: boolean) {
   return fn({
-    name: "recordBoundary",
-    params: {
-      launch: Launch,
-      place: EquationTeamPlace,
-      shared: Shared,
-      scans: Scans,
-      u: read(real),
-      obstacle: read(real),
-      record: i32,
-    },
+    name: "recordBoundaryRuns",
+    params: { launch: Launch, place: Place, memory: Memory, record: i32 },
     env: {
       rows,
       items: team.items,
       isExercised,
       boundaryBehind: boundaryBehind(smooth, true),
       NOWHERE,
-      onMesh,
     },
-    *body({ launch: { nodes, pitch, out }, place, shared, scans: { counter }, u, obstacle, record }, gpu, env) {
-      const { item, instance, first } = place;
-      const { mesh, values: premiums, faults: exercised } = shared;
+    *body({ launch: { nodes, pitch, out }, place: { item, instance, first }, memory, record }, gpu, env) {
+      const { u: premiums, faults: exercised } = memory.all;
+      const { u, obstacle } = memory.state;
+      const { counter } = memory.scans;
       const last = nodes - 1;
       for (let k = 0; k < env.rows; k++) if (first + k <= last) premiums[first + k] = u[k] - obstacle[k];
       exercised[item] = first <= last && env.isExercised(u[0], obstacle[0]) ? 1 : 0;
@@ -52,7 +41,7 @@ export function recordBoundary({ team, rows }: EquationPlan, smooth: boolean) {
         const j = nodes - gpu.atomicLoad(counter, 0);
         gpu.atomicStore(counter, 0, 0);
         let found = env.NOWHERE;
-        if (j <= last) found = env.boundaryBehind(premiums, premiums, env.onMesh(mesh), nodes, j);
+        if (j <= last) found = env.boundaryBehind(premiums, premiums, memory.table, nodes, j);
         out[record * pitch + instance] = found;
       }
       yield;

@@ -1,14 +1,12 @@
 import { bool, fn, i32, real, record } from "../../../../kernel/index.ts";
 import { diffusionUnit, equationRow } from "../../../operator/equation-row.ts";
 import { FAULT, STATUS } from "../../../operator/status.ts";
-import { Fault, Launch } from "../../item/equation/records.ts";
+import type { TeamEquationPlan } from "../../equation/plan.ts";
+import { AllNodes, atRow, Fault, Launch } from "../../equation/records.ts";
 import { largest, total } from "../counters.ts";
 import { factorRuns } from "../factor.ts";
 import { Scans } from "../records.ts";
 import { reachOf } from "../scan.ts";
-import { onMesh } from "./memory.ts";
-import type { EquationPlan } from "./plan.ts";
-import { atRow, Shared } from "./records.ts";
 
 /**
  * The units of a word in which several counts over the items are made at once: cut rows, items that found a negative
@@ -40,7 +38,7 @@ const FactorReport = record({ cuts: i32, run: i32 });
  * whose reciprocal stays in `third`, which leaves `factorRuns` rows (−a, 1 + a + c, −c). Policy iteration takes them as
  * they are.
  */
-function layRows({ team, rows, variant, penalty }: EquationPlan) {
+function layRows({ team, rows, variant, penalty }: TeamEquationPlan) {
   return fn({
     name: "layRows",
     params: atRow,
@@ -53,14 +51,12 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
       equationRow: equationRow(variant),
       badSlope: FAULT.slope,
       MAX_ENTRY,
-      onMesh,
     },
     *body({ launch: { nodes }, place, memory, cursor, step }, gpu, env) {
       const { parameters, item, first } = place;
-      const { shared, state, rows, penalty } = memory;
-      const { values, beside, third, fourth } = shared;
+      const { table, state, rows, penalty } = memory;
+      const { u: values, beside, third, fourth } = memory.all;
       const { mask, stage } = step;
-      const table = env.onMesh(shared.mesh);
       let { fault, node, row: foundRow } = cursor.found;
       let lowest = 0.0; // a
       let lowestNode = 0;
@@ -129,27 +125,27 @@ function layRows({ team, rows, variant, penalty }: EquationPlan) {
  * rounding becomes the fault of the item whose node has the lowest. Returns that item's fault, and the cursor's cuts.
  * Cost: two barriers, and more only where there is something to tell.
  */
-function tellFindings({ team }: EquationPlan) {
+function tellFindings({ team }: TeamEquationPlan) {
   return fn({
     name: "tellFindings",
     params: {
       launch: Launch,
       instance: i32,
       item: i32,
-      shared: Shared,
+      all: AllNodes,
       scans: Scans,
       findings: Findings,
       before: FactorReport,
     },
     env: { ...STATUS, items: team.items, NEGATIVE, GROWTH, negative: FAULT.negative, total, largest, diffusionUnit },
-    *body({ launch, instance, item, shared: { values }, scans, findings, before }, _gpu, env) {
+    *body({ launch, instance, item, all: { u: values }, scans, findings, before }, _gpu, env) {
       const { nodes, pitch, status } = launch;
       const { counter, result } = scans;
       const { lowest, lowestNode, cutLow, cutHigh } = findings;
       let { fault, node, row } = findings.found;
       const mine = findings.cuts + (lowest < 0 ? env.NEGATIVE : 0) + (findings.growth ? env.GROWTH : 0);
-      const all = yield* env.total(mine, counter, result);
-      const cuts = all & (env.NEGATIVE - 1);
+      const counts = yield* env.total(mine, counter, result);
+      const cuts = counts & (env.NEGATIVE - 1);
       if (cuts > before.cuts) {
         const low = nodes - (yield* env.largest(nodes - cutLow, counter, result));
         const high = yield* env.largest(cutHigh, counter, result);
@@ -160,8 +156,8 @@ function tellFindings({ team }: EquationPlan) {
           status[env.cutHigh * pitch + instance] = high;
         }
       }
-      if (all >= env.GROWTH && item === 0) status[env.growth * pitch + instance] = 1;
-      if ((all & (env.GROWTH - env.NEGATIVE)) !== 0) {
+      if (counts >= env.GROWTH && item === 0) status[env.growth * pitch + instance] = 1;
+      if ((counts & (env.GROWTH - env.NEGATIVE)) !== 0) {
         values[item] = lowest;
         values[env.items + item] = findings.largest;
         yield;
@@ -184,7 +180,7 @@ function tellFindings({ team }: EquationPlan) {
 }
 
 /** Returns the function that assembles and factors I − hL. */
-export function factor(plan: EquationPlan) {
+export function factor(plan: TeamEquationPlan) {
   const { team, rows, penalty } = plan;
   return fn({
     name: "factor",
@@ -199,7 +195,7 @@ export function factor(plan: EquationPlan) {
     },
     *body({ launch, place, memory, cursor, step }, _gpu, env) {
       const { item, instance, first } = place;
-      const { shared, rows, factors, products, scans } = memory;
+      const { all, rows, factors, products, scans } = memory;
       const findings = yield* env.layRows({ launch, place, memory, cursor, step });
       let { reach } = cursor;
       if (!env.isPenalty) {
@@ -208,11 +204,11 @@ export function factor(plan: EquationPlan) {
         reach = env.reachOf(yield* env.factorRuns(of));
         const last = launch.nodes - 1;
         for (let k = 0; k < env.rows; k++)
-          factors.gain[k] *= first + k <= last ? shared.third[Math.min(first + k, last)] : 1.0;
+          factors.gain[k] *= first + k <= last ? all.third[Math.min(first + k, last)] : 1.0;
       }
       yield;
       const before = { cuts: cursor.cuts, run: step.run };
-      const told = yield* env.tellFindings({ launch, instance, item, shared, scans, findings, before });
+      const told = yield* env.tellFindings({ launch, instance, item, all, scans, findings, before });
       return {
         found: { fault: told.fault, node: told.node, row: told.row },
         isNew: cursor.isNew,

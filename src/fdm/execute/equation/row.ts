@@ -1,17 +1,19 @@
-import { fn, i32, read, real } from "../../../../kernel/index.ts";
-import { Column, valueAt } from "../../../operator/column.ts";
-import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../../time/timeline.ts";
+import { fn, i32 } from "../../../kernel/index.ts";
+import type { EquationVariant } from "../../operator/equation-variant.ts";
+import { valueAt } from "../../operator/column.ts";
+import { CONDITION_SHIFT, MASK_SHIFT, PROGRAM_BITS, ROW_REALS } from "../../time/timeline.ts";
+import { atStart, Cursor } from "./records.ts";
 
 /**
  * Returns the function that reads a `Row` of the time program, with an instance's dates, which are stored after its
  * other `parameters`.
  */
-export const rowAt = (parameters: number) =>
+export const rowAt = ({ parameters }: EquationVariant) =>
   fn({
     name: "rowAt",
-    params: { words: read(i32), reals: read(real), parameters: Column, run: i32 },
+    params: { ...atStart, cursor: Cursor, run: i32 },
     env: { ...PROGRAM_BITS, CONDITION_SHIFT, MASK_SHIFT, ROW_REALS, dates: parameters, valueAt },
-    body({ words, reals, parameters, run }, _gpu, env) {
+    body({ launch: { words, reals }, place: { parameters }, run }, _gpu, env) {
       const flags = words[2 * run];
       const segment = words[2 * run + 1];
       const event = (flags & env.EVENT) !== 0;
