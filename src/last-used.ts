@@ -1,4 +1,7 @@
-/** A map of the most recently used entries, at most `most` of them. `dropped` is called with each evicted value. */
+/**
+ * A map that keeps only its most recently used entries, at most `max` of them. `dropped` is called with each value that
+ * is removed.
+ */
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;

@@ -18,7 +18,7 @@ function pause(): Promise<void> {
 /** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
 const TURN = 3;
 
-/** A timer that lets the event loop turn regularly during long work on the host. */
+/** A timer for long work on the host, which lets the event loop run every few milliseconds. */
 export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
@@ -51,7 +51,7 @@ export class Turns {
   }
 }
 
-/** The progress of long work, in units that the call defines. */
+/** The progress of long work. The function that reports it defines the unit. */
 export interface Progress {
   /** The number of completed units. */
   readonly done: number;
@@ -59,15 +59,15 @@ export interface Progress {
   readonly total: number;
 }
 
-/** The options of calls that may take long. */
+/** The options of functions that may take long. */
 export interface WorkOptions {
-  /** A signal that ends the work between two launches: the call throws the signal's reason. */
+  /** A signal that aborts the work between two launches. The function then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** A callback during the work, and when it is complete. */
+  /** A function that is called during the work, and when it is complete. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Long work that counts its progress, lets the event loop turn, and can be aborted. */
+/** Long work that counts its progress, lets the event loop run, and can be aborted. */
 export class Work {
   readonly #options: WorkOptions;
   readonly #turns: Turns;
@@ -99,7 +99,7 @@ export class Work {
 }
 
 /**
- * Returns the result of a promise; undefined if it takes longer than a number of milliseconds. @throws the promise's
+ * Returns the result of a promise; undefined if it takes longer than `patience` milliseconds. @throws the promise's
  * rejection
  */
 export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {

@@ -8,7 +8,7 @@ import type { DriverCorrelations } from "./types.ts";
 /** The key of a pair of names, in either order. */
 const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
 
-/** The correlations of a book by name. */
+/** The correlations of a book, found by the two names. */
 export class CorrelationTable {
   readonly #values = new Map<string, number>();
   readonly #known = new Map<string, DriverCorrelations>();

@@ -2,8 +2,8 @@
 const MAX_IDS = 1 << 22;
 
 /**
- * A set of 64-bit hashes of ids, which avoids storing millions of strings. Two different ids among the first four
- * million collide with a probability of 5e-7; beyond those, repeated ids go unnoticed.
+ * A set of trade ids, of which it stores 64-bit hashes only, because a book may have millions. Two different ids among
+ * the first four million collide with a probability of 5e-7. Beyond four million, repeated ids are not noticed.
  */
 export class SeenIds {
   #count = 0;
@@ -65,8 +65,8 @@ export class SeenIds {
 }
 
 /**
- * Returns two multiplicative hashes of an id's UTF-16 units, mixed at the end so that low bits depend on all; the
- * second is never 0.
+ * Returns two 32-bit multiplicative hashes of an id's UTF-16 code units. They are mixed at the end, so that their low
+ * bits depend on all bits. The second is never 0.
  */
 export function hashOfId(text: string): [number, number] {
   let a = 0x811c9dc5;

@@ -1,6 +1,6 @@
 /** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
 import type { Device } from "../device/index.ts";
-import { SpecError } from "../errors.ts";
+import { type FeynkacError, SpecError } from "../errors.ts";
 import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
@@ -37,7 +37,7 @@ export interface ModelPrices {
   /** The error estimates of the values; undefined if the problem has none. */
   readonly errorEstimates: ArrayLike<number | undefined>;
   /** The reason why a price is missing. */
-  readonly fault: SpecError | undefined;
+  readonly fault: FeynkacError | undefined;
 }
 
 /** A problem of the user with its quotes, in the form that `calibrate` works with. */
@@ -160,7 +160,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
     pricesAt: async (sets, { device, fitted, precision, seed, signal }) => {
       const dateOf = (date: Column, k: number): Column =>
         hasDates ? sets.flatMap(() => quotes.map((quote) => quote.dates?.[k] ?? Number(date))) : date;
-      const { value, standardError, errorEstimate } = await monteCarlo({
+      const { value, standardError, errorEstimate, error } = await monteCarlo({
         device,
         ...settings,
         model: { ...model, parameters: columnsOf(model.parameters, quotes, sets, fitted) },
@@ -177,7 +177,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
           values: value.slice(from, to),
           standardErrors: standardError.slice(from, to),
           errorEstimates: errorEstimate.slice(from, to),
-          fault: undefined,
+          fault: error.slice(from, to).find((one) => one !== undefined),
         };
       });
     },

@@ -3,8 +3,8 @@ import type { PiecewiseConstant } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
 /**
- * The rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
- * continuously compounded per year.
+ * The interest rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
+ * are continuously compounded per year.
  */
 export type RatesModel =
   /** Deterministic: forward rates come true. */

@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { type BookHeader, readHeader } from "../book/index.ts";
 
-/** A market with the context of its trades: a book without trades. */
+/** A cached market with its SHA-256 hash. `header` is a book without trades. */
 export interface KeptMarket {
   readonly hash: string;
   readonly header: BookHeader;
 }
 
-/** A cache of the last used markets. */
+/** The cache of the most recently used markets, which requests name by their hashes. */
 export class Markets {
   readonly #kept = new Map<string, KeptMarket>();
   readonly #max: number;

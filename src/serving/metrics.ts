@@ -2,12 +2,12 @@
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric that only increases. */
+/** A Prometheus counter: a number that only increases, for each set of labels. */
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
-/** A metric of the distribution of values. */
+/** A Prometheus histogram: it counts how many observed values are at most each of several bounds. */
 export interface Histogram {
   observe(value: number): void;
 }
@@ -19,10 +19,10 @@ interface Family {
   lines(): string[] | Promise<string[]>;
 }
 
-/** The present value of a gauge, or one for each set of labels. */
+/** The present value of a Prometheus gauge, or its values by labels. */
 export type Reading = number | readonly (readonly [Labels, number])[];
 
-/** The metrics of a process by name. */
+/** The metrics of a process, in the text format of Prometheus. */
 export class Metrics {
   readonly #families: Family[] = [];
 
@@ -97,7 +97,7 @@ export class Metrics {
   }
 }
 
-/** The media type of the metrics' text. */
+/** The media type of the Prometheus text format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 function written(labels: Labels): string {

@@ -1,4 +1,4 @@
-/** The messages from a worker pool to its workers, as structured clones. */
+/** A message from a worker pool to one of its threads. */
 export type ToWorker<Setup, Job> =
   /** The setup that all jobs have in common; the first message. */
   | { readonly kind: "begin"; readonly setup: Setup }
@@ -6,7 +6,7 @@ export type ToWorker<Setup, Job> =
   /** Its answer is not wanted any more. */
   | { readonly kind: "stop"; readonly number: number };
 
-/** The messages from a worker to its pool. */
+/** A message from a worker thread to its pool. */
 export type FromWorker<Answer> =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly number: number; readonly answer: Answer }

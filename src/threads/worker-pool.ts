@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 /** The number of jobs a worker has at once: the next one is there when it has done with one. */
 const JOBS_PER_WORKER = 2;
 
-/** A function that starts a worker. */
+/** A function that starts a worker thread. */
 export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
@@ -15,7 +15,9 @@ interface PoolWorker<Answer> {
   ready: boolean;
 }
 
-/** A pool of threads that run `serveJobs`. They load their modules at once, and take jobs after `begin`. */
+/**
+ * A pool of worker threads that run `serveJobs`. The threads load their modules at once, and take jobs after `begin`.
+ */
 export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
   readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
@@ -160,8 +162,9 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * Returns functions that start workers from a file of JavaScript, one for each of `data`; undefined where there is no
- * file: in a page, a single-file program, or uncompiled sources.
+ * Returns functions that start a worker thread from a JavaScript file, one function for each entry of `data`, which its
+ * thread receives. Undefined if there is no such file: in a browser page, in a program bundled into one file, and in
+ * uncompiled sources.
  */
 export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };

@@ -2,7 +2,10 @@
 import type { Tags } from "../types.ts";
 import type { TimeInput, VolatilityInput } from "./market-input.ts";
 
-/** The credit of an issuer: a spread on cash payments, or default at a hazard rate. */
+/**
+ * The credit of an issuer, as a book contains it: a spread per year on cash payments, or default at a hazard rate per
+ * year.
+ */
 export type CreditInput =
   | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
   | {
@@ -21,7 +24,7 @@ export type CreditInput =
 
 type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
 
-/** A convertible bond as written. */
+/** A convertible bond, as a book contains it. */
 export interface ConvertibleInput {
   readonly id: string;
   readonly underlying: string;

@@ -1,9 +1,15 @@
 /** The market of a book as written: the types of what `market.ts` parses. */
 
-/** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
+/**
+ * A time, as a book contains it: an ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf`
+ * (Act/365F).
+ */
 export type TimeInput = string | number;
 
-/** Hull and White's model: its parameters, or prices on a notional of 1 for a fit, with times in years. */
+/**
+ * Hull and White's model, as a book contains it: its parameters, or prices of caps or swaptions on a notional of 1 to
+ * which it is fitted. Times of these quotes are years.
+ */
 export type HullWhiteInput =
   | {
       readonly meanReversion: number;
@@ -33,7 +39,10 @@ export type HullWhiteInput =
       }[];
     };
 
-/** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
+/**
+ * The interest rates of a currency, as a book contains them: a continuously compounded rate per year, zero rates by
+ * date, quoted instruments, or a model of the short rate.
+ */
 export type RateInput =
   | CurveInput
   | { readonly hullWhite: HullWhiteInput }
@@ -89,7 +98,10 @@ type CurveInput =
 
 type DayCountInput = "Act/365F" | "Act/360" | undefined;
 
-/** A quote of a rate as written, with its end, or the start of the period of an FRA or a future. */
+/**
+ * A quoted interest rate instrument, as a book contains it. The member with the instrument's name is its end, or, for
+ * an FRA or a future, the start of its period.
+ */
 export type InstrumentInput =
   | { readonly deposit: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
   | { readonly fra: TimeInput; readonly end: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
@@ -103,7 +115,7 @@ export type InstrumentInput =
   | { readonly swap: TimeInput; readonly rate: number; readonly frequency?: number | undefined }
   | { readonly overnight: TimeInput; readonly rate: number; readonly frequency?: number | undefined };
 
-/** A quote of an option as written: an implied volatility, a price, or a bid and an ask. */
+/** A quote of an option, as a book contains it: an implied volatility, a price, or a bid and an ask. */
 export interface OptionQuoteInput {
   readonly expiry: TimeInput;
   readonly strike: number;
@@ -113,10 +125,11 @@ export interface OptionQuoteInput {
   readonly price?: number | undefined;
   readonly bid?: number | undefined;
   readonly ask?: number | undefined;
+  /** The weight of the quote in the fit; 1 by default. */
   readonly weight?: number | undefined;
   /** The day or moment of the quote. */
   readonly date?: TimeInput | undefined;
-  /** The exercise, by default that given beside the fit, or "european". */
+  /** The exercise of the option. By default it is the `exercise` given beside the fit, or else "european". */
   readonly exercise?: "european" | "american" | undefined;
 }
 
@@ -153,7 +166,10 @@ type FitInput =
       };
     };
 
-/** The parameters of Heston's model as written. */
+/**
+ * The parameters of Heston's model, as a book contains them: dv = kappa·(theta − v) dt + sigma·√v dW, v(0) = v0, with
+ * correlation rho to the spot.
+ */
 export interface HestonInput {
   readonly v0: number;
   readonly kappa: number;
@@ -176,7 +192,7 @@ interface SurfaceInput {
   readonly volatility: readonly (readonly number[])[];
 }
 
-/** A volatility per √year, or a model by its name. */
+/** A volatility, as a book contains it: a number per √year, or a model under its name. */
 export type VolatilityInput =
   | number
   | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
@@ -219,7 +235,7 @@ export type VolatilityInput =
       readonly exercise?: "european" | "american" | undefined;
     };
 
-/** An underlying of a market as written. */
+/** An underlying of a market, as a book contains it. Its spot is in units of `currency`. */
 export interface UnderlyingInput {
   readonly spot: number;
   readonly currency: string;

@@ -1,7 +1,7 @@
 /** Hull and White's short rate, with its integral. */
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { checkParameter, type Parameter } from "../parameters.ts";
+import { failuresOf, type Parameter } from "../parameters.ts";
 import { integratedDecay } from "./gaussian-factors.ts";
 
 /** The settings of `hullWhite`. */
@@ -33,8 +33,10 @@ export interface HullWhiteSettings {
  */
 export function hullWhite(settings: HullWhiteSettings): PathModel {
   const { forward, meanReversion, volatility } = settings;
-  checkParameter("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0);
-  checkParameter("hullWhite: volatility", volatility, "a number from 0 on", (x) => x >= 0);
+  const failures = [
+    ...failuresOf("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0),
+    ...failuresOf("hullWhite: volatility", volatility, "a number from 0 on", (x) => x >= 0),
+  ];
   return {
     name: "Hull-White",
     assets: 1,
@@ -42,8 +44,9 @@ export function hullWhite(settings: HullWhiteSettings): PathModel {
     normals: 2,
     uniforms: 0,
     parameters: { forward, meanReversion, volatility },
+    failures,
     ...FUNCTIONS,
-    greeks: { rho: ["forward"], vega: ["volatility"] },
+    sensitivities: { rho: ["forward"], vega: ["volatility"] },
   };
 }
 

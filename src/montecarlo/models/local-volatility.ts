@@ -12,7 +12,7 @@ import {
 import { modelParams, type PathModel } from "../model.ts";
 import { remembered } from "../../remembered.ts";
 import type { Column } from "../parameters.ts";
-import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
+import { logObserve, logsOfState, logStart, spotFailures, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
@@ -48,7 +48,7 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
 ): PathModel {
   const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
   const functions = declaredFunctions(settings.functions);
-  checkSpot("localVolatility: spot", spot);
+  const failures = spotFailures("localVolatility: spot", spot);
   return {
     name: "local volatility",
     assets: 1,
@@ -56,8 +56,9 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
     normals: 1,
     uniforms: 0,
     parameters: { spot, yield: carry, rate, added, start },
+    failures,
     ...functionsOf({ volatility, functions }),
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 

@@ -205,6 +205,6 @@ export function stochasticLocal(settings: StochasticLocalSettings): PathModel {
     coefficients: { count: COEFFICIENTS + nodes, function: coefficients },
     step,
     ...COMMON,
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }

@@ -2,7 +2,7 @@
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
-import { type Variants, weightTable } from "../greeks.ts";
+import { type Variants, weightTable } from "../sensitivities.ts";
 import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
@@ -94,10 +94,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
 
 type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
 
-/**
- * A simulation of the instances `from` to `to` − 1 of a batch, with their parameter table on the device. Its creator
- * disposes it.
- */
+/** A simulation of some instances of a batch, with their parameter table on the device. Its creator disposes it. */
 export class Simulation implements Disposable {
   readonly #device: Device;
   readonly #batch: Batch;
@@ -132,17 +129,18 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Creates a simulation. @param rule of instances `from` to `to`, borrowed; required if the shape has a basis @throws
-   * SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
+   * Creates a simulation. @param members the indices of the instances in the batch @param rule the exercise rule of
+   * these instances, which is not disposed; required if the shape has a basis @throws SpecError | ShapeError |
+   * PrecisionError | KernelError | OutOfMemoryError
    */
-  static async create(device: Device, batch: Batch, from: number, to: number, rule?: Rule): Promise<Simulation> {
+  static async create(device: Device, batch: Batch, members: Uint32Array, rule?: Rule): Promise<Simulation> {
     const { shape, precision, variants } = batch;
-    const streams = batch.streams.subarray(from, to);
+    const streams = members.map((i) => batch.streams[i]);
     const own = [...new Set(streams)];
     const slots = new Map(own.map((stream, slot) => [stream, slot]));
     const element = hostReal(precision);
-    const table = await preparedTable(device, batch, from, to);
-    return new Simulation(device, batch, to - from, {
+    const table = await preparedTable(device, batch, members);
+    return new Simulation(device, batch, members.length, {
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
@@ -155,7 +153,7 @@ export class Simulation implements Disposable {
       ),
       slotCount: own.length,
       rule,
-      weights: uploaded(device, element, weightTable(variants, from, to)),
+      weights: uploaded(device, element, weightTable(variants, members)),
       none: device.createBuffer(element, 1),
     });
   }
@@ -241,17 +239,16 @@ interface Made {
   readonly none: DeviceBuffer;
 }
 
-/** Returns the parameter table of the instances `from` to `to` − 1, computed on the device. The caller disposes it. */
+/** Returns the parameter table of the instances with given indices, computed on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
   batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },
-  from: number,
-  to: number,
+  members: Uint32Array,
 ): Promise<DeviceBuffer> {
   const { shape, precision, dates, variants, shifts = [] } = batch;
   const rows = rowsOf(shape);
   const steps = dates.length * shape.substeps;
-  const columns = (to - from) * variants.model.length;
+  const columns = members.length * variants.model.length;
   const element = hostReal(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
@@ -259,9 +256,9 @@ export async function preparedTable(
     return { ...parameters, " end of step": ends, ...shifted };
   });
   const groups = [
-    tableOf("model", timed, steps, from, to),
-    tableOf("product", variants.product, steps, from, to),
-    tableOf("control", variants.control, steps, from, to),
+    tableOf("model", timed, steps, members),
+    tableOf("product", variants.product, steps, members),
+    tableOf("control", variants.control, steps, members),
   ];
   const buffers = groups.map(({ values, layout }) => ({
     values: uploaded(device, element, values),
