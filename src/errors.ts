@@ -123,14 +123,12 @@ export class SpecError extends FeynkacError {
  * The error of a matrix that cannot be factorised because it is not positive definite.
  *
  * @example
- * import { NotPositiveDefiniteError, openDevice } from "feynkac";
- * import { Cholesky, choleskySpec, DeviceArray } from "feynkac/linalg";
+ * import { NotPositiveDefiniteError } from "feynkac";
+ * import { geometricBrownian } from "feynkac/montecarlo";
  *
- * using device = await openDevice({ backend: "cpu", threads: 1 });
- * using a = await DeviceArray.create(device, [2, 2], { values: [1, 2, 2, 1] });
- * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
+ * const correlation = [[1, 1], [1, 1]];
  * try {
- *   await cholesky.factor(a);
+ *   geometricBrownian({ spots: [100, 90], volatilities: [0.2, 0.3], correlation });
  * } catch (error) {
  *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 2
  * }

@@ -173,8 +173,8 @@ export async function convergedSwingOfYear(
   const amounts = Array.from({ length: DAYS }, () => MODEL.spot);
   const swings = [{ slopes: amounts, fixed: amounts, least: MODEL.least, most: MODEL.most }];
   const settings = { chain: chain(DAYS), sigma: MODEL.sigma, startsAtOnce: true, precision };
-  const [coarse] = await gaussianSwings({ device, ...settings, spacing: 0.5 }, swings);
-  const [fine] = await gaussianSwings({ device, ...settings, spacing: 0.5 / Math.SQRT2 }, swings);
+  const valueAt = async (spacing: number) => (await gaussianSwings({ device, ...settings, spacing }, swings)).value[0];
+  const [coarse, fine] = [await valueAt(0.5), await valueAt(0.5 / Math.SQRT2)];
   // Errors are of fourth order.
   return fine + (fine - coarse) / 3;
 }
