@@ -170,13 +170,13 @@ type KnownValue = number | boolean | string | FunctionSpec | undefined;
 /** The compile-time values (`env`) of a kernel or kernel function, by name. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
- * Tells whether a value of an environment is a kernel function.
+ * Tells whether a compile-time value (an entry of `env`) is a kernel function.
  *
  * @internal
  */
 export const isFunctionSpec = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
 /**
- * Tells whether a value of an environment is a list.
+ * Tells whether compile-time values are a list.
  *
  * @internal
  */

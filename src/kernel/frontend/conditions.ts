@@ -172,8 +172,8 @@ export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
 export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
 
 /**
- * Lowers `c ? a : b`. Its branches are numbers or bools, records with the same field names, or expressions without a
- * value.
+ * Lowers `c ? a : b`. Its branches are numbers or bools, records with the same field names, or calls that return
+ * nothing.
  */
 export function lowerConditional(
   ctx: Context,

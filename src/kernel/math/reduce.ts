@@ -209,8 +209,8 @@ const payneHanek64 = fn({
 
 /**
  * Reduces an angle x to [−π/4, π/4]: x = quadrant·π/2 + (r + tail), where `tail` is the part of the reduced angle that
- * `r` loses by rounding. The results are NaN for x = ±∞ and NaN. Cost: 17 operations for |x| up to 12000 (200 in f32
- * and f32x2).
+ * `r` loses by rounding. The results are NaN for x = ±∞ and NaN. Cost: 17 operations for |x| up to 12000 in f64, up to
+ * 200 in f32 and f32x2, and more beyond.
  */
 export const reduceHalfPi = fn({
   name: "reduceHalfPi",
