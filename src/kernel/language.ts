@@ -182,7 +182,7 @@ export const isFunctionSpec = (value: EnvironmentValue): value is FunctionSpec =
  */
 export const isList = (value: EnvironmentList | Environment): value is EnvironmentList => Array.isArray(value);
 
-/** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
+/** The type of any number where a constant is a number, so that TypeScript accepts comparisons with other numbers. */
 type Widened<T> = T extends FunctionSpec | undefined
   ? T
   : T extends number

@@ -1,4 +1,4 @@
-/** Conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
+/** Lowers conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
 import type { ConditionalExpression, Expression, LogicalExpression, Node } from "acorn";
 import { compareOf } from "./arithmetic.ts";
 import { boolType, type Context, type Scope, type Value } from "./context.ts";
@@ -208,7 +208,7 @@ interface Choice {
   readonly noOut: DraftStatement[];
 }
 
-/** A selection; an `if` where either side has effects or calls. */
+/** Returns the choice between two values: a selection, or an `if` if either side has effects or calls. */
 function chosen(
   ctx: Context,
   node: Node,

@@ -9,7 +9,8 @@ import { real, i32, u32 } from "../language.ts";
 import { fn } from "./define.ts";
 
 /**
- * Bits 32j … 32j + 31 of 2/π after the point, 0 for j < 0. A chain of selections: lanes may ask for different words.
+ * Returns bits 32j … 32j + 31 of 2/π after the binary point, 0 for j < 0. It is a chain of selections, because SIMD
+ * lanes may need different bits.
  */
 const twoOverPi = fn({
   name: "twoOverPi",
