@@ -23,9 +23,11 @@ import { RandomGenerator, randomSpec } from "../random/index.ts";
 
 /** The spot and the rates of a leverage. */
 interface LeverageMarket {
+  /** The spot today. */
   readonly spot: number;
-  /** The rate and the dividend yield per year; 0 unless given. */
+  /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: number;
+  /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly yield?: number;
 }
 
@@ -52,6 +54,7 @@ export interface LeverageSettings {
   readonly particles?: number;
   /** The seed of the particles' random numbers, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
+  /** A signal that ends the computation; `fitLeverage` then throws its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
