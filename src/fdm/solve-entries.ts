@@ -126,7 +126,7 @@ const NOTHING = {
 
 const gridOf = ({ nodes, values, start }: OnGrid): GridValues => ({ nodes, values, start });
 
-/** Solves a problem on one axis. @throws as `solve` does */
+/** Solves all entries of a compiled problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
   model: OneAxisModel,
   moved: MovedProblem,
@@ -164,7 +164,7 @@ export async function solveOnAxis(
   };
 }
 
-/** Solves a problem on two or three axes. @throws as `solve` does */
+/** Solves all entries of a compiled problem on two or three axes. @throws as `solve` does */
 export async function solveOnAxes(
   model: AxesModel,
   moved: MovedProblem,
@@ -201,7 +201,10 @@ export async function solveOnAxes(
   };
 }
 
-/** Solves a problem with any names on two or three axes, for the pricing of books. @throws as `solve` */
+/**
+ * Solves a problem on two or three axes whose names are not known at compile time, as in the pricing of books. @throws
+ * as `solve` does
+ */
 export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },

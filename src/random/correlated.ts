@@ -7,7 +7,7 @@ import {
   openDevice,
   uploaded,
 } from "../device/index.ts";
-import { ShapeError, SpecError } from "../errors.ts";
+import { NotPositiveDefiniteError, ShapeError, SpecError } from "../errors.ts";
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
 import { RandomGenerator, type Range } from "./random-generator.ts";
@@ -121,6 +121,7 @@ async function factorOf(covariance: CorrelatedSettings["covariance"]): Promise<F
   using cpu = await openDevice({ backend: "cpu", threads: 1 });
   using array = await DeviceArray.create(cpu, [size, size], { values: covariance.flat() });
   using cholesky = await Cholesky.create(cpu, choleskySpec({ size }));
-  await cholesky.factor(array);
+  const [minor] = await cholesky.factor(array);
+  if (minor !== 0) throw new NotPositiveDefiniteError(0, minor);
   return Float64Array.from(await array.download());
 }

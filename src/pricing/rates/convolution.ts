@@ -3,7 +3,14 @@ import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { constant, type RatesModel } from "../../market/index.ts";
-import { type Fineness, type GaussianMarket, mostNodes, nodesNeeded, ShortRateEngine } from "../../rates/index.ts";
+import {
+  type Fineness,
+  type GaussianMarket,
+  mostNodes,
+  nodesNeeded,
+  oneFactorRecursion,
+  RecursionEngine,
+} from "../../rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -25,7 +32,8 @@ export const convolutionRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
-  open: (device, precision) => new DatedSession(new ShortRateEngine(device, precision), rulesOf(precision)),
+  open: (device, precision) =>
+    new DatedSession(new RecursionEngine(oneFactorRecursion, device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates, product }: RatesTrade): string | undefined {

@@ -2,7 +2,13 @@
 import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { checkOnPlane, type Fineness, PlaneEngine, type PlaneMarket } from "../../rates/index.ts";
+import {
+  checkOnPlane,
+  type Fineness,
+  type PlaneMarket,
+  RecursionEngine,
+  twoFactorRecursion,
+} from "../../rates/index.ts";
 import { type DatedRules, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -23,7 +29,8 @@ export const planeRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
-  open: (device, precision) => new DatedSession(new PlaneEngine(device, precision), rulesOf(precision)),
+  open: (device, precision) =>
+    new DatedSession(new RecursionEngine(twoFactorRecursion, device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates, product }: RatesTrade): string | undefined {

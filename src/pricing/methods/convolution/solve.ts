@@ -86,11 +86,13 @@ async function solveGroup(
   const coarse = await gaussianSwings({ ...spec, spacing: RATIO * spacing }, swings);
   const fine = await gaussianSwings({ ...spec, spacing }, swings);
   group.forEach(({ request }, i) => {
-    const correction = (fine[i] - coarse[i]) / (RATIO ** ORDER - 1);
+    const value = fine.value[i];
+    const correction = (value - coarse.value[i]) / (RATIO ** ORDER - 1);
+    request.failure = fine.error[i];
     const [[spot]] = request.spots;
     const rounding = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) * spot * unitsOf(request.terms).max;
     request.estimate = {
-      values: [fine[i] + correction],
+      values: [value + correction],
       errors: [Math.abs(correction) + rounding],
       method: "convolution",
       size: 0,

@@ -35,13 +35,16 @@ function problemOf({ terms }: Pick<Path, "terms">) {
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
 }
 
+/** Tells whether a path has a leverage. */
+export const hasLeverage = ({ terms }: Pick<Path, "terms">): boolean =>
+  terms.assets[0].volatility.kind === "stochasticLocal";
+
 /** Computes the leverages that paths need and that are not known yet. */
 export async function findLeverages(
   device: Device,
   paths: readonly Path[],
   { precision, signal }: RequestSettings,
 ): Promise<void> {
-  if (paths[0]?.terms.assets[0].volatility.kind !== "stochasticLocal") return;
   for (const [path] of grouped(paths, (one) => keyOf(problemOf(one)))) {
     const problem = problemOf(path);
     const known = found.get(problem.surface) ?? new Map<string, Leverage>();
