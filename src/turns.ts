@@ -29,12 +29,12 @@ export class Turns {
     signal?.throwIfAborted();
   }
 
-  /** True where it is time for `take`. */
+  /** True if it is time to call `take`. */
   get due(): boolean {
     return performance.now() - this.#last > TURN;
   }
 
-  /** Lets the event loop turn. @throws the signal's reason */
+  /** Lets the event loop run once. @throws the signal's reason */
   async take(): Promise<void> {
     await pause();
     this.#signal?.throwIfAborted();
@@ -42,8 +42,8 @@ export class Turns {
   }
 
   /**
-   * Waits for a device's recorded work, and lets the event loop turn, so that the work can end between two launches.
-   * @throws as `take`
+   * Waits for a device's recorded work, and lets the event loop run, so that the work can be aborted between two
+   * launches. @throws as `take`
    */
   async after(device: { finish(): Promise<void> }): Promise<void> {
     await device.finish();
@@ -55,7 +55,7 @@ export class Turns {
 export interface Progress {
   /** The number of completed units. */
   readonly done: number;
-  /** The total number of units, as far as known. */
+  /** The total number of units, as far as it is known. */
   readonly total: number;
 }
 
@@ -80,19 +80,22 @@ export class Work {
     this.#turns = new Turns(options.signal);
   }
 
-  /** Adds units of work to be done. */
+  /** Adds a number of units to the work that is to be done. */
   expect(units: number): void {
     this.#counted.total += units;
   }
 
-  /** Counts completed units, and lets the event loop turn if it is time. @throws the signal's reason */
+  /**
+   * Counts completed units, reports the progress, and lets the event loop run if it is time. @throws the signal's
+   * reason
+   */
   async done(units: number): Promise<void> {
     this.#counted.done += units;
     this.#options.onProgress?.({ ...this.#counted });
     await this.turn();
   }
 
-  /** Lets the event loop turn if it is time. @throws the signal's reason */
+  /** Lets the event loop run if it is time. @throws the signal's reason */
   async turn(): Promise<void> {
     if (this.#turns.due) await this.#turns.take();
   }

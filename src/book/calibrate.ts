@@ -64,9 +64,11 @@ export type WrittenVolatility =
 
 /** The result of fitting a volatility model to the option quotes of one underlying. */
 export interface UnderlyingCalibration {
+  /** Whether the fit converged; "infeasible" if no parameters fit the quotes. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
+  /** The standard errors of the parameters, by name; null if they are not known. */
   readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
   /** The root mean square error of the implied volatilities; null if nothing was fitted. */
   readonly rmse: number | null;
@@ -78,7 +80,7 @@ export interface UnderlyingCalibration {
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
-  /** The forwards and the yield implied by put–call parity, where the book requests them. */
+  /** The forwards and the yield implied by put–call parity, if the book requests them. */
   readonly parity?: Parity;
   /** The fitted volatility in the form in which a book can contain it; null if there is none. */
   readonly volatility: WrittenVolatility | null;

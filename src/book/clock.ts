@@ -18,7 +18,7 @@ export class Clock {
     this.#remember(0);
   }
 
-  /** Returns the time in years from `asOf`. */
+  /** Returns a time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
     const second = Math.round(years / INSTANT);

@@ -96,7 +96,7 @@ export interface Column {
 
 /** The options for reading tables. */
 export interface TableOptions {
-  /** The columns that are not terms of a trade and are kept as its tags. */
+  /** The columns that are not terms of a trade and that become its tags. */
   readonly keep?: readonly string[];
 }
 

@@ -25,7 +25,9 @@ export class CorrelationTable {
     });
   }
 
-  /** Returns the correlations of given drivers; a pair that the book does not name has a correlation of 0. */
+  /**
+   * Returns the correlations of the named risk factors. A pair that the book does not mention has the correlation 0.
+   */
   of(names: readonly string[]): DriverCorrelations {
     const key = keyOf(names);
     let known = this.#known.get(key);

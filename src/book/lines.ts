@@ -11,7 +11,7 @@ export function isBlank({ text }: Line): boolean {
 /** A line of a text, without its line break. Numbers count from 1. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  /** A line longer than the limit: passed over, never held in memory. */
+  /** A line that is longer than the limit. It is skipped and never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
 /** The maximum length in characters of a line with a trade. */

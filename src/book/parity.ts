@@ -10,9 +10,9 @@ import { type AsOf, timeText, yearsFrom } from "./time.ts";
 export interface ParityForward {
   /** The expiry as the book writes it. */
   readonly expiry: number | string;
-  /** The mean of K + (C − P)/D over the strikes with a call and a put, weighted. */
+  /** The forward: the weighted mean of K + (C − P)/D over the strikes K with a call and a put. */
   readonly forward: number;
-  /** The yield, dividends and borrow cost together, at which the spot grows to that forward. */
+  /** The yield per year, for dividends and borrow cost together, with which the spot grows to that forward. */
   readonly yield: number;
   /** The number of strikes with a call and a put. */
   readonly strikes: number;
@@ -25,6 +25,7 @@ export interface ParityForward {
 
 /** The dividend yield implied by put–call parity over all expiries, and the forwards that it fits. */
 export interface Parity {
+  /** The yield per year that best fits the forwards of all expiries. */
   readonly yield: number;
   readonly forwards: readonly ParityForward[];
 }

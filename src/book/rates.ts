@@ -23,7 +23,7 @@ type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instrume
 /** The interest rates of a currency after reading: their model, and the curve for the forwards of underlyings. */
 export interface ResolvedRates {
   readonly model: RatesModel;
-  /** The curve for underlyings; undefined where the model has none. */
+  /** The curve for the forwards of underlyings; undefined if the model has none. */
   readonly curve: ForwardCurve | undefined;
   /**
    * The Hull–White model for trades on underlyings under a stochastic short rate; undefined if rates are deterministic.

@@ -21,9 +21,9 @@ export interface AsOf {
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** A day, as its midnight UTC; the time of day is asOf's. */
+  /** A date: midnight UTC of the day in milliseconds since 1970. Its time of day is that of `asOf`. */
   | { readonly kind: "day"; readonly midnight: number }
-  /** A tenor: so many calendar months after asOf's day, and then so many days. */
+  /** A tenor: a number of calendar months after `asOf`'s day, and then a number of days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
 
 /** The pattern of an ISO date or instant. */

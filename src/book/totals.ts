@@ -62,7 +62,7 @@ export class Totals {
     this.#groupBy = groupBy;
   }
 
-  /** Adds one result; `trade` is undefined where parsing failed. */
+  /** Adds one result. `trade` is undefined if the trade could not be read. */
   add(trade: TotalledTrade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
@@ -74,7 +74,7 @@ export class Totals {
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
   }
 
-  /** Adds the totals of other trades, those of a part of the book. */
+  /** Adds the totals of other trades, such as those of another chunk of the book. */
   addTotals(totals: readonly CurrencyTotals[]): void {
     for (const one of totals) this.#of(one.currency).addTotals(one);
   }

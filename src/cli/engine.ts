@@ -35,7 +35,7 @@ export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitiv
 /** An opened device with the functions that price trades on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
-  /** The precision of computation: the requested one, or f32x2 for f64 where that is emulated. */
+  /** The precision of the computation: the requested one, or f32x2 if f64 is emulated. */
   readonly precision: Precision;
   /** The reason for which "auto" chose this device, if it had a choice. */
   readonly reason?: string | undefined;

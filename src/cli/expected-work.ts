@@ -39,7 +39,10 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
     this.#rest = trades[Symbol.asyncIterator]();
   }
 
-  /** Returns the first trades, as many as arrive within a short time, and whether these are all. */
+  /**
+   * Returns the first `count` trades, or as many of them as arrive within a short time, and whether these are all
+   * trades.
+   */
   async first(count: number): Promise<{ readonly trades: ParsedTrade[]; readonly isAll: boolean }> {
     const until = performance.now() + PATIENCE;
     const trades: ParsedTrade[] = [];

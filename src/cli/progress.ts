@@ -38,7 +38,7 @@ export class ProgressBar {
     this.#sink.write(`\r\u001b[K${line.slice(0, (this.#sink.columns || 80) - 1)}`);
   }
 
-  /** Removes the bar, before anything else is written to the terminal, and at the end. */
+  /** Removes the bar. It must be called before anything else is written to the terminal, and at the end. */
   clear(): void {
     if (this.#shown) this.#sink.write("\r\u001b[K");
     this.#shown = false;

@@ -17,9 +17,9 @@ export interface WorkerRequest {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly pricer: Pricer;
-  /** The seconds after which a worker that has not renewed its lock loses its chunk to another. */
+  /** The time in seconds after which a worker that has not renewed its lock loses its chunk to another worker. */
   readonly lockSeconds: number;
-  /** The seconds after which a chunk counts as failed. */
+  /** The time in seconds after which pricing a chunk counts as failed. */
   readonly chunkTimeout: number;
   /** The signal that ends the worker. The worker then takes no more jobs, and has `stopSeconds` for the current one. */
   readonly signal: AbortSignal;

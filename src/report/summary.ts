@@ -55,7 +55,7 @@ export class ReportSummary {
   readonly methods = new Map<string, number>();
   readonly precisions = new Map<string, number>();
   readonly seeds = new Set<number>();
-  /** The numbers of trades by log₁₀(error estimate ÷ spot), in half decades from −14 to 0. */
+  /** The histogram of log₁₀(error estimate ÷ spot): the number of trades in each half decade from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
   readonly #totals = new Totals();
 
@@ -71,7 +71,7 @@ export class ReportSummary {
     return this.#totals.totals;
   }
 
-  /** Adds one result. Without its trade it has quantity 1, and is in no sum. */
+  /** Adds one result. If `trade` is undefined, the quantity is taken to be 1, and the result is in no sum. */
   add(trade: AnyTrade | undefined, result: TradeResult): void {
     this.#totals.add(trade, result);
     if (result.status === "error") {

@@ -63,7 +63,10 @@ export class Prices {
     return this.#launches;
   }
 
-  /** Returns the results in the order of the trades. @throws as `priceTrades`; the signal's reason at once */
+  /**
+   * Prices the trades of a request and returns the results in the order of the trades. @throws as `priceTrades`; the
+   * signal's reason as soon as it is aborted
+   */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -76,7 +79,7 @@ export class Prices {
     });
   }
 
-  /** Yields batches as they are priced, for a request whose results are streamed. @throws as `price` */
+  /** Prices the trades of a request and yields results in batches as they are computed. @throws as `price` */
   async *stream({
     trades,
     signal,

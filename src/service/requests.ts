@@ -24,7 +24,7 @@ export interface WrittenBook {
   readonly header: Readonly<Record<string, unknown>>;
   /** The hash of a cached market; undefined if the book has its own. */
   readonly market: string | undefined;
-  /** The trades; undefined where there are none. */
+  /** The trades; undefined if there are none. */
   readonly trades: readonly unknown[] | undefined;
 }
 

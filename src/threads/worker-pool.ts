@@ -34,21 +34,21 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   }
 
   /**
-   * The number of further jobs that it currently accepts: none before its first worker is ready, and after all have
-   * ended.
+   * The number of further jobs that the pool accepts now. It is 0 before the first worker is ready, and after all
+   * workers have ended.
    */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
-  /** Resolves when the workers have ended. */
+  /** A promise that resolves when all workers have ended. */
   get ended(): Promise<unknown> {
     return this.#ended;
   }
 
   /**
-   * Waits until each worker is ready or ended, since jobs given to the first alone would delay the others. The process
-   * stays alive meanwhile.
+   * Waits until each worker is ready or has ended. If jobs were given to the first ready worker only, the others would
+   * start later. The process stays alive meanwhile.
    */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
@@ -56,13 +56,15 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     for (const { thread, pending } of this.#workers) if (pending.size === 0) thread.unref();
   }
 
-  /** Sends all workers the common setup of the jobs, once. @throws DataCloneError data that cannot be sent */
+  /**
+   * Sends all workers the setup that all jobs share. It is called once. @throws DataCloneError data that cannot be sent
+   */
   begin(setup: Setup): void {
     for (const { thread } of this.#workers) thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
   }
 
   /**
-   * Runs a job and returns a worker's answer; undefined where no worker could do it for reasons outside the job.
+   * Runs a job and returns a worker's answer. Undefined if no worker could do the job for reasons outside the job.
    * @throws the signal's reason
    */
   run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {

@@ -7,7 +7,7 @@ import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 export interface ChunkLimits {
   /** The maximum number of trades. */
   readonly rows: number;
-  /** The expected cost in seconds of one core. */
+  /** The maximum expected time of pricing the trades on one core, in seconds. */
   readonly seconds: number;
 }
 

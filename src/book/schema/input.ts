@@ -43,12 +43,14 @@ export interface BarrierInput {
 
 /** The terms that every trade on underlyings has, as a book contains them. */
 export interface TradeInputTerms {
+  /** The name of the trade, which no other trade of the book has. */
   readonly id: string;
   readonly expiry: TimeInput;
   /** The exercise: "european" (the default), "american", or a list of dates. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
   /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
+  /** The barriers; none by default. */
   readonly barriers?: readonly BarrierInput[] | undefined;
   /** Texts and numbers by name, such as a desk, that results repeat and no price depends on. */
   readonly tags?: Tags | undefined;
@@ -113,7 +115,9 @@ export interface DigitalInput extends OnOneUnderlying {
  * the spots at which the formula bends or jumps.
  */
 export interface ExpressionInput {
+  /** The formula, such as "max(S - 100, 0)". */
   readonly expression: string;
+  /** The spots at which the formula bends or jumps. */
   readonly kinks?: readonly number[] | undefined;
 }
 

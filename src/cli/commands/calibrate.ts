@@ -11,7 +11,7 @@ export interface CalibrateOptions {
   /** The path to which the fitted market is written, in the form that a book can contain. */
   readonly output: string | undefined;
   readonly format: "table" | "json";
-  /** The path of an SVG of the quotes and the fits. */
+  /** The path of an SVG file with the quotes and the fits. */
   readonly picture: string | undefined;
 }
 

@@ -6,7 +6,7 @@ type Terms = Readonly<Record<string, unknown>>;
 export interface Preparation {
   readonly name: string;
   readonly book: Terms;
-  /** The same trades under a few scenarios, for kernels that read a solution at several spots. */
+  /** The same trades under a few spot scenarios, for kernels that read a solution at several spots. */
   readonly ladder: Terms | undefined;
 }
 

@@ -60,12 +60,15 @@ export class LongFile implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The book; undefined where only a stream reader can read it, or report its errors. */
+  /** The book. Undefined if it must be read as a stream, which also reports its errors. */
   get book(): Promise<OpenBook | undefined> {
     return (this.#book ??= openFile(this.place));
   }
 
-  /** Tells whether several threads that each price chunks are faster than one that distributes its kernels. */
+  /**
+   * Tells whether several threads, each of which prices chunks of trades, are faster than one thread that distributes
+   * its kernels among all cores.
+   */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
     // One thread prices a short book soonest in one piece.
@@ -76,7 +79,7 @@ export class LongFile implements AsyncDisposable {
     return separateSeconds(work) >= LONG_WORK;
   }
 
-  /** The work of the whole book, estimated from its first trades. */
+  /** The expected work of the whole book, estimated from its first trades. */
   get work(): Promise<Work | undefined> {
     return (this.#work ??= this.#expectedWork());
   }

@@ -7,12 +7,12 @@ import type { Terminal } from "../terminal.ts";
 /** The options of the command `feynkac worker`. */
 export interface WorkerOptions extends EngineOptions {
   readonly queue: string;
-  /** The port for health and metrics; none by default. */
+  /** The port of the server for health and metrics; none by default. */
   readonly port?: number;
   readonly host: string;
   readonly lockSeconds: number;
   readonly chunkTimeout: number;
-  /** True for one process for each device; otherwise this process is the worker, on one device. */
+  /** True to start one worker process for each device. Otherwise this process is the worker, on one device. */
   readonly everyDevice: boolean;
 }
 

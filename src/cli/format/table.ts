@@ -47,7 +47,7 @@ export interface TableOptions {
    * batch of results determines the number of decimals.
    */
   readonly rows: number;
-  /** The number of lines of the screen, if the table must fit one, including the lines under the rows. */
+  /** The number of lines of the screen, if the table must fit on it together with the lines below its rows. */
   readonly lines?: number | undefined;
   /** The maximum number of characters in a line; columns that do not fit are omitted, and named under the table. */
   readonly columns?: number | undefined;

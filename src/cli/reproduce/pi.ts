@@ -108,7 +108,7 @@ type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
  * Counts the random points in the quarter disc on a device. Several counts use consecutive numbers of one generator.
  */
 export class DiscCounter implements Disposable {
-  /** The number of items of a run with points. */
+  /** The number of work items of one count. */
   readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;
@@ -136,13 +136,13 @@ export class DiscCounter implements Disposable {
     return new DiscCounter(device, compiled, generator, points, runs);
   }
 
-  /** Records a part of a run. */
+  /** Records the launch of some work items of the count with number `run`. */
   launch(run: number, firstItem: number, items: number): void {
     const args = { points: this.#points, length: this.#length, table: this.#table, counts: this.#counts };
     this.#device.launch(this.#compiled, { ...args, firstItem, firstStream: run * this.items }, { items });
   }
 
-  /** Waits and returns the number of points of a run in the disc. */
+  /** Runs the count with number `run` and returns the number of points in the disc. */
   async inside(run: number, signal: AbortSignal): Promise<number> {
     const atOnce = LAUNCH[isGpu(this.#device) ? "gpu" : "cpu"];
     this.#device.write(this.#counts, new Uint32Array(COUNTERS));
