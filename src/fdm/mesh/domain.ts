@@ -189,10 +189,10 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that must be nodes, increasing: levels of barriers; jumps of σ(S) if there is room; kinks of the payoff
- * where early exercise ends (a cap, a jump), and the prices from which a dividend takes the spot to a barrier
- * (`crossed`). Between nodes the maximum of the value there would be cut off, and the scheme would lose one order of
- * accuracy.
+ * The prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of the
+ * payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a barrier
+ * (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses one
+ * order of accuracy.
  */
 export function pinnedPrices(
   { american, exerciseTimes, payoff }: OneFactorProblem,
