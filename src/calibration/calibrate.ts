@@ -63,7 +63,9 @@ export interface CalibrateOptions<P extends string = string> {
 
 /** The price of a quote and its price in the fitted model. */
 export interface FittedPrice {
+  /** The quoted price. */
   readonly price: number;
+  /** The price in the fitted model. */
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;

@@ -15,6 +15,7 @@ export interface ModelQuote<A extends string = string, P extends string = string
   readonly at?: number | Readonly<Record<A, number>>;
   /** The dates of the path in years, as many as the problem has; by default those of the problem. */
   readonly dates?: readonly number[];
+  /** The quoted price, in the currency of the problem. */
   readonly price: number;
   /**
    * The weight of the squared error of the price, 1 by default. With 1/vega² errors are weighted as those of implied

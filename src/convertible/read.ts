@@ -46,7 +46,7 @@ export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: 
   const width = Math.max(count, 3);
   const first = Math.min(Math.max(nearest - (width >> 1), low), high - width + 1);
   const [weights, slopes, curvatures] = fornbergWeights(spot, nodes.subarray(first, first + width), 2);
-  const sum = (of: readonly number[], at: (node: number) => number): number =>
+  const sum = (of: Float64Array, at: (node: number) => number): number =>
     of.reduce((total, weight, j) => total + weight * at(first + j), 0);
   return {
     value: sum(weights, value) * notional,

@@ -6,7 +6,9 @@ import { isObject, knownKeys, oneOf } from "../given.ts";
  * intervals.
  */
 export interface CombinationGrid {
+  /** The level of each axis. */
   readonly levels: readonly number[];
+  /** The factor of the grid's solution in the combination. */
   readonly coefficient: number;
 }
 

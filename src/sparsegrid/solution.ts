@@ -47,7 +47,9 @@ const UNSURE = 0.5;
 export interface SolvedGrid {
   /** The level of each axis; level l has 2^l intervals. */
   readonly levels: readonly number[];
+  /** The factor of the grid's solution in the combination. */
   readonly coefficient: number;
+  /** The number of nodes whose values were solved for. */
   readonly unknowns: number;
   /** The number of iterations, summed over its linear systems. */
   readonly iterations: number;

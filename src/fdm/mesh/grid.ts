@@ -27,12 +27,14 @@ export interface TodaysWindow {
  * The mesh, time grid and terminal values of a problem: everything that a shift of volatility or rates does not change.
  */
 export interface Grid {
+  /** The problem for which the grid was made. */
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
   /** The payoff at each node; undefined where mesh and payoff have closed forms, which the device then evaluates. */
   readonly table: Table | undefined;
   /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;
+  /** The method of early exercise. */
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
   /** The window of today's spot, computed on first use; see `windowOf`. */

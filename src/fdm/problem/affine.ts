@@ -79,8 +79,11 @@ export interface AffineCoordinate {
 /** A condition of `solve` made by `AffineCoordinate.dates`. */
 export interface DatesCondition {
   readonly kind: "knock-out";
+  /** The coordinate x at and below which V is `value`, as a formula. */
   readonly below: string;
+  /** The value V where a spot is too low to pay a dividend, as a formula in t. */
   readonly value: string;
+  /** The dates in years from today. */
   readonly at: readonly number[];
 }
 

@@ -129,35 +129,45 @@ export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splittin
  */
 export type Condition<N extends string, F = unknown> =
   | {
-      /** The kind of a right to exercise, V ≥ payoff, at all times or on the dates `at`. A problem has at most one. */
+      /** The kind of a right to exercise, V ≥ payoff. A problem has at most one. */
       readonly kind: "exercise";
+      /** The amount that exercise pays. */
       readonly payoff: StateFunction<N, F>;
+      /** The exercise dates in years from today; at all times without them. */
       readonly at?: readonly Quantity[];
+      /** The method for exercise at all times. */
       readonly method?: ExerciseMethod;
-      /** The end of the axis that the exercise region is at; by default where payoff is larger at expiry. */
+      /** The end of the axis at which the exercise region lies; by default where the payoff is larger at expiry. */
       readonly side?: "low" | "high";
     }
   | {
-      /** The kind of a jump of the state on the dates `at`: V(S) ← V(to(S)), along `axis`, by default the first one. */
+      /** The kind of a jump of the state on dates, as by a dividend: V(S) ← V(to(S)). */
       readonly kind: "jump";
+      /** The axis along which the state jumps, by default the first one. */
       readonly axis?: string;
+      /** The dates in years from today. */
       readonly at: readonly Quantity[];
+      /** The value of the axis after the jump, as a function of the state before it. */
       readonly to: StateFunction<N, F>;
     }
   | {
-      /**
-       * The kind of a knock-out: V = value (0 by default) where S ≤ below or S ≥ above on `axis` (by default the first
-       * one), or, on several axes, where the function `where` is not negative; on the dates `at`, or at all times
-       * between `from` (0) and `until` (expiry).
-       */
+      /** The kind of a knock-out: V = value where S ≤ below or S ≥ above, or where `where` is not negative. */
       readonly kind: "knock-out";
+      /** The axis of `below` and `above`, by default the first one. */
       readonly axis?: string;
+      /** A function that is not negative where the state is knocked out; on several axes. */
       readonly where?: StateFunction<N, F>;
+      /** The value of the axis at and below which the state is knocked out. */
       readonly below?: StateFunction<N, F>;
+      /** The value of the axis at and above which the state is knocked out. */
       readonly above?: StateFunction<N, F>;
+      /** The value V after a knock-out, 0 by default. */
       readonly value?: StateFunction<N, F>;
+      /** The monitoring dates in years from today; continuously without them. */
       readonly at?: readonly Quantity[];
+      /** The start of continuous monitoring in years from today, 0 by default. */
       readonly from?: Quantity;
+      /** The end of continuous monitoring, by default the expiry. */
       readonly until?: Quantity;
     };
 

@@ -5,7 +5,9 @@
  * `to`, both included, or at `times` only. Times are in years from today.
  */
 export interface MonitoredLevel {
+  /** The side on which the breach lies: "up" is at the level or above. */
   readonly side: "up" | "down";
+  /** The level as a price of the underlying. */
   readonly level: number;
   readonly from: number;
   readonly to: number;
@@ -15,8 +17,9 @@ export interface MonitoredLevel {
 
 /** A barrier that ends a trade when it is breached. */
 export interface KnockOut extends MonitoredLevel {
-  /** The amount paid for a breach, at once ("hit") or at expiry. */
+  /** The amount paid after a breach. */
   readonly rebate: number;
+  /** The time of the payment: at the breach ("hit") or at expiry. */
   readonly rebateAt: "hit" | "expiry";
   /** True where the mesh must continue beyond the barrier, because another problem is solved on the same mesh. */
   readonly open: boolean;

@@ -11,8 +11,11 @@ import { SpecError } from "../../errors.ts";
  * console.log(spot, time, code); // 80 0.5 SPEC
  */
 export class VolatilityError extends SpecError {
+  /** The invalid volatility, per √year. */
   readonly volatility: number;
+  /** The spot at which it was needed. */
   readonly spot: number;
+  /** The time at which it was needed, in years from today. */
   readonly time: number;
 
   constructor(volatility: number, spot: number, time: number) {
