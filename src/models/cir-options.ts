@@ -1,6 +1,6 @@
 import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 
-/** ln Γ(z) for z > 0 by Stirling's series, beyond 10 after a shift. */
+/** ln Γ(z) for z > 0 by Stirling's series. The recurrence of Γ first increases z above 10. */
 const logGamma = fn({
   name: "logGamma",
   params: [real],
