@@ -68,7 +68,7 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    */
   readonly precision?: Precision;
   /**
-   * The context of another thread's device in which this one works (`DeviceParts`), for the backend "cuda".
+   * The CUDA context of another thread's device in which this device works (`DeviceParts`).
    *
    * @internal
    */

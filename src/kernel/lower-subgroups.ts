@@ -9,7 +9,7 @@ import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts"
 export interface SubgroupLowering {
   /** The number of items of a subgroup: a power of two. */
   readonly size: number;
-  /** True where exchanges need barriers: not where a subgroup runs in lock step. */
+  /** True if exchanges need barriers. They do not if a subgroup runs in lock step. */
   readonly barriers: boolean;
 }
 

@@ -35,8 +35,8 @@ export class KernelCache {
   }
 
   /**
-   * Returns the image stored under a key; undefined if there is none, or if it is damaged, owned by another user, or of
-   * another key.
+   * Returns the compiled program stored under a key. Undefined if there is none, or if the file is damaged, belongs to
+   * another user, or has another key.
    */
   find(key: string): Uint8Array<ArrayBuffer> | undefined {
     if (this.directory === undefined) return undefined;
@@ -74,8 +74,8 @@ export class KernelCache {
   }
 
   /**
-   * Claims an entry for all threads and processes before it is made, and returns a function that releases the claim.
-   * Undefined where another holds the claim and will store the entry.
+   * Announces to all threads and processes that the caller makes the entry of a key, and returns a function that ends
+   * the announcement. Undefined if another thread or process has announced it and will store the entry.
    */
   claim(key: string): (() => void) | undefined {
     if (this.directory === undefined) return () => {};

@@ -30,22 +30,22 @@ export class StoredPrograms<Image extends StoredImage> {
   }
 
   /**
-   * Returns the program of a kernel, identified by everything that it is made from; undefined if there is none that can
-   * be read.
+   * Returns the program of a kernel; undefined if there is none that can be read. `kernel` is a text of everything that
+   * the program is made from.
    */
   find(kernel: string): Image | undefined {
     const entry = this.#cache.find(this.#keyOf(kernel));
     return entry === undefined ? undefined : decode<Image>(entry);
   }
 
-  /** Stores a program; disk errors are ignored. */
+  /** Stores a program. Disk errors are ignored. */
   store(kernel: string, image: Image): void {
     this.#cache.store(this.#keyOf(kernel), encode(image));
   }
 
   /**
-   * Returns the stored program, or makes it with `make`: once, however many threads and processes want it at the same
-   * time.
+   * Returns the stored program of a kernel, or makes it with `make` and stores it. It is made once, also if several
+   * threads and processes need it at the same time.
    */
   async findOrMake(kernel: string, make: () => Promise<Image>): Promise<{ image: Image; isStored: boolean }> {
     for (;;) {

@@ -109,7 +109,7 @@ export class CpuDevice implements Device {
     return this.#compiled(kernel, this.#programs.ofKernel(kernel, precision, this.#vectors ?? vectors), start);
   }
 
-  /** Compiles IR for which there is no kernel in the kernel language. */
+  /** Compiles IR that does not come from a kernel in the kernel language. */
   async compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel> {
     this.#assertUsable();
     const start = performance.now();

@@ -19,7 +19,7 @@ export interface PoolEvents {
   trap(kernel: string, text: string): void;
   /** Reports that a worker thread ended unexpectedly. */
   died(reason: string): void;
-  /** Reports a recorded operation that failed. */
+  /** Reports an error of a recorded operation. */
   failed(error: unknown): void;
 }
 
@@ -83,13 +83,13 @@ export class Pool {
     return this.#threads.length;
   }
 
-  /** True where everything posted is complete and reported. */
+  /** True if everything sent to the workers is complete and reported. */
   get idle(): boolean {
     while (this.#complete < this.#launches && this.#isDone(this.#complete)) this.#complete++;
     return this.#complete === this.#launches && this.#told;
   }
 
-  /** Tells whether a launch, and so all launches that it waited for, is complete and reported. */
+  /** Tells whether a launch, and with it all launches that it waited for, is complete and reported. */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
   }
@@ -102,7 +102,7 @@ export class Pool {
     return this.#traps === Atomics.load(this.#words(), TRAPS);
   }
 
-  /** True where no further launch can be posted before a fence. */
+  /** True if no further launch can be sent to the workers before a fence. */
   get full(): boolean {
     return this.#launches - this.#passed >= SLOTS - 1;
   }
@@ -141,7 +141,7 @@ export class Pool {
     return number;
   }
 
-  /** Calls `resolve` once everything posted so far is complete; keeps the process alive until then. */
+  /** Calls `resolve` when everything sent so far is complete. The process stays alive until then. */
   fence(resolve: () => void): void {
     if (this.#fences.length === 0) for (const thread of this.#threads) thread.hold(true);
     const number = this.#fenceCount++;

@@ -97,15 +97,15 @@ export class Stream {
   }
 
   /**
-   * Calls `action` when every recorded operation on `buffers` is complete, at once if it is, so that the host can fill
-   * one launch's buffers and read another's while the workers execute a third. Returns whether it has been called
-   * already.
+   * Calls `action` when every recorded operation on `buffers` is complete, which may be immediately. The host can thus
+   * fill the buffers of one launch and read those of another while the workers execute a third. Returns whether
+   * `action` has been called already.
    */
   host(buffers: readonly CpuBuffer[] | "all", action: () => void): boolean {
     return this.#record({ work: { kind: "host", action }, buffers });
   }
 
-  /** True where nothing is pending, so that memory may be reused. */
+  /** True if nothing is pending, so that memory may be reused. */
   get idle(): boolean {
     return this.#waiting.length === 0 && (this.#pool === undefined || this.#pool.idle);
   }

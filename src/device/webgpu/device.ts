@@ -42,12 +42,12 @@ export class WebGpuDevice implements Device {
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   readonly threads = 1;
-  /** True where the adapter is emulated on the CPU. */
+  /** True if the GPU is emulated on the CPU. */
   readonly software: boolean;
-  /** The number of items of a subgroup; undefined where the adapter has several sizes. */
+  /** The number of work items of a subgroup; undefined if the adapter has subgroups of several sizes. */
   readonly subgroupSize: number | undefined;
   readonly lost: Promise<string>;
-  /** The adapter and device, kept so that Dawn's Node binding keeps its instance. */
+  /** The adapter and the device. They are kept so that Dawn's Node binding keeps its instance. */
   readonly opened: OpenedAdapter;
   readonly #device: GPUDevice;
   readonly #argumentLayout: GPUBindGroupLayout;
@@ -120,7 +120,7 @@ export class WebGpuDevice implements Device {
     return (this.#emulation ??= proveEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
   }
 
-  /** Compiles IR, the part of `compile` after the front end. */
+  /** Compiles IR. It is the second half of `compile`, after the front end. */
   compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
     return this.#compileModule(kernel, this.#prepared(ir), start);
   }

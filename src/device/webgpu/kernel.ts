@@ -32,9 +32,9 @@ export class Program {
   }
 
   /**
-   * Returns the measured pace of similar launches. Integer arguments and lengths are mostly loop counts, so that
-   * launches are similar if all of those agree within a factor of four: a time loop that passes its step number meets
-   * only a few paces, and a launch with a hundred times the steps starts with a small piece again.
+   * Returns the measured speed of similar launches. Integer arguments and buffer lengths are mostly loop counts, so
+   * launches count as similar if all of these agree within a factor of four. A time loop that passes its step number
+   * then has only a few speeds, and a launch with a hundred times as many steps begins with a small dispatch again.
    */
   pace(words: Uint32Array): GroupPace {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);

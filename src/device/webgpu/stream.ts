@@ -40,7 +40,7 @@ export class Stream {
     if (command.kind === "write" && this.#commands.length > 0) command.bytes = command.bytes.slice();
   }
 
-  /** Discards commands that have not been submitted. */
+  /** Discards the commands that have not been submitted. */
   close(): void {
     this.#closed = true;
     this.#commands = [];

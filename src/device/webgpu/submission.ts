@@ -29,7 +29,7 @@ export class ArgumentPage {
     return this.#used + words.byteLength <= slots * slotBytes;
   }
 
-  /** Stores one launch's arguments and returns their offset. */
+  /** Stores the arguments of one launch and returns their byte offset. */
   put(words: Uint32Array): number {
     const offset = this.#used;
     this.#words.set(words, offset / 4);
@@ -62,7 +62,7 @@ export class Submission {
     this.#maxWidth = device.limits.maxComputeWorkgroupsPerDimension;
   }
 
-  /** Encodes up to `groups` groups of a launch from its `next` on, and advances `next`. */
+  /** Encodes up to `groups` workgroups of a launch, beginning with its workgroup `next`, and advances `next`. */
   dispatch(launch: Dispatch, groups: number): void {
     const pass = (this.#pass ??= this.#encoder.beginComputePass());
     const { width, height, covered } = this.#grid(groups, launch.groups - launch.next);

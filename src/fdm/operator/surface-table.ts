@@ -3,8 +3,8 @@ import type { Instance } from "../execute/instance.ts";
 import { blockWords, putBlock } from "./surface.ts";
 
 /**
- * The surfaces of a launch in the layout that the solver reads (`readSurface`), with one block for all instances that
- * share dates, surface and spot.
+ * The volatility surfaces of a launch in the layout of `readSurface`, with one block for all instances that share
+ * dates, surface and spot.
  */
 export class SurfaceTable {
   private readonly instances: readonly Instance[];

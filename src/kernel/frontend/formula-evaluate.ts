@@ -74,8 +74,9 @@ export class FormulaEvaluator {
   }
 
   /**
-   * Evaluates a formula of two variables at all `xs` for each of `others` in turn: `visit` gets the values, bit for bit
-   * those of `at`, in a reused array. Cost: some 2 ns an operation, besides functions.
+   * Evaluates a formula f(x, other) of two variables at all `xs` for each of `others` in turn, and calls `visit` with
+   * the values. The array of values is reused. The values have the same bits as those of `at`. Cost: about 2 ns for
+   * each arithmetic operation, in addition to function calls.
    */
   onColumn(
     xs: Float64Array,

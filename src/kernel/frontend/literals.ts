@@ -24,7 +24,10 @@ export class LiteralPlaces {
   readonly numbers = new Map<string, number>();
   readonly values: number[] = [];
 
-  /** Returns the index of a literal's run-time value; undefined where it stays a constant. */
+  /**
+   * Returns the index of the run-time value for a literal, which is added if it is new. Undefined if the literal stays
+   * a constant.
+   */
   take(start: number, value: number): number | undefined {
     if (!isLiftable(value)) return undefined;
     const key = placeOf(start, value);

@@ -17,7 +17,7 @@ export interface SourceUnit {
   readonly syntax: FunctionSyntax;
   /** The positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** Returns the place of the declaration, "path/to/file.ts:12:5", where known. */
+  /** Returns the position of the declaration, "path/to/file.ts:12:5", if it is known. */
   readonly declared: () => string | undefined;
 }
 

@@ -16,7 +16,7 @@ const TOKEN =
  */
 export class Tokens {
   readonly text: string;
-  /** The kind of the current token; operators and brackets are their own kinds. */
+  /** The kind of the current token. Operators and brackets are their own kinds. */
   kind = "";
   token = "";
   start = 0;
@@ -28,7 +28,7 @@ export class Tokens {
     this.next();
   }
 
-  /** True where a line ends before the current token. */
+  /** True if there is a line break before the current token. */
   get onNewLine(): boolean {
     return /[\n\r\u2028\u2029]/.test(this.text.slice(this.before, this.start));
   }
@@ -68,7 +68,7 @@ export class Tokens {
     return token;
   }
 
-  /** Consumes the end of a statement, with or without a semicolon. */
+  /** Consumes the end of a statement, which may have no semicolon. */
   semicolon(): void {
     if (this.take(";") || this.kind === "}" || this.kind === "end" || this.onNewLine) return;
     throw new Unread();

@@ -75,7 +75,8 @@ export class AccessHistory {
   }
 
   /**
-   * Records an access and returns an item that it races with, with the kind of that item's access; otherwise undefined.
+   * Records an access. If it is a data race with an earlier access, returns the other work item and the kind of its
+   * access, otherwise undefined.
    */
   record(
     index: number,

@@ -9,8 +9,10 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
+import { isList } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { Work } from "../../turns.ts";
+import { type SwingsResult, withinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
 import { type Nodes, type Pass, passesOf } from "./steps.ts";
@@ -56,13 +58,14 @@ const MAX_VALUES = 2 ** 23;
  * States are standardised, so that all times share one grid. A step is exact in time, however long: its expectation is
  * that of the cubic interpolation, taken along one axis after the other. The kink of V is projected on the cubics.
  *
- * Shapes: one value for each swing. Accuracy: of fourth order in the spacing, and regular, so that two spacings
- * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
+ * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
+ * `status` and `error`, and changes no other. Accuracy: of fourth order in the spacing, and regular, so that two
+ * spacings extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
  * test/pricing/convolution, against published cases and closed forms.
  *
  * @param settings the chain of the factors, the spot, the grid and the device; `onProgress` counts dates.
  * @param swings gains and bounds: 0 ≤ least ≤ most ≤ number of dates.
- * @throws ShapeError | SpecError | NotPositiveDefiniteError
+ * @throws ShapeError | SpecError | PrecisionError | NotPositiveDefiniteError; the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { gaussianSwings, meanRevertingFactors } from "feynkac/quantization";
@@ -72,15 +75,26 @@ const MAX_VALUES = 2 ** 23;
  * const chain = meanRevertingFactors({ times, meanReversion: [4] });
  * const swing = { slopes: times.map(() => 20), fixed: times.map(() => 20), least: 3, most: 6 };
  * const settings = { device, chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
- * const [value] = await gaussianSwings(settings, [swing]);
- * console.log(value!.toFixed(3)); // 15.515
+ * const { value, status } = await gaussianSwings(settings, [swing, { ...swing, least: 13 }]);
+ * console.log(value[0]!.toFixed(3), status.join(" ")); // 15.515 ok error
  */
 export async function gaussianSwings(
   settings: GaussianSwingSettings,
   swings: readonly GaussianSwing[],
-): Promise<Float64Array> {
+): Promise<SwingsResult> {
+  const place = "gaussianSwings";
   check(settings, swings);
-  return withDevice(settings.device, settings, (device) => values(device, settings, swings));
+  const first = settings.startsAtOnce ? 0 : 1;
+  const dates = settings.chain.times.length - first;
+  const notFinite = ({ slopes, fixed }: GaussianSwing) => {
+    for (const [name, column] of Object.entries({ slopes, fixed }))
+      for (let k = first; k < column.length; k++)
+        if (!Number.isFinite(column[k])) return [`${name}[${k}]`, column[k]] as const;
+    return undefined;
+  };
+  return withDevice(settings.device, settings, (device) =>
+    withinBounds({ place, swings, dates, notFinite }, (some) => values(device, settings, some)),
+  );
 }
 
 async function values(
@@ -104,7 +118,7 @@ async function values(
   return values;
 }
 
-function check({ chain, sigma, spacing, startsAtOnce }: GaussianSwingSettings, swings: readonly GaussianSwing[]): void {
+function check({ chain, sigma, spacing }: GaussianSwingSettings, swings: readonly GaussianSwing[]): void {
   const { dimension: d, times, transitions } = chain;
   if (d > 2) throw new SpecError(`gaussianSwings: chain: got ${d} factors, expected one or two`);
   if (sigma.length !== d)
@@ -113,16 +127,12 @@ function check({ chain, sigma, spacing, startsAtOnce }: GaussianSwingSettings, s
     throw new SpecError(`gaussianSwings: spacing: got ${spacing}, expected a number in (0, 1], in standard deviations`);
   if (d === 2 && transitions.some((a) => a[1] !== 0))
     throw new SpecError("gaussianSwings: chain: got transitions of another shape, expected lower triangular ones");
-  const dates = times.length - (startsAtOnce ? 0 : 1);
-  swings.forEach(({ slopes, fixed, least, most }, i) => {
-    if (slopes.length !== times.length || fixed.length !== times.length)
+  isList("gaussianSwings: swings", swings, "swings");
+  swings.forEach(({ slopes, fixed }, i) => {
+    if (slopes?.length !== times.length || fixed?.length !== times.length)
       throw new ShapeError(
-        `gaussianSwings: swings[${i}]: got ${slopes.length} slopes and ${fixed.length} fixed amounts, expected ` +
+        `gaussianSwings: swings[${i}]: got ${slopes?.length} slopes and ${fixed?.length} fixed amounts, expected ` +
           `${times.length} of each, one for each time of the chain`,
-      );
-    if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
-      throw new SpecError(
-        `gaussianSwings: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
       );
   });
 }

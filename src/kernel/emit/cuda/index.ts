@@ -41,11 +41,14 @@ export interface CudaModule {
   readonly entryPoint: string;
   /** The kernel's parameters in order. */
   readonly parameters: readonly CudaParameter[];
-  /** The number of threads a block. */
+  /** The number of threads of a block. */
   readonly groupSize: number;
-  /** The bytes of dynamic shared memory of a launch; 0 up to 48 KiB, which the code declares itself. */
+  /**
+   * The bytes of dynamic shared memory that a launch must request. It is 0 up to 48 KiB, which the code declares as
+   * static arrays.
+   */
   readonly dynamicSharedBytes: number;
-  /** The options of NVRTC or nvcc except the architecture. */
+  /** The options for NVRTC or nvcc, without the GPU architecture. */
   readonly compilerOptions: readonly string[];
 }
 

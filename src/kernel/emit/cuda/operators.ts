@@ -59,7 +59,7 @@ export class CudaOperators implements Operators {
     return literal(type, value, this.#precision);
   }
 
-  /** Returns the text itself: C++ accepts all constants printed here and evaluates them like the machine. */
+  /** Returns the text itself, because C++ accepts all constants printed here and evaluates them as the GPU does. */
   opaque(_: ScalarType, text: string): string {
     return text;
   }

@@ -14,7 +14,7 @@ export interface SharedMemory {
   readonly outside: readonly string[];
   /** The lines of code at the beginning of the kernel's body. */
   readonly inside: readonly string[];
-  /** The bytes of dynamic shared memory of a launch; 0 where static declarations suffice. */
+  /** The bytes of dynamic shared memory that a launch must request; 0 if static declarations suffice. */
   readonly dynamicBytes: number;
 }
 

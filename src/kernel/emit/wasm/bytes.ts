@@ -44,7 +44,7 @@ export class Bytes {
     for (let i = 0; i < 8; i++) this.data.push(scratch.getUint8(i));
   }
 
-  /** A 32-bit word, lowest byte first. */
+  /** Appends a 32-bit integer, lowest byte first. */
   word(value: number): void {
     this.data.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
   }

@@ -22,7 +22,7 @@ import { listing } from "./listing.ts";
 /** The options of compiling a kernel to WebAssembly. */
 export interface WasmOptions {
   readonly memory: MemoryImport;
-  /** The number of vectors interleaved: 1, 2, 4 or 8. */
+  /** The number of SIMD vectors that are computed side by side: 1, 2, 4 or 8. */
   readonly vectors?: number;
 }
 
@@ -36,9 +36,9 @@ export interface WasmKernel {
   readonly arguments: ArgumentLayout;
   /** The number of work items that are computed side by side in SIMD lanes. */
   readonly chunk: number;
-  /** The number of bytes that a thread needs at `scratch`. */
+  /** The number of bytes of memory that each thread needs at the address `scratch`. */
   readonly scratchBytes: number;
-  /** Returns the instructions with the source lines that they come from. */
+  /** Returns the instructions as text, with the source lines from which they come. */
   listing(): string;
 }
 

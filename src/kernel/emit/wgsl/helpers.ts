@@ -142,9 +142,7 @@ export class Helpers {
     this.#used.add(name);
   }
 
-  /**
-   * Returns the definitions of these helpers; always in the order of this file, so that equal kernels give equal text.
-   */
+  /** Returns the definitions of the collected helpers. Their order is fixed, so that equal kernels give equal text. */
   definitions(): string[] {
     return (Object.keys(helpers) as HelperName[])
       .filter((name) => this.#used.has(name))

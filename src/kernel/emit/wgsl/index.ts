@@ -31,15 +31,15 @@ export interface WgslOptions {
 
 /** A kernel printed in WGSL, with the information needed to launch it. */
 export interface WgslModule {
-  /** The signature of the printed kernel: as given, or with subgroup operations lowered. */
+  /** The signature of the printed kernel, in which subgroup operations may have been replaced. */
   readonly signature: KernelSignature;
   readonly code: string;
   readonly entryPoint: "main";
-  /** The contents of the uniform block at group 0, binding 0, word by word. */
+  /** The 32-bit members of the uniform block at group 0, binding 0, in order. */
   readonly words: readonly ArgumentWord[];
-  /** The access of the storage buffer at group 1, binding i. */
+  /** The access to each storage buffer. Buffer i is at group 1, binding i. */
   readonly bindings: readonly ("read-only-storage" | "storage")[];
-  /** True where the device needs the feature "subgroups". */
+  /** True if the device needs the WebGPU feature "subgroups". */
   readonly subgroups: boolean;
 }
 

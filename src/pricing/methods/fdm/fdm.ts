@@ -45,10 +45,10 @@ const MAX_NODES_F32 = 257;
 const FINER = 4;
 
 /**
- * The method of finite differences in one factor, to an accuracy (`AdaptiveRows`), which prices every option on one
- * factor of a book.
+ * The method of finite differences in one factor, refined to a target accuracy (`AdaptiveRows`). It prices every option
+ * on one factor.
  *
- * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
+ * Cost: 0.1 to 1 ms for a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
  * closed forms, published references and QuantLib.
  */
 export const fdm = {

@@ -26,15 +26,14 @@ const SENSITIVITY_MARGIN = 3;
 const ROUNDING = 1e-14;
 
 /**
- * The method of integral equations: American calls and puts with constant rate, yield and volatility, by the integral
- * equation of their exercise boundary, which trades with the same constants share, and one integral for each.
+ * The method of integral equations: American calls and puts with constant rate, yield and volatility. It solves the
+ * integral equation of the exercise boundary, which trades with the same constants share, and computes one integral for
+ * each trade. Negative rates, with which there may be two boundaries (Andersen & Lake 2021), are included.
  *
- * Negative rates with two boundaries are among them: Andersen & Lake (2021).
- *
- * Error: a discretisation is refined until its difference from the coarser one is small enough; otherwise finite
- * differences price the trade. Cost: 2 to 4 µs an option on one core, and 20 to 50 µs a boundary. Source: Andersen,
- * Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite differences,
- * published prices and QuantLib.
+ * Error: a discretisation is refined until its difference from the coarser one is small enough. If that is never the
+ * case, finite differences price the trade. Cost on one core: 2 to 4 µs an option, and 20 to 50 µs a boundary. Source:
+ * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
+ * differences, published prices and QuantLib.
  */
 export const integral = {
   name: "integral",

@@ -38,10 +38,7 @@ export class Helpers {
     for (const needed of helpers[name].needs) this.#use(needed as HelperName);
   }
 
-  /**
-   * Returns the definitions of these helpers; always in the order of these files, so that equal kernels give equal
-   * text.
-   */
+  /** Returns the definitions of the collected helpers. Their order is fixed, so that equal kernels give equal text. */
   definitions(): string {
     const used = (Object.keys(helpers) as HelperName[]).filter((name) => this.#used.has(name));
     if (used.length === 0) return "";
