@@ -122,13 +122,14 @@ const DEVIATIONS = 5;
 const MIN_SIGMA = 1e-6;
 
 /**
- * Computes the leverage of a stochastic local volatility by particles.
+ * Computes the leverage function L(S, t) of a stochastic local volatility, with which the model reproduces the vanilla
+ * prices of a local volatility. It uses simulated particles (Guyon & Henry-Labordère 2012).
  *
- * The leverage is a function of spot and time that does not change when `model` is given another spot.
+ * L is a function of spot and time; it does not change when `model` is given another spot.
  *
  * Accuracy: vanillas are priced to some 2e-3 of volatility by 2¹⁵ particles and 50 steps a year. Cost: a launch and a
- * pass over the particles a step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
- * volatilities. Source: above.
+ * pass over the particles for each step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
+ * volatilities. Source: Guyon & Henry-Labordère, *Being particular about calibration*, Risk, January 2012.
  *
  * @param settings the variance, the local volatility, and the particles.
  * @throws SpecError | PrecisionError; the signal's reason

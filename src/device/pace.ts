@@ -2,14 +2,14 @@ import { Work } from "../turns.ts";
 import type { Device } from "./device.ts";
 
 /**
- * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
- * which costs a way there and back.
+ * The intended duration in milliseconds of a launch on the host's own thread. Below: of a launch that runs elsewhere,
+ * whose submission has a cost.
  */
 const HERE = 8;
 const ELSEWHERE = 60;
 /**
- * Nanoseconds that a stage takes a node on one thread, unless the user's functions are costly; in a GPU of which
- * nothing is known. Sizes the first launch.
+ * The assumed time in nanoseconds of one stage at one node on one thread, before anything is measured and without
+ * costly user functions. It determines the size of the first launch.
  */
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
@@ -35,7 +35,10 @@ export interface Parts {
  * launch and chooses the length of the next one. It also reports progress.
  */
 export class Pace extends Work {
-  /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
+  /**
+   * The measured time in nanoseconds of one stage at one node of one entry, and, below, the intended duration of a
+   * launch.
+   */
   #pace: number;
   #aim = HERE;
 

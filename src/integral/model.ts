@@ -54,14 +54,14 @@ export const boundaryLimits = fn({
 });
 
 /**
- * Computes left and right of the boundary's equation at one earlier time u, without the factors r·e^{ru} and q·e^{qu},
- * and their derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
+ * Computes the terms `left` and `right` in the equation of the exercise boundary (`boundaryKernel`) at one earlier time
+ * u, and their derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
  *
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2
  *   by slope    φ(d₋)/s         and   N(d₊) + φ(d₊)/s
  *
  * or the sum of both forms with the weights `byValue` and `bySlope`. The terms outside of the integrals are the same
- * with 1 in place of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
+ * with 1 instead of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
  */
 export const sidesAt = fn({
   name: "sidesAt",

@@ -170,19 +170,19 @@ type KnownValue = number | boolean | string | FunctionSpec | undefined;
 /** The compile-time values (`env`) of a kernel or kernel function, by name. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
- * Tells whether a value of an environment is a kernel function.
+ * Tells whether a compile-time value (an entry of `env`) is a kernel function.
  *
  * @internal
  */
 export const isFunctionSpec = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
 /**
- * Tells whether a value of an environment is a list.
+ * Tells whether compile-time values are a list.
  *
  * @internal
  */
 export const isList = (value: EnvironmentList | Environment): value is EnvironmentList => Array.isArray(value);
 
-/** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
+/** The type of any number where a constant is a number, so that TypeScript accepts comparisons with other numbers. */
 type Widened<T> = T extends FunctionSpec | undefined
   ? T
   : T extends number

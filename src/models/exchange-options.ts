@@ -23,7 +23,8 @@ export const optionParams = {
 } as const;
 
 /**
- * The kernel of options to exchange a fixed amount a₀ for cash flows whose forward values are jointly lognormal:
+ * The kernel of options to exchange a fixed amount a₀ for cash flows. The flows' values in units of a₀ are jointly
+ * lognormal:
  *
  *   V = E[max(φ·(Σ aⱼ·exp(−½(αⱼ² + βⱼ²) − αⱼ·U − βⱼ·Z) − a₀), 0)],   U, Z independent N(0, 1),   φ = 1 or −1
  *

@@ -33,12 +33,13 @@ const differenceOfRatios = fn({
 });
 
 /**
- * Computes the normalised Black value for h = x/s ≤ 0 and t = s/2, where s is the total deviation σ√T and x =
- * −|ln(F/K)|:
+ * Computes the normalised Black value b (the undiscounted price of an out-of-the-money option over √(F·K)) for h = x/s
+ * ≤ 0 and t = s/2, where s is the total deviation σ√T and x = −|ln(F/K)|:
  *
  *   b = e^{x/2}·Φ(h + t) − e^{−x/2}·Φ(h − t) = b′·(Y(h + t) − Y(h − t)),   b′ = φ(h)·e^{−t²/2},   Y = Φ/φ
  *
- * Accuracy: b may cancel, but in the deviation that has this value the error stays a few ulp.
+ * Accuracy: b may lose digits to cancellation, but then it depends so strongly on s that the error in s, the result of
+ * its inversion, stays within a few ulp.
  */
 export const normalisedBlack = fn({
   name: "normalisedBlack",

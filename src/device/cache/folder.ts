@@ -1,4 +1,4 @@
-/** Files that other folders of the package keep between processes, in the directory of the compiled kernels. */
+/** Text files that other folders of the package keep between processes, in the directory of the compiled kernels. */
 import { inNode, nodeModule } from "../node.ts";
 import { thisHost } from "../host.ts";
 import { cacheDirectory } from "./directory.ts";

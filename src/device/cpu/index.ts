@@ -28,7 +28,7 @@ export interface CpuDeviceOptions {
   readonly stored?: StoredPrograms<ProgramImage>;
 }
 
-/** More than any machine has cores; a typing error beyond it would start thousands of workers. */
+/** The largest number of threads that may be requested, so that a typing error does not start thousands of workers. */
 const MAX_THREADS = 1024;
 
 /** Creates a CPU device. @throws SpecError */
@@ -49,7 +49,10 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   });
 }
 
-/** Pages need cross-origin isolation (two HTTP headers) to share memory with workers. */
+/**
+ * Tells whether memory can be shared with workers. Browser pages need cross-origin isolation (two HTTP headers) for
+ * this.
+ */
 function canShareMemory(): boolean {
   return typeof SharedArrayBuffer !== "undefined" && globalThis.crossOriginIsolated !== false;
 }

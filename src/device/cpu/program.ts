@@ -1,4 +1,4 @@
-/** A kernel compiled to WebAssembly, shared by all equal kernels of a device. */
+/** A kernel compiled to WebAssembly, which all equal kernels of a device share. */
 import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";

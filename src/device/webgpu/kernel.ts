@@ -5,7 +5,7 @@ import { GroupPace } from "./pace.ts";
 import type { ArgumentWord } from "./lowering.ts";
 import type { CompiledModule } from "./pipeline.ts";
 
-/** Bind groups kept per kernel; solvers alternate between a few sets of buffers. */
+/** The number of bind groups that are kept for each kernel. Solvers alternate between a few sets of buffers. */
 const maxBindGroups = 64;
 
 const maxPaces = 256;
@@ -13,7 +13,7 @@ const maxPaces = 256;
 const counts = (word: ArgumentWord): boolean =>
   word.kind === "length" || (word.kind === "scalar" && word.type !== "real");
 
-/** Every second power of two makes a class of its own. */
+/** Mixes a number into a hash by its magnitude, in classes of a factor of four. */
 const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
 
 /**

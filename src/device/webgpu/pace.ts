@@ -1,16 +1,17 @@
 /**
- * The time that one workgroup of a kernel takes, learned from the submissions it was part of. A submission that runs
- * for seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
+ * The time that a workgroup of a kernel takes, measured from the submissions that contained it. A submission that runs
+ * for seconds freezes a browser's screen, and some drivers abort it, so launches are divided by these estimates.
  */
 
 /** The planned duration of a submission in ms. It is half of the 100 ms allowed, because estimates err. */
 export const budgetMs = 50;
 
-/** The first piece of a kernel never measured, in workgroups. */
+/** The number of workgroups of the first dispatch of a kernel that has not been measured. */
 const firstPiece = 64;
 
 /**
- * The factor by which a piece may be larger than anything measured; work may be distributed unevenly over the groups.
+ * The factor by which a dispatch may be larger than anything measured. Work may be unevenly distributed over the
+ * workgroups.
  */
 const growth = 16;
 

@@ -76,7 +76,10 @@ export class Submission {
     this.launches++;
   }
 
-  /** Only the last piece of a launch may overshoot, where kernels check; any other must be a full rectangle. */
+  /**
+   * Returns the width and height of a dispatch. Only the last dispatch of a launch may contain more workgroups than
+   * there are, because kernels check for this; any other must be a full rectangle.
+   */
   #grid(groups: number, remaining: number): { width: number; height: number; covered: number } {
     if (groups <= this.#maxWidth) return { width: groups, height: 1, covered: groups };
     const width = this.#maxWidth;

@@ -80,8 +80,8 @@ export function putKnockOuts(
 }
 
 /**
- * Tells whether a level determines the value at its node. Among levels at the same price it is the one monitored
- * continuously, otherwise the last.
+ * Tells whether a barrier determines the value at its node. Of several barriers at the same price it is the one that is
+ * monitored continuously, otherwise the last of them.
  */
 export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
   let setter: MonitoredLevel | undefined;
@@ -93,8 +93,8 @@ export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] =
 }
 
 /**
- * Returns the direction of a level's breach (+1 from below, −1 from above) and its node if the level is compared with
- * the spot.
+ * Returns the direction of a barrier's breach (+1 upward, −1 downward) and the index of its node; the index is
+ * undefined where the barrier is not compared with the spot.
  */
 export function monitoredNode(
   level: MonitoredLevel,
@@ -198,7 +198,7 @@ interface Crossing {
 
 /**
  * Returns the weights with which the nodes about a barrier keep their value just before a dividend that takes the spot
- * to the barrier. There V jumps or bends between two nodes. Each of them gets the mean of V weighted by its hat
+ * to the barrier. There V has a jump or a kink between two nodes. Each of them gets the mean of V weighted by its hat
  * function, with V on the side where the trade is alive continued smoothly. The jump then keeps its mass and position
  * to O(h³), and extrapolation finds the same h² error as for a jump on a node, where that node alone gets the mean over
  * its half cells.

@@ -75,7 +75,7 @@ export const payDividend = fn({
 });
 
 /**
- * Returns V at the price `target`, to which the spot jumps, in the cell from node j to j + 1, where V bends at the
+ * Returns V at the price `target`, to which the spot jumps, in the cell from node j to j + 1, where V has kinks at the
  * nodes `low` and `high` (`payDividendBetween`).
  */
 export const valueAfterJumpBetween = fn({
@@ -98,9 +98,9 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * Applies a dividend where the trade is knocked out after its date at nodes up to `low` and from `high` on. V bends at
- * these nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers of
- * the date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend.
+ * Applies a dividend where the trade is knocked out after its date at nodes up to `low` and from `high` on. V has kinks
+ * at these nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers
+ * of the date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",

@@ -5,7 +5,7 @@ import { density, type DensityKind } from "./density.ts";
 /** The coordinate of an axis: its value, or the value's logarithm. */
 export type CoordinateName = "linear" | "log";
 
-/** A point near which an axis' mesh is dense or aligned. */
+/** A point of an axis, such as a strike, about which its mesh is dense or with which it is aligned. */
 export interface MeshPoint {
   /** A value of the axis, between its ends. */
   readonly at: number;

@@ -26,7 +26,10 @@ const NEAR = 0.1;
 /** A bend needs no dense part of its own where another one is at most this many times as coarse. */
 const COVERED = 1.5;
 
-/** A price at which the solution is curved just before a date, and the distance over which it is curved. */
+/**
+ * A price at which the solution has a kink or a smoothed kink just before a date, and the distance over which it is
+ * smoothed.
+ */
 export interface Bend {
   readonly at: number;
   readonly width: number;
@@ -93,10 +96,10 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
 }
 
 /**
- * The prices at which the solution is curved at any date, found backward from expiry over every dividend. They start as
- * `kinks` of the payoff and as the prices below which a dividend takes the spot to zero. Drift moves them, and
- * diffusion widens them; those of barriers (`levels`) are never widened. Only those are returned that the spot may
- * reach before diffusion has smoothed them. `sharp` are the ones that need a node.
+ * The prices at which the solution has a kink, sharp or smoothed, at any date, found backward from expiry over every
+ * dividend. They start as `kinks` of the payoff and as the prices below which a dividend takes the spot to zero. Drift
+ * moves them, and diffusion smooths them; those of barriers (`levels`) stay sharp. Only those are returned that the
+ * spot may reach before diffusion has smoothed them away. `sharp` are the ones that need a node.
  */
 export function bendsOf(
   problem: OneFactorProblem,
@@ -222,7 +225,7 @@ export function readings(problem: OneFactorProblem): readonly Bend[] {
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
 
-/** The bends that no narrower bend covers with its dense region, narrowest first. */
+/** The kinks that are not within the dense region about a narrower one, narrowest first. */
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {

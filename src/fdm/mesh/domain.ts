@@ -189,10 +189,10 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that must be nodes, increasing: levels of barriers; jumps of σ(S) if there is room; kinks of the payoff
- * where early exercise ends (a cap, a jump), and the prices from which a dividend takes the spot to a barrier
- * (`crossed`). Between nodes the maximum of the value there would be cut off, and the scheme would lose one order of
- * accuracy.
+ * The prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of the
+ * payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a barrier
+ * (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses one
+ * order of accuracy.
  */
 export function pinnedPrices(
   { american, exerciseTimes, payoff }: OneFactorProblem,
@@ -235,10 +235,10 @@ export function keptOf({ dividends }: OneFactorProblem): number {
 const MAX_GROWTH = 10;
 
 /**
- * The mean spot at expiry under the measure weighted by a payoff that grows like S^p, plus (`sign` = 1) or less (−1)
- * one standard deviation. Under this weight ln S drifts by (p − ½)·σ²T. The standard deviation is added because the
- * condition at the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life. It is the bound that the mesh
- * must at least reach.
+ * A spot that the mesh must at least reach, below (`sign` = −1) or above (1) today's spots, for a payoff that grows
+ * like S^p there. It is the mean spot at expiry under the measure weighted by the payoff, plus or less one standard
+ * deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the condition at
+ * the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
  */
 export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;

@@ -1,4 +1,4 @@
-/** The state of one kernel's lowering: what has been declared so far, and the function that is being inlined. */
+/** The state of lowering one kernel: what has been declared so far, and the function that is being inlined. */
 import type { Expression, Node } from "acorn";
 
 import type { KernelError } from "../../errors.ts";

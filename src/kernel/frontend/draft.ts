@@ -1,6 +1,6 @@
 /**
- * Drafts: the IR while its types are still being inferred. Expressions have the IR's shape with a type variable in
- * place of a type; `finalize.ts` turns them into IR once every type is known.
+ * Drafts: the IR while its types are still being inferred. Expressions have the form of the IR with a type variable in
+ * place of a type. `finalize.ts` turns them into IR when every type is known.
  */
 import type {
   ArrayRef,

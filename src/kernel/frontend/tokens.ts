@@ -1,4 +1,4 @@
-/** The tokens of the part of JavaScript that kernels are written in. */
+/** Splits text into the tokens of the subset of JavaScript that kernels are usually written in. */
 
 /**
  * An internal error, thrown for text outside the subset of JavaScript that the fast parser knows. acorn then parses the
@@ -75,7 +75,7 @@ export class Tokens {
   }
 }
 
-/** Keywords are their own kind: those that are read here, and those that make text unreadable. */
+/** The keywords, each of which is a kind of token of its own. Some of them make the text one for acorn. */
 const KEYWORDS = new Set(
   (
     "break const continue do else false for if let null return true var void while yield " +

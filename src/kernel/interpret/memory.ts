@@ -1,4 +1,4 @@
-/** Arrays whose every access is checked: bounds, initialisation, races. */
+/** Arrays that check every access: bounds, initialisation, and data races. */
 import type { HostNumbers } from "./arguments.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
@@ -12,7 +12,7 @@ const VERB: Readonly<Record<AccessKind, string>> = {
   atomicWrite: "atomically updates",
 };
 
-/** The work item that reads or writes an element, as messages name it. */
+/** The work item that accesses an element, as error messages name it. */
 interface Accessor {
   readonly place: { readonly globalId: number };
   readonly group: { readonly id: number; readonly epoch: number };

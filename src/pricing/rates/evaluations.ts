@@ -3,7 +3,7 @@ import type { ShortRateInstance, ShortRateTrade } from "../../rates/index.ts";
 /** A linear combination of evaluated values: factors and indices of evaluations, alternating. */
 export type Weighted = readonly number[];
 
-/** Returns the linear combination, given all evaluated values. */
+/** Returns the value of a linear combination, given all evaluated values. */
 export function sumOf(weighted: Weighted, values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < weighted.length; i += 2) sum += weighted[i] * values[weighted[i + 1]];

@@ -18,10 +18,10 @@ const MIN_SHARE = 1e-7;
 const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
 
 /**
- * Returns the Markov chain of a volatility's factors at given times. For gaussianFactors it has the factors themselves;
- * for a time-dependent volatility it is Brownian motion with the accumulated share of the total variance as time. It is
- * undefined where nothing is random. @param times increasing from 0, at least two. @param minShare the smallest share
- * of the variance between two times.
+ * Returns the Markov chain of a volatility's factors at given times. For mean-reverting factors ("gaussianFactors") it
+ * has these factors. For a time-dependent volatility it is Brownian motion, with the share of the total variance
+ * accumulated so far as its time. It is undefined where nothing is random. @param times increasing from 0, at least
+ * two. @param minShare the smallest share of the variance between two times.
  */
 export function chainOf(
   volatility: Volatility,

@@ -1,4 +1,4 @@
-/** KernelIR to CUDA C++, for NVRTC. Nothing here needs a device: text in, text out. */
+/** Prints KernelIR as CUDA C++ for NVRTC. No device is needed: IR goes in, text comes out. */
 import { PrecisionError } from "../../../errors.ts";
 import { type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { Lines } from "../c-like/lines.ts";
@@ -82,7 +82,10 @@ export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): 
   };
 }
 
-/** IEEE arithmetic whatever the compiler's defaults; no warnings, as generated code declares more than it uses. */
+/**
+ * Returns compiler options for IEEE arithmetic, whatever the compiler's defaults are, and without warnings, because
+ * generated code declares more than it uses.
+ */
 function compilerOptions(fma: "contract" | "exact"): string[] {
   const contracts = fma === "contract";
   return [
@@ -109,7 +112,10 @@ function printBody(ir: KernelIR, names: Names, helpers: Helpers): Lines {
   return out;
 }
 
-/** Locals without values, those of one type in a row sharing lines of moderate length. */
+/**
+ * Returns declarations of the local variables, without values. Consecutive variables of one type share lines of
+ * moderate length.
+ */
 function declarations(ir: KernelIR, names: Names): string[] {
   const lines: { readonly type: string; text: string }[] = [];
   ir.locals.forEach((local, id) => {
@@ -145,7 +151,10 @@ function entryPoint(
 const launchBounds = ({ groupSize, residentGroups }: KernelIR): string =>
   residentGroups === undefined ? String(groupSize) : `${groupSize}, ${residentGroups}`;
 
-/** The number of the item, in unsigned, as the last block may reach beyond 2³¹. */
+/**
+ * Returns code that computes the work item's number. It is unsigned at first, because the last block may reach beyond
+ * 2³¹.
+ */
 const item = ({ groupSize }: KernelIR): string[] => [
   `if (blockIdx.x * ${groupSize}u + threadIdx.x >= ${countName}) return;`,
   `const int fk_item = int(blockIdx.x * ${groupSize}u + threadIdx.x);`,

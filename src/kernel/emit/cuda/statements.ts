@@ -121,7 +121,9 @@ export class CudaStatements implements Statements {
   }
 }
 
-/** The shuffles. Of a lane outside the warp, `up` and `down` give the item its own value. */
+/**
+ * The shuffle operations of CUDA. If the source lane is outside the warp, `up` and `down` give the item its own value.
+ */
 const shuffles = {
   shuffle: "__shfl_sync",
   broadcast: "__shfl_sync",
@@ -130,7 +132,7 @@ const shuffles = {
   shuffleXor: "__shfl_xor_sync",
 } as const satisfies Record<Exchange, string>;
 
-/** Below lane 0 is a huge unsigned. */
+/** Returns the expression of the source lane, as an unsigned number: a lane below 0 becomes very large. */
 function sourceLane(op: Exchange, operand: string): string {
   switch (op) {
     case "shuffle":

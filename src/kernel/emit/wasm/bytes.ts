@@ -1,4 +1,4 @@
-/** A growing run of bytes, with WebAssembly's encodings: LEB128 integers, little-endian floats. */
+/** A growing sequence of bytes with WebAssembly's encodings: LEB128 integers and little-endian floats. */
 const scratch = new DataView(new ArrayBuffer(8));
 const utf8 = new TextEncoder();
 

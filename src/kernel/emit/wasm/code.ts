@@ -1,4 +1,4 @@
-/** One function's body under construction: instructions appended in the order of the stack machine. */
+/** The body of one function under construction. Instructions are appended in the order of the stack machine. */
 import { Bytes } from "./bytes.ts";
 import type { LaneOp, MemoryOp, OpName, PlainOp, ValueType } from "./opcodes.ts";
 import { naturalAlignment, OPCODES, VALUE_TYPES } from "./opcodes.ts";

@@ -1,4 +1,7 @@
-/** The state that the emitting functions share: the code so far, where each local lives, and which lanes run. */
+/**
+ * The state that the emitting functions share: the code so far, the WebAssembly locals of the kernel's variables, and
+ * the active lanes.
+ */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { Code } from "./code.ts";

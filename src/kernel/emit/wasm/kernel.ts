@@ -1,4 +1,7 @@
-/** The function around a kernel's body: arguments, the loop over chunks of items, the chunk that is not full. */
+/**
+ * The function around a kernel's body: the arguments, the loop over chunks of work items, and the last, incomplete
+ * chunk.
+ */
 import type { KernelIR } from "../../ir.ts";
 import { analyseUniformity } from "../../uniform.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
@@ -45,7 +48,8 @@ export interface WasmKernel {
 /** Four vectors of two f64 hide the latency of a division chain and still leave most values in registers. */
 const DEFAULT_VECTORS = 4;
 /**
- * The number of items of a subgroup: they share a chunk, which runs in lock step, so their exchanges need no barriers.
+ * The number of work items of a subgroup. They belong to one chunk, which runs in lock step, so that their exchanges
+ * need no barriers.
  */
 const SUBGROUP = 4;
 
@@ -86,8 +90,8 @@ function emitCooperative(functions: NamedFunction[], analysed: Analysed, program
 }
 
 /**
- * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one
- * chunk under masks, for the rest.
+ * Emits two functions, so that the second is compiled only if it is needed: chunks in which all items do the same, and
+ * one chunk with masks for all other cases.
  */
 function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
   const together = new Emitter("run", functions, analysed, EMISSION);

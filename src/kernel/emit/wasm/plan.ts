@@ -1,9 +1,12 @@
-/** The places of everything: lanes, the argument block, the scratch area of a thread. */
+/** The layout of the generated code: lanes, the block of arguments, and the scratch memory of a thread. */
 import type { FixedArray, KernelIR, ScalarType } from "../../ir.ts";
 import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
 import type { ValueType } from "./opcodes.ts";
 
-/** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
+/**
+ * The number of bytes below the first scratch array. A small negative constant in an index can then be folded into an
+ * instruction's offset.
+ */
 const SCRATCH_MARGIN = 4096;
 /**
  * The largest constant of an index that is folded into an instruction's address offset. Even at the widest stride, 8

@@ -1,4 +1,4 @@
-/** KernelIR in f32 or f32x2 to WGSL. Nothing here needs a device: text in, text out. */
+/** Prints KernelIR in f32 or f32x2 as WGSL. No device is needed: IR goes in, text comes out. */
 import { PrecisionError } from "../../../errors.ts";
 import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
@@ -101,7 +101,7 @@ function argsStruct(ir: KernelIR, names: Names, words: readonly ArgumentWord[]):
   return ["struct Args {", ...members, "}", "@group(0) @binding(0) var<uniform> args: Args;"].join("\n");
 }
 
-/** Atomic accesses need a writable binding, also where the kernel only loads. */
+/** Returns the access mode of a buffer. Atomic accesses need a writable binding, even if the kernel only loads. */
 const accessOf = ({ access, atomic }: KernelIR["buffers"][number]): "read" | "read_write" =>
   access === "write" || atomic ? "read_write" : "read";
 

@@ -16,8 +16,8 @@ const ACCURACY = 1e-3;
 
 /**
  * The method of convolution: swing options in one or two Gaussian factors, by dynamic programming on a grid of the
- * factors. Transitions between dates are exact in time. Values are extrapolated from two grids, and the error estimate
- * is the correction. Sensitivities are differences of values on the same grids.
+ * factors. Transitions between dates are exact in time. Values are extrapolated from two grids; the error estimate is
+ * the amount by which that changes them. Sensitivities are differences of values on the same grids.
  *
  * Cost on one core: 0.1 s in one factor; in two factors 0.1 s for 12 dates, and seconds for a year of days. Source:
  * design/swings.md. Verified: test/pricing/convolution.

@@ -1,6 +1,6 @@
 /**
- * Functions that give the IR's meaning to operations where C++ or CUDA leaves something open, in the namespace `fk`.
- * Only those a kernel uses are printed.
+ * Helper functions in the namespace `fk` that give operations the IR's meaning where C++ or CUDA leaves something open.
+ * Only the helpers that a kernel uses are printed.
  */
 import type { KernelIR } from "../../../ir.ts";
 import type { HelperText } from "./inline.ts";
