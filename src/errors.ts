@@ -112,7 +112,7 @@ export class ShapeError extends FeynkacError {
  *   matmulSpec({ rows: -1, inner: 2, columns: 2 });
  * } catch (error) {
  *   if (error instanceof SpecError) console.log(error.message);
- *   // matmul: rows -1, expected a whole number from 0 to 2³¹ − 1
+ *   // matmul: rows: got -1, expected a whole number from 0 to 2,147,483,647
  * }
  */
 export class SpecError extends FeynkacError {

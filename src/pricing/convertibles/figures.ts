@@ -6,7 +6,7 @@ import {
   type ConvertiblePoint,
   covers,
 } from "../../convertible/index.ts";
-import { forwardRate, valueAt } from "../../market/index.ts";
+import { valueAt } from "../../market/index.ts";
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
 const SPOT_STEP = 1e-3;
@@ -74,7 +74,7 @@ export function thetaAt(
   const { rates, dividends, volatility, credit } = market;
   const [low, high] = boundsNow(contract, spot);
   if (value >= high || (low > 0 && value <= low)) return { value: 0, error: errorEstimate };
-  const rate = forwardRate(rates, 0);
+  const rate = valueAt(rates, 0);
   const sigma = typeof volatility === "function" ? volatility(spot, 0) : valueAt(volatility, 0);
   const isSpread = credit.kind === "spread";
   const hazard =
