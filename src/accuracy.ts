@@ -1,4 +1,4 @@
-/** The error that a result may have, as all calls take it. */
+/** The maximum error of results, an option of all pricing functions. */
 import { SpecError } from "./errors.ts";
 
 /**
@@ -8,12 +8,13 @@ import { SpecError } from "./errors.ts";
 export interface Accuracy<N = number> {
   /** The error in units of the result. */
   readonly absolute?: N;
-  /** The error as a part of the size of the result; a result near zero needs `absolute`. */
+  /** The error as a fraction of the result's magnitude. A result near zero needs `absolute`. */
   readonly relative?: N;
 }
 
 /** The error that a result may have, as a fraction of a magnitude that the function defines, such as the spot. */
 export interface RelativeAccuracy {
+  /** The error as a fraction of that magnitude. */
   readonly relative: number;
 }
 

@@ -55,10 +55,11 @@ export interface SourcePlace {
  */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
-  /** The line and column inside the kernel's own source text, from 1, where known. */
+  /** The line inside the kernel's own source text, from 1, if it is known. */
   readonly line: number | undefined;
+  /** The column in that line, from 1, if it is known. */
   readonly column: number | undefined;
-  /** The place with the source text, where known. */
+  /** The position with the source text, if it is known. */
   readonly place: SourcePlace | undefined;
 
   constructor(message: string, place?: SourcePlace, options?: ErrorOptions) {
@@ -111,7 +112,7 @@ export class ShapeError extends FeynkacError {
  *   matmulSpec({ rows: -1, inner: 2, columns: 2 });
  * } catch (error) {
  *   if (error instanceof SpecError) console.log(error.message);
- *   // matmul: rows -1, expected a whole number from 0 to 2³¹ − 1
+ *   // matmul: rows: got -1, expected a whole number from 0 to 2,147,483,647
  * }
  */
 export class SpecError extends FeynkacError {
@@ -258,6 +259,7 @@ export class NumericsError extends FeynkacError {
  */
 export class BookError extends FeynkacError {
   readonly code = "BOOK";
+  /** The position in the book. */
   readonly path: string;
 
   constructor(path: string, message: string, options?: ErrorOptions) {

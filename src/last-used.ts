@@ -5,7 +5,7 @@
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
-  /** The entries in the order of their last use. */
+  /** The entries in the order of their last use, the least recent one first. */
   readonly #entries = new Map<K, V>();
 
   constructor(max: number, dropped: (value: V) => void = () => {}) {
@@ -38,7 +38,7 @@ export class LastUsed<K, V> {
     this.#entries.delete(key);
   }
 
-  /** Returns the value of `key`, made by `make` if it is absent. */
+  /** Returns the value of `key`. If there is none, it is made by `make` and added. */
   getOrMake(key: K, make: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

@@ -1,7 +1,4 @@
-/**
- * Lets the event loop turn: a device that works in the background has said something, a signal has come, a page can
- * be drawn.
- */
+/** Lets the event loop run once, so that messages of devices and signals arrive, and a page can be drawn. */
 function pause(): Promise<void> {
   if (typeof setImmediate === "function") return new Promise((resolve) => setImmediate(resolve));
   // Timers would wait for 4 ms in a page.
@@ -15,7 +12,9 @@ function pause(): Promise<void> {
   });
 }
 
-/** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
+/**
+ * The time in milliseconds after which long work on the host lets the event loop run, which itself takes microseconds.
+ */
 const TURN = 3;
 
 /** A timer for long work on the host, which lets the event loop run every few milliseconds. */
@@ -23,18 +22,18 @@ export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
 
-  /** @throws the signal's reason */
+  /** Starts the timer. @throws the signal's reason if it was aborted before */
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
     signal?.throwIfAborted();
   }
 
-  /** True where it is time for `take`. */
+  /** True if it is time to call `take`. */
   get due(): boolean {
     return performance.now() - this.#last > TURN;
   }
 
-  /** Lets the event loop turn. @throws the signal's reason */
+  /** Lets the event loop run once. @throws the signal's reason */
   async take(): Promise<void> {
     await pause();
     this.#signal?.throwIfAborted();
@@ -42,8 +41,8 @@ export class Turns {
   }
 
   /**
-   * Waits for a device's recorded work, and lets the event loop turn, so that the work can end between two launches.
-   * @throws as `take`
+   * Waits for a device's recorded work, and lets the event loop run, so that the work can be aborted between two
+   * launches. @throws as `take`
    */
   async after(device: { finish(): Promise<void> }): Promise<void> {
     await device.finish();
@@ -55,7 +54,7 @@ export class Turns {
 export interface Progress {
   /** The number of completed units. */
   readonly done: number;
-  /** The total number of units, as far as known. */
+  /** The total number of units, as far as it is known. */
   readonly total: number;
 }
 
@@ -73,26 +72,32 @@ export class Work {
   readonly #turns: Turns;
   readonly #counted: { done: number; total: number };
 
-  /** `counted`: of several devices that work together, whose progress is one. @throws the signal's reason */
+  /**
+   * Starts the work. `counted` is the progress that several parts of one task share, for example on several devices.
+   * @throws the signal's reason if it was aborted before
+   */
   constructor(options: WorkOptions, counted = { done: 0, total: 0 }) {
     this.#options = options;
     this.#counted = counted;
     this.#turns = new Turns(options.signal);
   }
 
-  /** Adds units of work to be done. */
+  /** Adds a number of units to the work that is to be done. */
   expect(units: number): void {
     this.#counted.total += units;
   }
 
-  /** Counts completed units, and lets the event loop turn if it is time. @throws the signal's reason */
+  /**
+   * Counts completed units, reports the progress, and lets the event loop run if it is time. @throws the signal's
+   * reason
+   */
   async done(units: number): Promise<void> {
     this.#counted.done += units;
     this.#options.onProgress?.({ ...this.#counted });
     await this.turn();
   }
 
-  /** Lets the event loop turn if it is time. @throws the signal's reason */
+  /** Lets the event loop run if it is time. @throws the signal's reason */
   async turn(): Promise<void> {
     if (this.#turns.due) await this.#turns.take();
   }

@@ -1,4 +1,4 @@
-/** Volatilities from the quotes of a market, and how well they fit. */
+/** Calibration of volatilities to option quotes, with reports on the fit. */
 import {
   type ArbitrageCheck,
   fitQuotes,
@@ -48,7 +48,7 @@ export interface QuoteReport {
   readonly premium?: number | null;
 }
 
-/** A fitted volatility in one of the book's forms. */
+/** A fitted local volatility, in the form that a book can contain. */
 interface WrittenSurface {
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
 }
@@ -64,9 +64,11 @@ export type WrittenVolatility =
 
 /** The result of fitting a volatility model to the option quotes of one underlying. */
 export interface UnderlyingCalibration {
+  /** Whether the fit converged; "infeasible" if the quotes allow no fit. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
+  /** The standard errors of the parameters, by name; null if they are not known. */
   readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
   /** The root mean square error of the implied volatilities; null if nothing was fitted. */
   readonly rmse: number | null;
@@ -78,7 +80,7 @@ export interface UnderlyingCalibration {
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
-  /** The forwards and the yield implied by put–call parity, where the book requests them. */
+  /** The forwards and the yield implied by put–call parity, if the book requests them. */
   readonly parity?: Parity;
   /** The fitted volatility in the form in which a book can contain it; null if there is none. */
   readonly volatility: WrittenVolatility | null;
@@ -92,20 +94,20 @@ export interface MarketCalibration {
   readonly rates: Readonly<Record<string, CurveCalibration>>;
 }
 
-/** The settings by which quotes are read. */
+/** The information that `prepare` needs besides the quote. */
 interface Preparing {
   readonly carry: Carry;
   readonly asOf: AsOf;
-  /** Days. */
+  /** The maximum age of a quote in days; unlimited if undefined. */
   readonly maxAge: number | undefined;
-  /** The exercise of quotes that do not name theirs. */
+  /** The exercise of quotes that do not specify it. */
   readonly exercise: FittedSpec["exercise"];
   readonly place: Place;
 }
 
 const DAYS_A_YEAR = 365;
 
-/** A quote as it can be fitted, or why it cannot. */
+/** A quote in the form that the calibration takes. `problem` says why its weight was set to 0, if it was. */
 type Prepared = { readonly quote: OptionQuote; readonly problem?: string };
 
 function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exercise, place }: Preparing): Prepared {
@@ -143,7 +145,7 @@ function prepare(spec: OptionQuoteSpec, { carry, asOf, maxAge = Infinity, exerci
     : { quote };
 }
 
-/** @throws BookError at a quote that repeats another */
+/** Checks that no two quotes have the same expiry, strike and type. @throws BookError for the first repetition */
 function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Prepared[], place: Place): void {
   const seen = new Map<string, number>();
   prepared.forEach(({ quote: { time, strike } }, i) => {

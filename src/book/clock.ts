@@ -8,17 +8,20 @@ import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 export class Clock {
   readonly asOf: AsOf;
   readonly #dividends: readonly { readonly time: number }[];
-  /** The moments by the second that they are nearest to. */
+  /** The times converted so far, in years. The key is the nearest second. */
   readonly #seen = new Map<number, number>();
 
-  /** `dividends`: dates that are there already, of the trade's underlyings. */
+  /**
+   * Starts with the times of the dividends of the trade's underlyings, so that equal dates of the trade become equal to
+   * them.
+   */
   constructor(asOf: AsOf, dividends: readonly { readonly time: number }[] = []) {
     this.asOf = asOf;
     this.#dividends = dividends;
     this.#remember(0);
   }
 
-  /** Returns the time in years from `asOf`. */
+  /** Returns a time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
     const second = Math.round(years / INSTANT);

@@ -1,4 +1,4 @@
-/** Convertible bonds after parsing: plain immutable data, times in years from `asOf`. */
+/** The types of convertible bonds after parsing: immutable plain data, with times in years from `asOf`. */
 import type { Convertible, Credit } from "../convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
@@ -7,12 +7,13 @@ import type { Tags } from "./tags.ts";
 export interface ConvertibleTrade {
   readonly kind: "convertible";
   readonly id: string;
-  /** The underlying, shared by reference among its trades. */
+  /** The underlying. Trades on the same underlying share this object. */
   readonly underlying: Underlying;
   /** The trade's own volatility if given, otherwise the underlying's. */
   readonly volatility: Volatility;
   /** The credit of the issuer. If it is undefined, the market gives none, and the issuer cannot default. */
   readonly credit: Credit | undefined;
+  /** The terms of the bond. */
   readonly convertible: Convertible;
   /** The time to maturity in years. */
   readonly expiry: number;

@@ -1,4 +1,4 @@
-/** Ids remembered, at most: 16 bytes each. */
+/** Detects repeated ids. Needs at most 16 bytes per id. */
 const MAX_IDS = 1 << 22;
 
 /**
@@ -8,12 +8,12 @@ const MAX_IDS = 1 << 22;
 export class SeenIds {
   #count = 0;
 
-  /** The number of stored ids. */
+  /** The number of ids in the set. */
   get count(): number {
     return this.#count;
   }
 
-  /** Tells whether the id is stored. */
+  /** Tells whether an id is in the set. */
   has(id: string): boolean {
     const [first, second] = hashOfId(id);
     return this.#slots[this.#find(first, second) + 1] !== 0;
@@ -22,12 +22,12 @@ export class SeenIds {
   /** Pairs of 32-bit hashes, open addressing with linear probing; the pair (0, 0) is an empty place. */
   #slots = new Uint32Array(2 * 1024);
 
-  /** Stores an id, and tells whether it was stored before. */
+  /** Adds an id, and tells whether it was in the set before. */
   seenBefore(id: string): boolean {
     return this.seenHashBefore(...hashOfId(id));
   }
 
-  /** Does the same as `seenBefore` for an id with a known hash (`hashOfId`). */
+  /** Does the same as `seenBefore` for an id whose hash (`hashOfId`) is known. */
   seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;

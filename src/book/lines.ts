@@ -11,7 +11,7 @@ export function isBlank({ text }: Line): boolean {
 /** A line of a text, without its line break. Numbers count from 1. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  /** A line longer than the limit: passed over, never held in memory. */
+  /** A line that is longer than the limit. It is skipped and never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
 /** The maximum length in characters of a line with a trade. */
@@ -34,7 +34,7 @@ export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<
 }
 
 class LineSplitter {
-  /** Pieces of the line that is not complete yet; joined once, so that a long line costs linear time. */
+  /** The pieces of the current line. They are joined once, so that the time for a long line is linear. */
   #pieces: string[] = [];
   #length = 0;
   #tooLong = false;

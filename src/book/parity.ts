@@ -1,4 +1,4 @@
-/** The forwards of an underlying, and the yield that they imply, from put–call parity of its quotes. */
+/** The forwards implied by put–call parity of option quotes, and the dividend yield that agrees with them. */
 import { BookError } from "../errors.ts";
 import { discountFactor } from "../market/index.ts";
 import { type Carry, forwardAt, midOf } from "./carry.ts";
@@ -10,9 +10,9 @@ import { type AsOf, timeText, yearsFrom } from "./time.ts";
 export interface ParityForward {
   /** The expiry as the book writes it. */
   readonly expiry: number | string;
-  /** The mean of K + (C − P)/D over the strikes with a call and a put, weighted. */
+  /** The forward: the weighted mean of K + (C − P)/D over the strikes K with a call and a put. */
   readonly forward: number;
-  /** The yield, dividends and borrow cost together, at which the spot grows to that forward. */
+  /** The yield per year, for dividends and borrow cost together, with which the spot grows to that forward. */
   readonly yield: number;
   /** The number of strikes with a call and a put. */
   readonly strikes: number;
@@ -25,11 +25,12 @@ export interface ParityForward {
 
 /** The dividend yield implied by put–call parity over all expiries, and the forwards that it fits. */
 export interface Parity {
+  /** The yield per year that best fits the forwards of all expiries. */
   readonly yield: number;
   readonly forwards: readonly ParityForward[];
 }
 
-/** Yields beyond this are none of a market. */
+/** The largest absolute yield considered. */
 const LARGEST_YIELD = 100;
 
 /**
@@ -80,7 +81,10 @@ export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf,
 
 const withYield = (carry: Carry, q: number): Carry => ({ ...carry, dividends: { ...carry.dividends, yield: q } });
 
-/** The yield with which the book's forward is the one given, by bisection: the forward falls with the yield. */
+/**
+ * The yield for which the model's forward equals the given one. It is found by bisection, because the forward decreases
+ * with the yield.
+ */
 function yieldOf(forward: number, time: number, carry: Carry): number {
   let [low, high] = [-LARGEST_YIELD, LARGEST_YIELD];
   while (high - low > 1e-15 * LARGEST_YIELD) {

@@ -3,7 +3,7 @@
  * have the number. A sum is null if no trade has it.
  */
 export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
-  /** The number of trades without a number, by sum; sums over all trades are not named. */
+  /** The number of trades without the number, by the name of the sum. Sums over all trades are not listed. */
   readonly missing?: Readonly<Partial<Record<Name, number>>>;
 };
 

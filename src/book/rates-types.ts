@@ -1,4 +1,4 @@
-/** Trades on interest rates after parsing: plain immutable data, times in years from `asOf`. */
+/** The types of trades on interest rates after parsing: immutable plain data, with times in years from `asOf`. */
 import type { RatesModel } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
@@ -12,7 +12,10 @@ export interface Period {
 export interface Bond {
   /** The payments [time, amount] with times increasing and > 0, coupons and redemption together. */
   readonly flows: readonly (readonly [time: number, amount: number])[];
-  /** The coupons among the payments with their accrual periods; none where the payments are given one by one. */
+  /**
+   * The coupons among the payments, with their accrual periods. The list is empty if the book gives the payments one by
+   * one.
+   */
   readonly coupons: readonly (Period & { readonly amount: number })[];
   /** The notional to which prices refer. */
   readonly notional: number;
@@ -44,24 +47,24 @@ export type RateQuote =
 
 /** The product of a trade on interest rates. */
 export type RatesProduct =
-  /** A bond; the issuer may call it and the holder put it. */
+  /** A bond, possibly with calls of the issuer and puts of the holder. */
   | {
       readonly kind: "bond";
       readonly bond: Bond;
       readonly calls: readonly RedemptionRight[];
       readonly puts: readonly RedemptionRight[];
     }
-  /** The right to buy or sell what a bond pays after exercise. The bond's flows up to `asOf` do not count. */
+  /** An option to buy or sell a bond. The bond's payments after exercise belong to its new owner. */
   | {
       readonly kind: "bondOption";
       readonly right: "call" | "put";
       readonly strike: number;
-      /** The kind of strike; a clean one is paid with accrued interest on top. */
+      /** The kind of strike. With a clean strike, accrued interest is paid in addition. */
       readonly strikeIs: "clean" | "dirty";
       readonly bond: Bond;
       readonly exercise: RatesExercise;
     }
-  /** τ·max(φ·(L − strike), 0) at the end of each period, L its simple rate as it is at the start. */
+  /** A cap or floor: τ·max(φ·(L − strike), 0) at the end of each period, where L is the simple rate at its start. */
   | {
       readonly kind: "capFloor";
       readonly right: "cap" | "floor";
@@ -72,7 +75,7 @@ export type RatesProduct =
       readonly fixing: number | undefined;
       readonly quote: RateQuote | undefined;
     }
-  /** The right to enter a swap: pay (payer) or receive strike·τ at the end of each period that is left. */
+  /** A swaption: the right to pay (payer) or receive strike·τ at the end of each remaining period of a swap. */
   | {
       readonly kind: "swaption";
       readonly right: "payer" | "receiver";
@@ -96,7 +99,7 @@ export interface RatesTrade {
   readonly kind: "rates";
   readonly id: string;
   readonly currency: string;
-  /** The rates, shared by reference among the trades of one currency. */
+  /** The interest rates. Trades in the same currency share this object. */
   readonly rates: RatesModel;
   readonly product: RatesProduct;
   /** The time to the last payment or right in years, > 0. */
@@ -105,6 +108,7 @@ export interface RatesTrade {
   readonly marketPrice?: number;
   /** The number of units held, negative when sold. Results are per unit. */
   readonly quantity: number;
+  /** Texts and numbers by name that the result repeats. */
   readonly tags?: Tags;
 }
 
@@ -126,10 +130,13 @@ export interface RatesFigures {
   readonly duration?: number;
   /** The convexity P″/P of a bond with respect to its yield, in years². */
   readonly convexity?: number;
-  /** The parallel move of the rates that reproduces the market price of a bond, if the book has one. */
+  /**
+   * The parallel move of interest rates with which the model reproduces the market price of a bond, if the book gives
+   * one.
+   */
   readonly optionAdjustedSpread?: number;
   /** The sensitivities to the nodes of the zero curve. */
   readonly keyRates?: readonly KeyRate[];
-  /** The sensitivities to the parameters of the rates' model, as the book names them, per 1.00. */
+  /** The sensitivities to the parameters of the short rate model, by their names in the book, per 1.00. */
   readonly parameters?: Readonly<Record<string, number>>;
 }

@@ -1,4 +1,4 @@
-/** The results of pricing a book: plain immutable data. */
+/** The types of results of pricing a book: immutable plain data. */
 import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { ConvertibleFigures } from "./convertible-types.ts";
@@ -50,6 +50,7 @@ export interface TradeLabels {
 export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
   readonly id: string;
   readonly status: "ok";
+  /** The price, per unit of quantity. */
   readonly value: number;
   /** The first derivative by the spot. */
   readonly delta: number | null;
@@ -71,8 +72,11 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly method: string;
   /** The seed of the random numbers, if the method uses any. */
   readonly seed?: number | undefined;
+  /** The precision of the computation. */
   readonly precision: Precision;
+  /** The back end of the device that computed the value. */
   readonly backend: BackendName;
+  /** Sentences about limits of the result, such as an accuracy that was not reached. */
   readonly warnings: readonly string[];
   /**
    * The sensitivities to each of several underlyings, by name. `delta`, `gamma` and `vega` are then those to a common
@@ -88,6 +92,7 @@ export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigur
   readonly correlation?: readonly PairSensitivity[];
   /** The error estimates of the sensitivities, if requested. */
   readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
+  /** The values in all scenarios, if the book has any. */
   readonly scenarios?: ScenarioValues;
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
 }
@@ -105,8 +110,11 @@ export interface SensitivityErrorEstimates
 
 /** The sensitivities to one of several underlyings. A number is null if it was not requested. */
 export interface AssetSensitivities {
+  /** The first derivative by this underlying's spot. */
   readonly delta: number | null;
+  /** The second derivative by this underlying's spot. */
   readonly gamma: number | null;
+  /** The derivative by a parallel move of this underlying's volatility, per 1.00. */
   readonly vega: number | null;
 }
 
@@ -129,6 +137,7 @@ export interface FailedTrade extends Partial<TradeLabels> {
   readonly precision: null;
   readonly backend: null;
   readonly warnings: readonly string[];
+  /** The reason. */
   readonly error: TradeError;
 }
 
@@ -158,6 +167,7 @@ export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho
   readonly errorEstimate: number;
   /** The totals of underlyings, in the order of their first trades. */
   readonly underlyings: readonly UnderlyingTotals[];
+  /** The sums of the values in all scenarios. */
   readonly scenarios?: ScenarioValues;
   /** The sums Σ |quantity|·estimate of the scenarios' error estimates. */
   readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
@@ -168,8 +178,11 @@ export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega"
   readonly underlying: string;
   /** The number of trades. */
   readonly trades: number;
+  /** The sum of delta. */
   readonly delta: number | null;
+  /** The sum of gamma. */
   readonly gamma: number | null;
+  /** The sum of vega, per 1.00. */
   readonly vega: number | null;
   /** The product delta × spot, in the currency. */
   readonly cashDelta: number | null;

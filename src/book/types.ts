@@ -1,6 +1,6 @@
 /**
- * The book after parsing: plain immutable data. Times are years from `asOf` (Act/365F), rates continuously compounded
- * per year, volatilities per √year, all as decimals.
+ * The types of a book after parsing: immutable plain data. Times are years from `asOf` (Act/365F), rates are
+ * continuously compounded per year, and volatilities are per √year, all as decimals.
  */
 import type { Tags } from "./tags.ts";
 import type { Credit } from "../convertible/index.ts";
@@ -15,9 +15,9 @@ export type { Tags } from "./tags.ts";
 
 /** The payoff of a trade at exercise or expiry, per unit of quantity. S is the spot. */
 export type Payoff =
-  /** A payoff of max(S − strike, 0) or max(strike − S, 0). */
+  /** A vanilla option: max(S − strike, 0) for a call, max(strike − S, 0) for a put. */
   | { readonly kind: "vanilla"; readonly right: "call" | "put"; readonly strike: number }
-  /** `cash` if S > strike (call) or S < strike (put), half of it at S = strike. */
+  /** A digital option: `cash` if S > strike (call) or S < strike (put), and half of it at S = strike. */
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly strike: number; readonly cash: number }
   /**
    * A formula in `S`, or, with several underlyings, in `S1`, `S2` and so on. `kinks` (increasing, > 0) are the spots
@@ -29,7 +29,7 @@ export type Payoff =
       readonly kinks: readonly number[];
       readonly place?: string;
     }
-  /** A payoff of max(B − strike, 0) or max(strike − B, 0) on several underlyings; `weights` one each. */
+  /** An option on an index B of several underlyings: max(B − strike, 0) or max(strike − B, 0), one weight for each. */
   | {
       readonly kind: "basket";
       readonly right: "call" | "put";
@@ -41,7 +41,7 @@ export type Payoff =
 
 /** A payoff that depends on the path of one spot S. */
 export type PathPayoff =
-  /** A payoff of max(A − strike, 0) or max(strike − A, 0), A the mean of the spot on dates or over time. */
+  /** An Asian option: max(A − strike, 0) or max(strike − A, 0), where A is the mean spot on dates or over time. */
   | {
       readonly kind: "average";
       readonly right: "call" | "put";
@@ -52,17 +52,17 @@ export type PathPayoff =
        * today to expiry.
        */
       readonly times: readonly number[] | "continuous";
-      /** The known fixings: their number, or the years of a continuous average, and their mean of the same kind. */
+      /** The known fixings: their number (or the years of a continuous average) and their mean, of the kind `mean`. */
       readonly past: { readonly count: number; readonly mean: number };
     }
   /**
-   * A payoff of the largest spot M or the smallest m: fixed strike max(M − strike, 0) or max(strike − m, 0), floating S
-   * − m or M − S (call, put).
+   * A lookback option on the largest spot M or the smallest spot m. With a fixed strike it pays max(M − strike, 0) or
+   * max(strike − m, 0) (call, put), with a floating strike S − m or M − S.
    */
   | {
       readonly kind: "lookback";
       readonly right: "call" | "put";
-      /** The strike; 0 for a floating one. */
+      /** The strike; 0 if it is floating. */
       readonly strike: number;
       readonly isFloating: boolean;
       /** The start of monitoring in years. */
@@ -71,7 +71,7 @@ export type PathPayoff =
       readonly extremum: number | undefined;
       readonly times: readonly number[] | "continuous";
     }
-  /** The right on each date to take one unit: φ·(S − strike), at least `min` and at most `max` times in all. */
+  /** A swing option: the right to receive φ·(S − strike) on each date, at least `min` and at most `max` times. */
   | {
       readonly kind: "swing";
       readonly right: "call" | "put";
@@ -112,6 +112,7 @@ export interface Barrier {
   readonly rebate: number;
   /** When a knock-out pays its rebate. A knock-in always pays it at expiry. */
   readonly rebateAt: "hit" | "expiry";
+  /** The monitoring of the spot: continuous, or at times in years. */
   readonly monitoring:
     | { readonly kind: "continuous" }
     | { readonly kind: "discrete"; readonly times: readonly number[] };
@@ -124,6 +125,7 @@ export interface Barrier {
 /** One of several underlyings of a trade, with its volatility. */
 export interface TradeAsset {
   readonly underlying: Underlying;
+  /** The trade's own volatility of this underlying if given, otherwise the underlying's. */
   readonly volatility: Volatility;
 }
 
@@ -147,7 +149,7 @@ export interface Trade {
   /** Undefined; other trades have a kind. */
   readonly kind?: undefined;
   readonly id: string;
-  /** The underlying, shared by reference among the trades of one underlying. */
+  /** The underlying. Trades on the same underlying share this object. */
   readonly underlying: Underlying;
   /** The trade's own volatility if given, otherwise the underlying's. */
   readonly volatility: Volatility;
@@ -165,6 +167,7 @@ export interface Trade {
   readonly barriers: readonly Barrier[];
   /** The number of units held, negative when sold. Results are per unit; totals multiply by this. */
   readonly quantity: number;
+  /** Texts and numbers by name that the result repeats. */
   readonly tags?: Tags;
 }
 
@@ -207,7 +210,9 @@ export type SpotMove = number | Readonly<Record<string, number>>;
 
 /** The market after reading: rates by currency, underlyings by name, correlations, and the credit of issuers. */
 export interface Market {
+  /** The interest rates by currency. */
   readonly rates: ReadonlyMap<string, RatesModel>;
+  /** The underlyings by name. */
   readonly underlyings: ReadonlyMap<string, Underlying>;
   readonly correlations: readonly Correlation[];
   /** The credit of issuers by underlying. */
@@ -218,6 +223,7 @@ export interface Market {
 export interface BookContext {
   /** The valuation date, as an ISO instant in UTC. */
   readonly asOf: string;
+  /** The scenarios in which every trade is repriced; undefined if the book has none. */
   readonly scenarios: Scenarios | undefined;
   /** The numerical method for all trades, unless the options of pricing name another; "auto" by default. */
   readonly method?: MethodName | undefined;
@@ -228,5 +234,6 @@ export interface BookContext {
 /** A book after reading, including the trades that cannot be used, with their errors. */
 export interface Book extends BookContext {
   readonly market: Market;
+  /** The trades in the order of the book, each with its error if it cannot be used. */
   readonly trades: readonly ParsedTrade[];
 }

@@ -1,4 +1,4 @@
-/** Charts as plain data. */
+/** The types of charts as plain data. */
 
 /** An axis of a chart on which numbers are shown. */
 export interface Axis {
@@ -61,7 +61,7 @@ export interface WaterfallChart {
   readonly steps: readonly {
     readonly label: string;
     readonly value: number;
-    /** Stands on zero, as the first and the last value do. */
+    /** True for a bar that begins at zero, such as the first and the last. */
     readonly isTotal?: boolean;
   }[];
 }

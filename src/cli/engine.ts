@@ -1,6 +1,6 @@
 /**
- * The interface of the layers below for the commands, so that they start without loading them, and are tested without
- * them.
+ * The interface through which the commands use the rest of the library. Commands can start without loading the library,
+ * and tests can replace it.
  */
 import type { EngineOptions } from "./choose-backend.ts";
 import type { Book, BookContext, BookReport, MethodName, ParsedTrade, TradeResult } from "../book/index.ts";
@@ -35,7 +35,7 @@ export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitiv
 /** An opened device with the functions that price trades on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
-  /** The precision of computation: the requested one, or f32x2 for f64 where that is emulated. */
+  /** The precision of the computation: the requested one, or f32x2 if f64 is emulated. */
   readonly precision: Precision;
   /** The reason for which "auto" chose this device, if it had a choice. */
   readonly reason?: string | undefined;
@@ -94,7 +94,7 @@ export const openEngine: OpenEngine = async (options, work) => {
   };
 };
 
-/** Options as the library takes them: an accuracy of the command line is relative. */
+/** Converts options of the command line to options of the library. An accuracy on the command line is relative. */
 const withRelative = <T extends { readonly accuracy?: number | undefined }>({ accuracy, ...rest }: T) => ({
   ...rest,
   accuracy: accuracy === undefined ? undefined : { relative: accuracy },

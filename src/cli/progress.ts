@@ -1,7 +1,10 @@
 import { grouped } from "./format/numbers.ts";
 import type { Sink } from "./terminal.ts";
 
-/** Nothing is shown before this, so that quick runs stay quiet; then at most ten times a second. Milliseconds. */
+/**
+ * The time in milliseconds before progress is first shown, so that short runs show none. Afterwards, it is updated at
+ * most ten times per second.
+ */
 const QUIET = 300;
 const INTERVAL = 100;
 const BAR = 30;
@@ -38,7 +41,7 @@ export class ProgressBar {
     this.#sink.write(`\r\u001b[K${line.slice(0, (this.#sink.columns || 80) - 1)}`);
   }
 
-  /** Removes the bar, before anything else is written to the terminal, and at the end. */
+  /** Removes the bar. It must be called before anything else is written to the terminal, and at the end. */
   clear(): void {
     if (this.#shown) this.#sink.write("\r\u001b[K");
     this.#shown = false;

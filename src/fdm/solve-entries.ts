@@ -24,7 +24,7 @@ import { AxesEntrySolution, type AxesSolution } from "./read/axes-solution.ts";
 import { type ReadableGrid, readColumns } from "./read/columns.ts";
 import { type EntryContents, named } from "./read/entry.ts";
 import { EntrySolution, type ExerciseBoundary, type Solution } from "./read/equation-solution.ts";
-import type { GridValues, Rounding } from "./read/point-reader.ts";
+import { type GridValues, PointReader, type Rounding } from "./read/point-reader.ts";
 import { axisReportOf, type Report, reportOf } from "./read/report.ts";
 import { type MovedProblem, movedProblem, type OwnColumns } from "./read/sensitivities.ts";
 import { thetaOf } from "./read/theta.ts";
@@ -69,6 +69,8 @@ async function solveEntries<P, S extends OnGrid>(
   const reportOn = lazily(() => reports(solved.flat()));
   const theta = thetaOf(model, unit);
   const rounding = (fine: S): Rounding => roundingOf(fine, unit);
+  const readers = { 2: new PointReader(names, companions, 2), 4: new PointReader(names, companions, 4) };
+  const readerOf = (order: 2 | 4): PointReader => readers[order];
   const solvedEntry = (index: number, i: number): Entry<S> => {
     const entry = entries[index];
     const fine = solved[0][i];
@@ -84,6 +86,7 @@ async function solveEntries<P, S extends OnGrid>(
       isPart: model.pointOf !== undefined,
       theta: (x, found) => theta(entry, x, found),
       rounding: () => rounding(fine),
+      readerOf,
     };
     return { contents, fine };
   };
@@ -105,9 +108,7 @@ async function solveEntries<P, S extends OnGrid>(
             "with numbers or formulas of the parameters, or read entries[k].at(…)",
         );
       const { ownerOf } = moved;
-      return moved.ownColumns(
-        readColumns({ names, entries, good, solved, companions, theta, rounding, ownerOf }, order),
-      );
+      return moved.ownColumns(readColumns({ entries, good, solved, theta, rounding, ownerOf }, readerOf(order)));
     },
   };
 }
@@ -120,11 +121,12 @@ const NOTHING = {
   isPart: false,
   theta: () => Number.NaN,
   rounding: () => ({ relative: 0, absolute: 0 }),
+  readerOf: (order: 2 | 4) => new PointReader([], [], order),
 };
 
 const gridOf = ({ nodes, values, start }: OnGrid): GridValues => ({ nodes, values, start });
 
-/** Solves a problem on one axis. @throws as `solve` does */
+/** Solves all entries of a compiled problem on one axis. @throws as `solve` does */
 export async function solveOnAxis(
   model: OneAxisModel,
   moved: MovedProblem,
@@ -162,7 +164,7 @@ export async function solveOnAxis(
   };
 }
 
-/** Solves a problem on two or three axes. @throws as `solve` does */
+/** Solves all entries of a compiled problem on two or three axes. @throws as `solve` does */
 export async function solveOnAxes(
   model: AxesModel,
   moved: MovedProblem,
@@ -199,7 +201,10 @@ export async function solveOnAxes(
   };
 }
 
-/** Solves a problem with any names on two or three axes, for the pricing of books. @throws as `solve` */
+/**
+ * Solves a problem on two or three axes whose names are not known at compile time, as in the pricing of books. @throws
+ * as `solve` does
+ */
 export async function solveAxes(
   problem: AnyProblem,
   { device, ...options }: WorkOptions & { readonly device: Device },

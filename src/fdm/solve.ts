@@ -14,7 +14,7 @@ import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 /** True where a type of names has more than one. */
 type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extends [Each] ? false : true) : never;
 
-/** The result type of `solve`, by the number of axes. */
+/** The result type of `solve`: `Solution` for one axis, `AxesSolution` for several. */
 export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolution<A> : Solution;
 
 /**

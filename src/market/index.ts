@@ -1,4 +1,4 @@
-/** Market data as plain immutable values: curves, dividends, volatility. Times are years from asOf (Act/365F). */
+/** Market data as immutable plain data: curves, dividends and volatilities. Times are years from `asOf` (Act/365F). */
 export {
   constant,
   fromIntegral,
@@ -10,16 +10,7 @@ export {
   shifted,
   valueAt,
 } from "./piecewise.ts";
-export {
-  discountFactor,
-  flatCurve,
-  type ForwardCurve,
-  forwardRate,
-  type HullWhite,
-  zeroCurve,
-  type ZeroRate,
-  zeroRate,
-} from "./rates.ts";
+export { discountFactor, flatCurve, type ForwardCurve, type HullWhite, zeroCurve, type ZeroRate } from "./rates.ts";
 export type { RatesModel } from "./short-rate.ts";
 export {
   alphaOf,

@@ -1,4 +1,4 @@
-import { constant, fromIntegral, integrate, type PiecewiseConstant, valueAt } from "./piecewise.ts";
+import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
 
 /** A curve of instantaneous forward rates f(t), continuously compounded per year (Act/365F). They may be negative. */
 export type ForwardCurve = PiecewiseConstant;
@@ -40,16 +40,6 @@ export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {
     nodes.map(({ time }) => time),
     nodes.map(({ time, zero }) => zero * time),
   );
-}
-
-/** Returns the forward rate f(t), per year. */
-export function forwardRate(curve: ForwardCurve, t: number): number {
-  return valueAt(curve, t);
-}
-
-/** Returns the zero rate z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
-export function zeroRate(curve: ForwardCurve, t: number): number {
-  return t > 0 ? integrate(curve, t) / t : forwardRate(curve, 0);
 }
 
 /** Returns the discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds). */

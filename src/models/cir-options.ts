@@ -1,6 +1,7 @@
-import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
+import { fn, kernel, real } from "../kernel/index.ts";
+import { optionParams } from "./exchange-options.ts";
 
-/** ln Γ(z) for z > 0 by Stirling's series, beyond 10 after a shift. */
+/** ln Γ(z) for z > 0 by Stirling's series. The recurrence of Γ first increases z above 10. */
 const logGamma = fn({
   name: "logGamma",
   params: [real],
@@ -87,15 +88,7 @@ export const CIR_OPTION = 7;
  */
 export const cirKernel = kernel({
   name: "cir-options",
-  params: {
-    count: i32,
-    total: i32,
-    first: read(i32),
-    options: read(real),
-    flows: read(real),
-    values: write(real),
-    slopes: write(real),
-  },
+  params: optionParams,
   env: { noncentralChiSquare },
   body({ count, total, first, options, flows, values, slopes }, gpu, { noncentralChiSquare }) {
     const i = gpu.globalId();

@@ -11,8 +11,20 @@ export const FLOW_OUTPUTS = 3;
  */
 export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
 
+/** The parameters of kernels of options on flows, those of option i from `first[i]` to `first[i + 1]`. */
+export const optionParams = {
+  count: i32,
+  total: i32,
+  first: read(i32),
+  options: read(real),
+  flows: read(real),
+  values: write(real),
+  slopes: write(real),
+} as const;
+
 /**
- * The kernel of options to exchange a fixed amount a₀ for cash flows whose forward values are jointly lognormal:
+ * The kernel of options to exchange a fixed amount a₀ for cash flows. The flows' values in units of a₀ are jointly
+ * lognormal:
  *
  *   V = E[max(φ·(Σ aⱼ·exp(−½(αⱼ² + βⱼ²) − αⱼ·U − βⱼ·Z) − a₀), 0)],   U, Z independent N(0, 1),   φ = 1 or −1
  *
@@ -36,15 +48,7 @@ export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
  */
 export const exchangeKernel = kernel({
   name: "exchange-options",
-  params: {
-    count: i32,
-    total: i32,
-    first: read(i32),
-    options: read(real),
-    flows: read(real),
-    values: write(real),
-    slopes: write(real),
-  },
+  params: optionParams,
   env: { FARTHEST: 40, STEP: 0.5, NODES: 37, ONE: EXCHANGE.oneFactor, NORMAL: EXCHANGE.normal },
   body({ count, total, first, options, flows, values, slopes }, gpu, { FARTHEST, STEP, NODES, ONE, NORMAL }) {
     const i = gpu.globalId();

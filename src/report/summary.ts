@@ -1,4 +1,7 @@
-/** The summary of a book for a report, gathered trade by trade, in memory that does not grow with the book. */
+/**
+ * Summarizes the results of a book for a report. Trades are added one by one, and memory does not grow with their
+ * number.
+ */
 import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
@@ -26,7 +29,7 @@ export interface Group {
   withoutVega: number;
 }
 
-/** The number of trades named in each list, and groups that are told apart. */
+/** The maximum number of trades in each list, and that of groups that are distinguished. */
 const NAMED = 12;
 const MAX_GROUPS = 2000;
 
@@ -34,7 +37,7 @@ const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
 /** The name of a list of trades in a report, which is the number by which the list is sorted. */
 export type ListName = (typeof LISTS)[number];
 
-/** Upper ends of expiry buckets, in years. */
+/** The upper bounds of the expiry buckets in years, with their labels. */
 const BUCKETS = [
   [1 / 12, "up to 1 month"],
   [0.25, "1 to 3 months"],
@@ -55,7 +58,7 @@ export class ReportSummary {
   readonly methods = new Map<string, number>();
   readonly precisions = new Map<string, number>();
   readonly seeds = new Set<number>();
-  /** The numbers of trades by log₁₀(error estimate ÷ spot), in half decades from −14 to 0. */
+  /** The histogram of log₁₀(error estimate ÷ spot): the number of trades in each half decade from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
   readonly #totals = new Totals();
 
@@ -71,7 +74,7 @@ export class ReportSummary {
     return this.#totals.totals;
   }
 
-  /** Adds one result. Without its trade it has quantity 1, and is in no sum. */
+  /** Adds one result. If `trade` is undefined, the quantity is taken to be 1, and the result is in no sum. */
   add(trade: AnyTrade | undefined, result: TradeResult): void {
     this.#totals.add(trade, result);
     if (result.status === "error") {

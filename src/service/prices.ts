@@ -1,4 +1,4 @@
-/** Requests that arrive together are priced in one launch. */
+/** Prices concurrent requests together, in one launch. */
 import type { Book, ParsedTrade, Scenarios, TradeResult } from "../book/index.ts";
 import { type Device, offeredPrecision } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
@@ -28,13 +28,13 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** The number of trades of small requests that go into one launch, at most. */
+/** The maximum number of trades that are priced together if they belong to several requests. */
 const MAX_TOGETHER = 4096;
 
-/** A launch that takes longer does not hold up the next one. Milliseconds. */
+/** The time in milliseconds after which the next launch starts, even if the previous one has not ended. */
 const PATIENCE = 20;
 
-/** Launches under way at once. */
+/** The maximum number of concurrent launches. */
 const MAX_LAUNCHES = 8;
 
 /**
@@ -63,7 +63,10 @@ export class Prices {
     return this.#launches;
   }
 
-  /** Returns the results in the order of the trades. @throws as `priceTrades`; the signal's reason at once */
+  /**
+   * Prices the trades of a request and returns the results in the order of the trades. @throws as `priceTrades`; the
+   * signal's reason as soon as it is aborted
+   */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -76,7 +79,7 @@ export class Prices {
     });
   }
 
-  /** Yields batches as they are priced, for a request whose results are streamed. @throws as `price` */
+  /** Prices the trades of a request and yields results in batches as they are computed. @throws as `price` */
   async *stream({
     trades,
     signal,
@@ -112,7 +115,7 @@ export class Prices {
     this.#isWorking = false;
   }
 
-  /** The request that has waited longest, and those that can be priced with it. */
+  /** Takes the request that has waited longest, and the others that can be priced together with it. */
   #take(): readonly Waiting[] {
     const live = this.#waiting.filter(({ request }) => !request.signal.aborted);
     this.#waiting = [];
@@ -129,7 +132,7 @@ export class Prices {
     return taken;
   }
 
-  /** The run ends early only when nobody waits for it any more. */
+  /** Prices several requests together. The computation is aborted only if all of them have been aborted. */
   async #launch(all: readonly Waiting[]): Promise<void> {
     this.#launches++;
     const ending = new AbortController();
@@ -152,11 +155,14 @@ export class Prices {
   }
 }
 
-/** Returns the accuracy of a request, which is relative, as the library takes it. */
+/** Converts the accuracy of a request, which is relative, to the option of the library. */
 const relativeOf = ({ accuracy }: Pick<PriceSettings, "accuracy">) =>
   accuracy === undefined ? undefined : { relative: accuracy };
 
-/** Tells whether two requests can be priced in one launch. Scenarios are those of one market that is kept, or none. */
+/**
+ * Tells whether two requests can be priced in one launch. Their scenarios must be the same object, that of a stored
+ * market, or absent.
+ */
 function isAlike(a: Request, b: Request): boolean {
   return (
     a.greeks === b.greeks &&
@@ -168,7 +174,7 @@ function isAlike(a: Request, b: Request): boolean {
   );
 }
 
-/** Waits for a promise that never rejects, but not longer than so many milliseconds. */
+/** Waits until a promise resolves, but at most `patience` milliseconds. The promise must not reject. */
 function within(patience: number, promise: Promise<void>): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, patience);

@@ -1,4 +1,4 @@
-/** The formats of requests. */
+/** The formats of request bodies. */
 import * as z from "zod";
 import { METHOD_NAMES } from "../book/index.ts";
 import { BookError } from "../errors.ts";
@@ -24,13 +24,13 @@ export interface WrittenBook {
   readonly header: Readonly<Record<string, unknown>>;
   /** The hash of a cached market; undefined if the book has its own. */
   readonly market: string | undefined;
-  /** The trades; undefined where there are none. */
+  /** The trades; undefined if there are none. */
   readonly trades: readonly unknown[] | undefined;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Options without those that were left out. */
+/** The options T without those that are undefined. */
 type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
 /** The body of a request POST /price. */

@@ -1,4 +1,4 @@
-/** Counts of a process, in the text format of Prometheus (version 0.0.4). */
+/** Metrics of a process in the text format of Prometheus (version 0.0.4). */
 
 type Labels = Readonly<Record<string, string>>;
 
@@ -42,7 +42,7 @@ export class Metrics {
     };
   }
 
-  /** Adds a gauge; `read` is called at every request. */
+  /** Adds a gauge. `read` returns its present value, and is called whenever the metrics are requested. */
   gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void {
     this.#families.push({
       name,
@@ -56,7 +56,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a histogram with increasing `bounds`; larger values are counted as well. */
+  /** Adds a histogram with increasing upper `bounds`. Values above the last bound are counted as well. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram {
     const counts = new Float64Array(bounds.length + 1);
     let sum = 0;
@@ -82,7 +82,7 @@ export class Metrics {
     };
   }
 
-  /** Returns all metrics as text, without gauges that cannot be read. */
+  /** Returns all metrics as text. Gauges that cannot be read are left out. */
   async text(): Promise<string> {
     const parts = await Promise.all(
       this.#families.map(async ({ name, help, type, lines }) => {

@@ -2,7 +2,10 @@ import type * as FileSystem from "node:fs";
 import type * as WorkerThreads from "node:worker_threads";
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** The number of jobs a worker has at once: the next one is there when it has done with one. */
+/**
+ * The maximum number of jobs that a worker has at a time. With two, it need not wait for the next job when it completes
+ * one.
+ */
 const JOBS_PER_WORKER = 2;
 
 /** A function that starts a worker thread. */
@@ -10,7 +13,7 @@ export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
   readonly thread: WorkerThreads.Worker;
-  /** The callbacks for the answers of the jobs that it has. */
+  /** The functions that receive the answers to the worker's jobs, by job number. */
   readonly pending: Map<number, (answer: Answer | undefined) => void>;
   ready: boolean;
 }
@@ -26,7 +29,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   #announce: () => void = () => {};
   readonly #started: Promise<void>;
 
-  /** A worker for each of `starts`. */
+  /** Starts the workers, one with each of the given functions. */
   constructor(starts: readonly StartWorker[]) {
     this.#started = new Promise((resolve) => (this.#announce = resolve));
     for (const start of starts) this.#start(start);
@@ -34,21 +37,21 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   }
 
   /**
-   * The number of further jobs that it currently accepts: none before its first worker is ready, and after all have
-   * ended.
+   * The number of further jobs that the pool accepts now. It is 0 before the first worker is ready, and after all
+   * workers have ended.
    */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
-  /** Resolves when the workers have ended. */
+  /** A promise that resolves when all workers have ended. */
   get ended(): Promise<unknown> {
     return this.#ended;
   }
 
   /**
-   * Waits until each worker is ready or ended, since jobs given to the first alone would delay the others. The process
-   * stays alive meanwhile.
+   * Waits until each worker is ready or has ended. If jobs were given to the first ready worker only, the others would
+   * start later. The process stays alive meanwhile.
    */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
@@ -56,13 +59,15 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     for (const { thread, pending } of this.#workers) if (pending.size === 0) thread.unref();
   }
 
-  /** Sends all workers the common setup of the jobs, once. @throws DataCloneError data that cannot be sent */
+  /**
+   * Sends all workers the setup that all jobs share. It is called once. @throws DataCloneError data that cannot be sent
+   */
   begin(setup: Setup): void {
     for (const { thread } of this.#workers) thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
   }
 
   /**
-   * Runs a job and returns a worker's answer; undefined where no worker could do it for reasons outside the job.
+   * Runs a job and returns a worker's answer. Undefined if no worker could do the job for reasons outside the job.
    * @throws the signal's reason
    */
   run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {
@@ -95,7 +100,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     while (this.#workers.length > 0) this.#lose(this.#workers[0]);
   }
 
-  /** The callbacks for when a signal comes: one listener a run, however many jobs it has here. */
+  /**
+   * The functions to call when a signal is aborted. There is only one listener per signal, independently of the number
+   * of jobs.
+   */
   #stopsOf(signal: AbortSignal): Set<() => void> {
     let stops = this.#stops.get(signal);
     if (stops === undefined) {
@@ -113,7 +121,10 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return min;
   }
 
-  /** No worker where Node's permissions forbid threads, or the machine has no more of them: the others do the work. */
+  /**
+   * Starts a worker. If that fails, because Node's permissions forbid threads or the machine allows no more, the pool
+   * has one worker fewer.
+   */
   #start(start: StartWorker): void {
     let thread: WorkerThreads.Worker;
     try {
@@ -137,7 +148,9 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     } else this.#settle(worker, message.number)?.(message.kind === "done" ? message.answer : undefined);
   }
 
-  /** Nothing of a job that was stopped meanwhile. */
+  /**
+   * Removes a job from a worker, and returns the function that receives its answer; undefined if the job was aborted.
+   */
   #settle(worker: PoolWorker<Answer>, number: number): ((answer: Answer | undefined) => void) | undefined {
     const pending = worker.pending.get(number);
     worker.pending.delete(number);
@@ -145,7 +158,7 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     return pending;
   }
 
-  /** Whoever waits for its answers does the jobs. */
+  /** Removes a worker. Its jobs are answered by undefined, so that the callers do them. */
   #lose(worker: PoolWorker<Answer>): void {
     const place = this.#workers.indexOf(worker);
     if (place < 0) return;

@@ -1,4 +1,4 @@
-/** A book whose trades can be read part by part, by several processes, and again. */
+/** The interface of a book whose trades can be read in chunks, repeatedly and by several processes. */
 import type { BookContext, Market, ParsedTrade } from "../types.ts";
 
 /**
@@ -10,11 +10,11 @@ export interface ChunkPlace {
   readonly first: number;
   /** The number of trades. */
   readonly rows: number;
-  /** The indices of trades whose ids repeat those of earlier trades; undefined for none. */
+  /** The indexes of trades whose ids earlier trades have; undefined if there are none. */
   readonly repeated?: readonly number[] | undefined;
   /**
-   * The bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list
-   * of a JSON book, whose lines are not counted.
+   * The bytes `start` to `end` of the file that contain the trades. They are lines of text, the first of which has the
+   * number `line`; or entries of the list in a JSON book, whose lines are not counted.
    */
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
@@ -31,7 +31,7 @@ export interface ScannedTrade {
   readonly id: string | undefined;
   /** The position of the trade in the file, if it is text. */
   readonly bytes?: NonNullable<ChunkPlace["bytes"]>;
-  /** Reads the trade, without regard to repeated ids. */
+  /** Reads the trade. It does not check whether the id is repeated. */
   read(): ParsedTrade;
 }
 

@@ -1,4 +1,4 @@
-/** Convertible bonds and the credit of their issuers as they are written, for the TypeScript compiler. */
+/** The TypeScript types of convertible bonds and issuer credit in the form that users write. */
 import type { Tags } from "../types.ts";
 import type { TimeInput, VolatilityInput } from "./market-input.ts";
 
@@ -30,14 +30,14 @@ export interface ConvertibleInput {
   readonly underlying: string;
   readonly convertible: {
     readonly maturity: TimeInput;
-    /** Per year; 0 by default. */
+    /** The coupon rate per year; 0 by default. */
     readonly coupon?: number | undefined;
-    /** Coupons a year. */
+    /** The number of coupons a year. */
     readonly frequency?: number | undefined;
     readonly notional: number;
-    /** Shares for the bond. */
+    /** The number of shares for which the bond can be converted. */
     readonly ratio: number;
-    /** "american" by default. */
+    /** When the bond can be converted; "american", at any time, by default. */
     readonly conversion?:
       | "american"
       | "european"

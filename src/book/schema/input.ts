@@ -1,6 +1,6 @@
 /**
- * The book as it is written, for the TypeScript compiler: what `parseBook` takes and what its JSON text says. The
- * schemas beside this file check the same at run time; `test/types` holds that the two agree.
+ * The TypeScript types of a book in the form that users write, which is that of the argument of `parseBook` and of
+ * JSON. The schemas in this folder check the same at run time. Tests in `test/types` check that both agree.
  */
 import type { MethodName } from "../methods.ts";
 import type { BarrierType, Tags } from "../types.ts";
@@ -19,7 +19,7 @@ export interface MarketInput {
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
-/** Dates on which a spot is looked at, or all the time. */
+/** The dates on which a spot is observed, or continuous observation. */
 type MonitoringInput = "continuous" | readonly TimeInput[];
 
 /** A barrier of a trade, as a book contains it. */
@@ -43,12 +43,14 @@ export interface BarrierInput {
 
 /** The terms that every trade on underlyings has, as a book contains them. */
 export interface TradeInputTerms {
+  /** The name of the trade, which no other trade of the book has. */
   readonly id: string;
   readonly expiry: TimeInput;
   /** The exercise: "european" (the default), "american", or a list of dates. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
   /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
+  /** The barriers; none by default. */
   readonly barriers?: readonly BarrierInput[] | undefined;
   /** Texts and numbers by name, such as a desk, that results repeat and no price depends on. */
   readonly tags?: Tags | undefined;
@@ -113,7 +115,9 @@ export interface DigitalInput extends OnOneUnderlying {
  * the spots at which the formula bends or jumps.
  */
 export interface ExpressionInput {
+  /** The formula, such as "max(S - 100, 0)". */
   readonly expression: string;
+  /** The spots at which the formula bends or jumps. */
   readonly kinks?: readonly number[] | undefined;
 }
 

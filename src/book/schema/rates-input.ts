@@ -1,17 +1,18 @@
-/** Trades on interest rates as they are written, for the TypeScript compiler. */
+/** The TypeScript types of trades on interest rates in the form that users write. */
 import type { Tags } from "../types.ts";
 import type { TimeInput } from "./market-input.ts";
 
 interface RatesTerms {
   readonly id: string;
   readonly currency: string;
-  /** 1 by default. */
+  /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
   readonly tags?: Tags | undefined;
 }
 
 /** A right to redeem a bond at a clean price, as a book contains it: on one date, or throughout a window. */
 export type RedemptionInput = ({ readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput }) & {
+  /** The clean price for the notional. */
   readonly price: number;
   /** The notice period before redemption: a tenor or years; 0 by default. */
   readonly notice?: TimeInput | undefined;
@@ -19,16 +20,16 @@ export type RedemptionInput = ({ readonly date: TimeInput } | { readonly from: T
 
 interface CouponBondInput {
   readonly maturity: TimeInput;
-  /** Per year; 0 by default. */
+  /** The coupon rate per year; 0 by default. */
   readonly coupon?: number | undefined;
-  /** Coupons a year. */
+  /** The number of coupons a year. */
   readonly frequency?: number | undefined;
   readonly notional: number;
 }
 
 interface CashflowsInput {
   readonly cashflows: readonly (readonly [TimeInput, number])[];
-  /** The last payment by default. */
+  /** The notional to which prices refer; the last payment by default. */
   readonly notional?: number | undefined;
 }
 
@@ -95,6 +96,7 @@ export type CapFloorInput = OnForwardRates &
 /** A swaption, as a book contains it. */
 export interface SwaptionInput extends OnForwardRates, ExerciseInput {
   readonly swaption: "payer" | "receiver";
+  /** The underlying swap, whose fixed rate is the strike. */
   readonly swap: LegInput;
 }
 

@@ -11,7 +11,7 @@ export interface CalibrateOptions {
   /** The path to which the fitted market is written, in the form that a book can contain. */
   readonly output: string | undefined;
   readonly format: "table" | "json";
-  /** The path of an SVG of the quotes and the fits. */
+  /** The path of an SVG file with the quotes and the fits. */
   readonly picture: string | undefined;
 }
 
@@ -64,7 +64,7 @@ async function write(path: string, text: string, { stdout }: Terminal): Promise<
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** The book as it was written, with curves and volatilities in the place of quotes that were fitted. */
+/** The book with fitted curves and volatilities in place of the quotes that they were fitted to. */
 function fittedBook(book: unknown, { rates, underlyings }: MarketCalibration): Plain {
   const { market, ...rest } = book as { readonly market: Plain };
   const written = market as { readonly rates: Plain; readonly underlyings?: Readonly<Record<string, Plain>> };

@@ -1,4 +1,4 @@
-/** `feynkac price` of a long file: several threads read, price and write it (`Pipeline`). */
+/** `feynkac price` for long files: several threads read, price and write trades (`Pipeline`). */
 import { statSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { Pipeline, TextFormat } from "../../pipeline/index.ts";
@@ -19,13 +19,13 @@ import { summary } from "../summary.ts";
 import type { PriceOptions } from "../options.ts";
 
 /**
- * The size in bytes, some 5,000 trades, from which on threads that read and write save more than they take to start
- * (0.35 s of a core each).
+ * The size in bytes (about 5,000 trades) above which further threads save more time than they need to start, which is
+ * 0.35 s of one core for each.
  */
 const LONG = 1 << 20;
-/** The limit for shorter files whose trades are much work, in seconds of one core. */
+/** A shorter file also uses several threads if the expected work is at least this, in seconds of one core. */
 const LONG_WORK = 1;
-/** No shorter file is looked into, in bytes: it has few trades. */
+/** Files shorter than this, in bytes, never use several threads, and their work is not estimated. */
 const SHORT = 1 << 14;
 
 /**
@@ -60,12 +60,15 @@ export class LongFile implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The book; undefined where only a stream reader can read it, or report its errors. */
+  /** The book. Undefined if it must be read as a stream, which also reports its errors. */
   get book(): Promise<OpenBook | undefined> {
     return (this.#book ??= openFile(this.place));
   }
 
-  /** Tells whether several threads that each price chunks are faster than one that distributes its kernels. */
+  /**
+   * Tells whether several threads, each of which prices chunks of trades, are faster than one thread that distributes
+   * its kernels among all cores.
+   */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
     // One thread prices a short book soonest in one piece.
@@ -76,7 +79,7 @@ export class LongFile implements AsyncDisposable {
     return separateSeconds(work) >= LONG_WORK;
   }
 
-  /** The work of the whole book, estimated from its first trades. */
+  /** The expected work of the whole book, estimated from its first trades. */
   get work(): Promise<Work | undefined> {
     return (this.#work ??= this.#expectedWork());
   }

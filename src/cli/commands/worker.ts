@@ -7,12 +7,12 @@ import type { Terminal } from "../terminal.ts";
 /** The options of the command `feynkac worker`. */
 export interface WorkerOptions extends EngineOptions {
   readonly queue: string;
-  /** The port for health and metrics; none by default. */
+  /** The port of the server for health and metrics; none by default. */
   readonly port?: number;
   readonly host: string;
   readonly lockSeconds: number;
   readonly chunkTimeout: number;
-  /** True for one process for each device; otherwise this process is the worker, on one device. */
+  /** True to start one worker process for each device. Otherwise this process is the worker, on one device. */
   readonly everyDevice: boolean;
 }
 
@@ -75,7 +75,7 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
   return EXIT.ok;
 }
 
-/** A process for each GPU that `auto` takes on this machine, and one for the CPU's cores. */
+/** The worker processes to start: one for the CPU, and one for each GPU that `auto` finds on this machine. */
 async function processes(options: WorkerOptions): Promise<Supervised[]> {
   const { queue, precision, threads, lockSeconds, chunkTimeout, host, port } = options;
   // The URL may hold a password, which a list of processes would show: it goes through the environment.
@@ -92,7 +92,7 @@ async function processes(options: WorkerOptions): Promise<Supervised[]> {
   }));
 }
 
-/** The options of each GPU. */
+/** The command-line options that select each GPU. */
 async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
   const { devices, openDevice } = await import("../../device/index.ts");
   using device = await openDevice({ backend: "auto", precision });
@@ -101,7 +101,7 @@ async function gpus({ precision }: WorkerOptions): Promise<string[][]> {
   return (await devices("cuda")).map(({ index }) => ["--backend", "cuda", "--device", String(index)]);
 }
 
-/** Options of a command line. */
+/** Converts options to command-line arguments. */
 function pairs(options: Readonly<Record<string, string | number>>): string[] {
   return Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
 }

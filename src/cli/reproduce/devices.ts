@@ -22,7 +22,7 @@ export function allCores({ backend, threads = availableParallelism() }: EngineOp
 export interface Gpus {
   /** The devices, which the caller disposes. */
   readonly devices: readonly Device[];
-  /** The reasons why other GPUs are missing. */
+  /** The reasons for which other GPUs could not be opened. */
   readonly missing: readonly string[];
 }
 

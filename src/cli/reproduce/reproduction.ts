@@ -18,7 +18,7 @@ export interface ReproduceOptions extends EngineOptions {
 export interface Surroundings {
   readonly options: ReproduceOptions;
   readonly signal: AbortSignal;
-  /** Writes a line. */
+  /** Prints a line. */
   readonly say: (line: string) => void;
 }
 
@@ -26,7 +26,7 @@ export interface Surroundings {
 export interface Reproduction {
   readonly name: string;
   readonly title: string;
-  /** The author, work and year. */
+  /** The authors, the title and the year of the publication. */
   readonly source: string;
   /** Runs the reproduction. @throws CliError a size that cannot be run here; device errors */
   readonly run: (surroundings: Surroundings) => Promise<void>;

@@ -41,7 +41,8 @@ const cubicThrough = fn({
 });
 
 /**
- * Returns V at the spot `target` after a jump, by cubic interpolation of the four nodes about it; see `cubicThrough`.
+ * Returns V at the price `target`, to which the spot jumps, by cubic interpolation of the four nodes about it
+ * (`cubicThrough`).
  */
 export const valueAfterJump = fn({
   name: "valueAfterJump",
@@ -52,7 +53,10 @@ export const valueAfterJump = fn({
   },
 });
 
-/** Applies a dividend, V(S) ← V(max(S·keep − cash, 0)), and writes the result into z. */
+/**
+ * Applies a dividend, V(S) ← V(max(S·keep − cash, 0)), and writes the result into z. `keep` is 1 less the proportional
+ * part.
+ */
 export const payDividend = fn({
   name: "payDividend",
   params: [read(real), read(real), write(real), i32, real, real],
@@ -71,8 +75,8 @@ export const payDividend = fn({
 });
 
 /**
- * Returns V after a jump to `target` in the cell from node j on, where V bends at the nodes `low` and `high`; see
- * `payDividendBetween`.
+ * Returns V at the price `target`, to which the spot jumps, in the cell from node j to j + 1, where V has kinks at the
+ * nodes `low` and `high` (`payDividendBetween`).
  */
 export const valueAfterJumpBetween = fn({
   name: "valueAfterJumpBetween",
@@ -94,9 +98,9 @@ export const valueAfterJumpBetween = fn({
 });
 
 /**
- * Applies a dividend where the trade is knocked out after the date at nodes up to `low` and from `high` on. V bends
- * there, so it is read from live nodes only and continued by a straight line; the barriers of the date, applied next,
- * set the values beyond (`crossing` in `barrier.ts`). Nodes ascend.
+ * Applies a dividend where the trade is knocked out after its date at nodes up to `low` and from `high` on. V has kinks
+ * at these nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers
+ * of the date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend.
  */
 export const payDividendBetween = fn({
   name: "payDividendBetween",

@@ -2,7 +2,7 @@ import type { Pace } from "../../device/index.ts";
 import type { SpecError } from "../../errors.ts";
 import { keyOf } from "../../remembered.ts";
 import { type AxisMesh, axisMesh, type MeshDescription } from "../mesh/axis-mesh.ts";
-import { type NodeWindow, NodeWindows, wholeWindow } from "../read/node-window.ts";
+import { type NodeWindow, wholeWindow, windowAbout } from "../read/node-window.ts";
 import { checkParameters, entryError, type ParameterValues } from "../problem/quantity.ts";
 import type { FullGridModel } from "../problem/full-grid.ts";
 import { type ProgramSpec, type TimeProgram, timeProgram, type Timeline } from "../time/timeline.ts";
@@ -102,13 +102,11 @@ export class PreparedEntries {
   readonly #model: FullGridModel;
   readonly #prepared: Prepared[] = [];
   readonly #meshes = new Map<string, AxisMesh>();
-  readonly #windows: NodeWindows;
   /** The entry that was prepared last. */
   #last: { readonly entry: ParameterValues; readonly prepared: Prepared } | undefined;
 
   constructor(model: FullGridModel) {
     this.#model = model;
-    this.#windows = new NodeWindows(model.names);
   }
 
   /**
@@ -138,7 +136,7 @@ export class PreparedEntries {
     let grid = grids[level];
     if (grid === undefined) {
       const meshes = descriptions.map((description) => this.#meshOf(description, level));
-      const window = point === undefined ? wholeWindow(meshes) : this.#windows.about(meshes, point);
+      const window = point === undefined ? wholeWindow(meshes) : windowAbout(meshes, point, this.#model.names);
       grid = grids[level] = { meshes, window };
     }
     return grid;

@@ -1,6 +1,6 @@
 /** The reading of all entries of a batch at the problem's own point, as columns. */
 import type { ParameterValues } from "../problem/quantity.ts";
-import { type Convergence, type GridValues, PointReader, type Rounding } from "./point-reader.ts";
+import type { GridValues, PointReader, Rounding } from "./point-reader.ts";
 import type { Theta } from "./theta.ts";
 
 /** The outcome of an entry in columns: `"error"` where its solution has an `error`. */
@@ -23,12 +23,10 @@ export interface ReadableGrid extends GridValues {
 
 /** The solutions of a batch. */
 export interface ReadableBatch<S extends ReadableGrid> {
-  readonly names: readonly string[];
   readonly entries: readonly ParameterValues[];
   /** The index in the batch of each entry that was solved, and its solutions on the fine and on coarser grids. */
   readonly good: readonly number[];
   readonly solved: readonly (readonly S[])[];
-  readonly companions: readonly Convergence[];
   readonly theta: Theta;
   readonly rounding: (fine: S) => Rounding;
   /** Returns the entry at whose point an entry is read. */
@@ -38,15 +36,14 @@ export interface ReadableBatch<S extends ReadableGrid> {
 const NO_ROUNDING: Rounding = { relative: 0, absolute: 0 };
 
 /** Reads all entries with the bits that `readPoint` has for each. No object is made for an entry. */
-export function readColumns<S extends ReadableGrid>(batch: ReadableBatch<S>, order: 2 | 4): Columns {
-  const { names, entries, good, solved, companions, theta: thetaOf, rounding, ownerOf } = batch;
+export function readColumns<S extends ReadableGrid>(batch: ReadableBatch<S>, reader: PointReader): Columns {
+  const { entries, good, solved, theta: thetaOf, rounding, ownerOf } = batch;
   const [fine, ...coarser] = solved;
   const column = (): Float64Array => new Float64Array(entries.length).fill(Number.NaN);
   const status = new Array<EntryStatus>(entries.length).fill("error");
-  const reader = new PointReader(names, companions, order);
   const derivatives = Array.from({ length: reader.found.length - 1 }, column);
   const theta = column();
-  const errorEstimate = companions.length === 0 ? undefined : column();
+  const errorEstimate = coarser.length === 0 ? undefined : column();
   const placeOf = new Int32Array(entries.length).fill(-1);
   good.forEach((index, i) => (placeOf[index] = i));
   const grids: S[] = [];

@@ -2,7 +2,7 @@
 import type { SpecError } from "../../errors.ts";
 import { richardsonCorrection } from "../time/schemes/richardson.ts";
 import { stencilOf } from "./fornberg.ts";
-import { type Convergence, derivativesOf, type GridValues, PointReader, type Rounding } from "./point-reader.ts";
+import { type Convergence, derivativesOf, type GridValues, type PointReader, type Rounding } from "./point-reader.ts";
 import type { Moved } from "./sensitivities.ts";
 
 /** A value and its derivatives at a point of several axes; N is a number, or a column of numbers of a batch. */
@@ -32,6 +32,8 @@ export interface EntryContents<E = never> {
   readonly theta: (x: readonly number[], found: Float64Array) => number;
   readonly moved?: readonly Moved<E>[];
   readonly rounding: () => Rounding;
+  /** Returns the reader that all entries share. */
+  readonly readerOf: (order: 2 | 4) => PointReader;
 }
 
 /** What is said of a point that the nodes of an axis do not reach. */
@@ -49,11 +51,11 @@ export interface PointReading<A extends string> extends AxesDerivatives<A> {
 
 /** Reads the value, derivatives and error estimate at a point. */
 export function readPoint<A extends string>(
-  { names, fine, companions, theta, rounding }: Omit<EntryContents, "moved">,
+  { names, fine, companions, theta, rounding, readerOf }: Omit<EntryContents, "moved">,
   x: readonly number[],
   order: 2 | 4,
 ): PointReading<A> {
-  const reader = new PointReader(names, companions, order);
+  const reader = readerOf(order);
   const errorEstimate = reader.read(x, fine, companions, rounding());
   return {
     ...named<A, number>(names, reader.found),

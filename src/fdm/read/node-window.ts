@@ -26,48 +26,20 @@ export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
   point: undefined,
 });
 
-/** The nodes of an axis about a value. */
-interface AxisWindow {
-  readonly start: number;
-  readonly nodes: Float64Array;
-}
-
-/**
- * The windows about points. Those about one value of one mesh have its nodes in one array, by which weights of readings
- * are found again.
- */
-export class NodeWindows {
-  readonly #names: readonly string[];
-  readonly #axes = new Map<AxisMesh, Map<number, AxisWindow>>();
-
-  constructor(names: readonly string[]) {
-    this.#names = names;
-  }
-
-  /** Returns the window of the nodes about a point. @throws SpecError a point outside the axes */
-  about(meshes: readonly AxisMesh[], point: readonly number[]): NodeWindow {
-    const axes = meshes.map((mesh, k) => this.#onAxis(mesh, point[k], this.#names[k]));
-    return {
-      starts: axes.map(({ start }) => start),
-      counts: axes.map(({ nodes }) => nodes.length),
-      nodes: axes.map(({ nodes }) => nodes),
-      point,
-    };
-  }
-
-  #onAxis(mesh: AxisMesh, x: number, name: string): AxisWindow {
-    const { values } = mesh;
-    let known = this.#axes.get(mesh);
-    if (known === undefined) this.#axes.set(mesh, (known = new Map()));
-    let window = known.get(x);
-    if (window === undefined) {
-      const last = values.length - 1;
-      if (!(x >= values[0] && x <= values[last]))
-        throw new SpecError(`at.${name}: ${x} is outside the axis, ${values[0]} to ${values[last]}`);
-      const count = Math.min(ABOUT, values.length);
-      const start = stencilStart(values, x, count);
-      known.set(x, (window = { start, nodes: values.subarray(start, start + count) }));
-    }
-    return window;
-  }
+/** The window of the nodes about a point. @throws SpecError a point outside the axes */
+export function windowAbout(
+  meshes: readonly AxisMesh[],
+  point: readonly number[],
+  names: readonly string[],
+): NodeWindow {
+  const counts = meshes.map(({ values }) => Math.min(ABOUT, values.length));
+  const starts = meshes.map(({ values }, k) => {
+    const x = point[k];
+    const last = values.length - 1;
+    if (!(x >= values[0] && x <= values[last]))
+      throw new SpecError(`at.${names[k]}: ${x} is outside the axis, ${values[0]} to ${values[last]}`);
+    return stencilStart(values, x, counts[k]);
+  });
+  const nodes = meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
+  return { starts, counts, nodes, point };
 }

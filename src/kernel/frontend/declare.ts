@@ -1,6 +1,6 @@
 /**
- * Declaring kernels and kernel functions: frozen specifications that hold a function's text, its parameters and its
- * environment.
+ * Declares kernels and kernel functions as frozen specifications that hold a function's text, its parameters and its
+ * compile-time values.
  */
 import { SpecError } from "../../errors.ts";
 import { checkEnvironment, declareFunction, type Entry, functionRunOn, recordDeclaration } from "../declared.ts";

@@ -1,5 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
@@ -31,8 +32,7 @@ export function choleskySpec(settings: { readonly size: number } & Partial<Chole
     if (!Number.isInteger(n) || n < 0 || n > 65_535)
       throw new SpecError(`cholesky: ${name} ${n}, expected a whole number from 0 to 65,535; split a larger batch`);
   }
-  if (!["f64", "f32", "f32x2"].includes(spec.precision))
-    throw new SpecError(`cholesky: precision "${spec.precision}", expected f64, f32 or f32x2`);
+  oneOf("cholesky: precision", spec.precision, ["f64", "f32", "f32x2"]);
   return Object.freeze(spec);
 }
 

@@ -57,8 +57,8 @@ export interface ChunkMethod extends Method {
 /** Returns the error of systems of more rows than a workgroup has room for. */
 export const tooLong = (device: Device, { precision }: Problem, algorithm: string, rows: number): SpecError =>
   new SpecError(
-    `tridiagonal: ${algorithm} with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room for; ` +
-      'take the algorithm "partition" or "auto"',
+    `tridiagonal: ${algorithm} with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room ` +
+      'for; take the algorithm "partition" or "auto"',
   );
 
 /** Returns the bytes of a real. */

@@ -4,13 +4,13 @@ import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
 import { spotFailures, type SpotSettings, volatilityFailures } from "./gbm.ts";
 
-/** The settings of `gaussianFactors`. */
+/** The settings of `gaussianFactors`: numbers, or columns with one number for each instance of a batch. */
 export interface GaussianFactorSettings extends SpotSettings {
   /** The mean reversions αᵢ, per year, ≥ 0. */
   readonly alpha: readonly [Parameter, Parameter];
   /** The volatilities σᵢ, per √year. */
   readonly sigma: readonly [Parameter, Parameter];
-  /** The correlation of the Brownian motions. */
+  /** The correlation of the two Brownian motions. */
   readonly rho: Parameter;
 }
 

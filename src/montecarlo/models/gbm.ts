@@ -14,28 +14,32 @@ import {
 } from "../parameters.ts";
 import { remembered } from "../../remembered.ts";
 
-/** The settings that all models of spots share. */
+/**
+ * The settings that all models of one spot share. Each is a number, or a column with one number for each instance of a
+ * batch.
+ */
 export interface SpotSettings {
+  /** The spot today, > 0. */
   readonly spot: Column;
   /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** The dividend yield per year; 0 by default. */
+  /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly yield?: Parameter;
 }
 
-/** The settings of `geometricBrownian`: numbers, or columns with one for each instance of a batch. */
+/** The settings of `geometricBrownian`: numbers, or columns with one number for each instance of a batch. */
 export interface BrownianSettings {
-  /** The spot of each asset. */
+  /** The spot of each asset today, > 0. */
   readonly spots: readonly Column[];
   /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** The dividend yield of each asset; 0 by default. */
+  /** The dividend yield of each asset per year, continuously compounded; 0 by default. */
   readonly yields?: readonly Parameter[];
   /** The volatility of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
   /**
-   * The correlations, [assets][assets]; the identity by default. They may be piecewise constant, with a column for each
-   * step.
+   * The correlation matrix, [assets][assets]; the identity by default. Correlations may be piecewise constant, with a
+   * number or column for each step.
    */
   readonly correlation?: readonly (readonly Parameter[])[];
 }
@@ -43,11 +47,17 @@ export interface BrownianSettings {
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
-/** Returns the failures of a column of spots. @throws SpecError a number that is no spot */
+/**
+ * Returns the failures of those instances of a column whose spot is not positive; `place` is the parameter's path for
+ * messages. @throws SpecError where a spot that is not in a column is not positive
+ */
 export const spotFailures = (place: string, spot: Column): readonly ParameterFailure[] =>
   failuresOf(place, spot, "a positive number", isPositive);
 
-/** Returns the failures of a column of volatilities. @throws SpecError a number that is no volatility */
+/**
+ * Returns the failures of those instances of a column whose volatility is negative; `place` is the parameter's path for
+ * messages. @throws SpecError where a volatility that is not in a column is negative
+ */
 export const volatilityFailures = (place: string, volatility: Parameter): readonly ParameterFailure[] =>
   failuresOf(place, volatility, "a number from 0 on, per √year", isNotNegative);
 
@@ -119,7 +129,10 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   };
 }
 
-/** Returns the function that sets a state to the logarithms of the first parameters, which are spots. */
+/**
+ * Returns the function that begins a path: the state of d assets becomes the logarithms of the first d parameters,
+ * which are the spots.
+ */
 export const logStart = remembered((d: number) =>
   fn({
     name: "brownianStart",
@@ -191,7 +204,7 @@ const stepFunction = remembered((d: number) =>
   }),
 );
 
-/** Returns the function for the spots of a state that begins with their logarithms. */
+/** Returns the function for the spots of d assets from a state that begins with their logarithms. */
 export const logObserve = remembered((d: number) =>
   fn({
     name: "logObserve",
@@ -203,7 +216,7 @@ export const logObserve = remembered((d: number) =>
   }),
 );
 
-/** Returns the function for the logarithms of the spots of a state that begins with them. */
+/** Returns the function for the logarithms of d spots, which are the first numbers of the state. */
 export const logsOfState = remembered((d: number) =>
   fn({
     name: "logsOfState",
@@ -326,6 +339,9 @@ export function blackScholes(settings: BlackScholesSettings): PathModel {
   return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
 }
 
-/** Tells whether a model is Black and Scholes' with constant parameters, which has closed forms. */
+/**
+ * Tells whether a model is `blackScholes` or `geometricBrownian` of one asset with constant parameters, so that closed
+ * forms apply.
+ */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);

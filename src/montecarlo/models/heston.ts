@@ -4,13 +4,17 @@ import { modelParams, type PathModel } from "../model.ts";
 import { failuresOf, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, spotFailures, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `heston`: dv = κ(θ − v) dt + σ√v dW_v. */
+/** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. */
 export interface HestonSettings extends SpotSettings {
+  /** The variance today, ≥ 0: the square of a volatility per √year. */
   readonly v0: Parameter;
+  /** The speed of mean reversion κ per year. */
   readonly kappa: Parameter;
+  /** The long-run variance θ. */
   readonly theta: Parameter;
-  /** The volatility of the variance. */
+  /** The volatility σ of the variance. */
   readonly sigma: Parameter;
+  /** The correlation of spot and variance. */
   readonly rho: Parameter;
 }
 

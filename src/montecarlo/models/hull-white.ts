@@ -6,17 +6,17 @@ import { integratedDecay } from "./gaussian-factors.ts";
 
 /** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
-  /** The instantaneous forward rate of today's curve, per year; constant, or `{ byStep: […] }`. */
+  /** The instantaneous forward rate of today's curve, per year; constant, or piecewise constant, `{ byStep: […] }`. */
   readonly forward: Parameter;
-  /** The mean reversion a, per year, from 0 on. */
+  /** The mean reversion a, per year, ≥ 0. */
   readonly meanReversion: Parameter;
-  /** The volatility σ, per year and √year. */
+  /** The volatility σ of the short rate: rate per year, per √year. */
   readonly volatility: Parameter;
 }
 
 /**
- * Returns the model of Hull and White's short rate fitted to today's curve, simulated exactly at all dates together
- * with the integral for discounting:
+ * Returns the model of Hull and White's short rate, fitted to today's curve. The rate and its integral, which
+ * discounts, are simulated exactly at all dates:
  *
  *   r(t) = f(0, t) + (σ²/2a²)·(1 − e^(−at))² + x(t),   dx = −a·x dt + σ dW,   discount = exp(−∫ r dt)
  *

@@ -16,13 +16,13 @@ import { logObserve, logsOfState, logStart, spotFailures, type SpotSettings } fr
 
 /** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
-  /** The volatility σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
+  /** The volatility σ(S, t) per √year: a formula in S and t as text, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
-  /** The user's functions that it may call, by name; the third argument of a function. */
+  /** The user's functions that the volatility may call by name; a function takes them as its third argument. */
   readonly functions?: F;
-  /** The shift added to σ, which is clipped at 0; 0 by default. */
+  /** A shift that is added to σ, with the sum bounded below by 0; 0 by default. */
   readonly added?: Column;
-  /** The time added to t; 0 by default. */
+  /** The value of t at which the simulation starts, in years; 0 by default. */
   readonly start?: Column;
 }
 

@@ -21,9 +21,10 @@ const MOVED: Fineness = { density: 1.75, reach: 6 };
 const WINDOW: Fineness = { density: 1.3, reach: 5 };
 
 /**
- * The method of recursion from date to date by the exact transition of the G2++ model.
+ * The method of backward recursion from date to date by the exact transition density of the G2++ model, whose two
+ * factors form a plane.
  *
- * Error: that of rights on dates from two resolutions. Verified: test/rates/plane.test.ts.
+ * Error: for rights on dates that of two resolutions. Verified: test/rates/plane.test.ts.
  */
 export const planeRates: RatesMethod = {
   name: "convolution",

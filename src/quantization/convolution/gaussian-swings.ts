@@ -104,18 +104,16 @@ async function values(
 ): Promise<Float64Array> {
   const work = new Work(settings);
   const grid = gridOf(settings);
+  const { precision = "f64" } = settings;
+  const kernels = await compiled(device, precision);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {
     let most = 0;
     const fits = (next: number): boolean =>
       (Math.max(most, swings[next].most) + 1) * (next + 1 - from) * grid.nodes.count ** grid.dimension <= MAX_VALUES;
     while (to < swings.length && (to === from || fits(to))) most = Math.max(most, swings[to++].most);
-    const rollback = await Rollback.create(device, settings, grid, swings.slice(from, to));
-    try {
-      values.set(await rollback.run(settings, work), from);
-    } finally {
-      rollback[Symbol.dispose]();
-    }
+    using rollback = new Rollback(device, grid, swings.slice(from, to), kernels, precision);
+    values.set(await rollback.run(settings, work), from);
   }
   return values;
 }
@@ -177,7 +175,7 @@ class Rollback implements Disposable {
   readonly #kernels: Awaited<ReturnType<typeof compiled>>;
   readonly #buffers: ReturnType<typeof buffersOf>;
 
-  private constructor(
+  constructor(
     device: Device,
     grid: Grid,
     swings: readonly GaussianSwing[],
@@ -190,15 +188,6 @@ class Rollback implements Disposable {
     this.#kernels = kernels;
     this.#width = (mostOf(swings) + 1) * swings.length;
     this.#buffers = buffersOf(device, grid, swings, this.#width, precision);
-  }
-
-  static async create(
-    device: Device,
-    { precision = "f64" }: GaussianSwingSettings,
-    grid: Grid,
-    swings: readonly GaussianSwing[],
-  ): Promise<Rollback> {
-    return new Rollback(device, grid, swings, await compiled(device, precision), precision);
   }
 
   /** Whole backward pass; values of the swings. */
@@ -232,6 +221,7 @@ class Rollback implements Disposable {
     const to = Math.min(mostOf(this.#swings), before);
     return { first: from * count, active: Math.max(to - from + 1, 1) * count };
   }
+
   #decide(k: number, left: number, before: number): void {
     const { nodes, dimension, loadings, halves } = this.#grid;
     const { growth, here, there, least, most, slopes, fixed } = this.#buffers;
@@ -275,21 +265,10 @@ class Rollback implements Disposable {
     );
     // The source has as many columns as the targets where the first axis is integrated.
     const lines = axis === 1 ? { lineI: count, lineJ: 0, along: 1 } : { lineI: 0, lineJ: 1, along: columns };
+    const sizes = { nodes, columns, width: this.#width, ...active, taps, ...lines, length: count };
     this.#device.launch(
       this.#kernels.gather,
-      {
-        nodes,
-        columns,
-        width: this.#width,
-        ...active,
-        taps,
-        ...lines,
-        length: count,
-        bases,
-        weights,
-        values: here,
-        out: there,
-      },
+      { ...sizes, bases, weights, values: here, out: there },
       { items: this.#itemsOf(nodes, active.active) },
     );
     this.#swap();
@@ -335,14 +314,14 @@ function buffersOf(
   const all = nodes.count ** dimension;
   // The longest step is one standard deviation.
   const { taps, table } = stencilOf(1 / nodes.spacing);
-  const perDate = (of: (swing: GaussianSwing) => ArrayLike<number>): Float64Array => {
+  const perDate = (of: (swing: GaussianSwing) => ArrayLike<number>): DeviceBuffer => {
     const [{ slopes }] = swings;
     const flat = new Float64Array(slopes.length * swings.length);
     swings.forEach((swing, s) => {
       const row = of(swing);
       for (let k = 0; k < row.length; k++) flat[k * swings.length + s] = row[k];
     });
-    return flat;
+    return uploaded(device, element, flat);
   };
   const ints = (of: (swing: GaussianSwing) => number): DeviceBuffer<"i32"> =>
     uploaded(device, "i32", Int32Array.from(swings, of));
@@ -355,15 +334,7 @@ function buffersOf(
     there: device.createBuffer(element, all * width),
     least: ints(({ least }) => least),
     most: ints(({ most }) => most),
-    slopes: uploaded(
-      device,
-      element,
-      perDate(({ slopes }) => slopes),
-    ),
-    fixed: uploaded(
-      device,
-      element,
-      perDate(({ fixed }) => fixed),
-    ),
+    slopes: perDate(({ slopes }) => slopes),
+    fixed: perDate(({ fixed }) => fixed),
   };
 }

@@ -38,7 +38,7 @@ class Analysis {
     this.#findDecisive(ir.body, false);
   }
 
-  /** Marks the locals that become varying by what is known so far; says whether there were any. */
+  /** Marks the locals that vary as a result of those marked so far. Returns whether there were any. */
   pass(): boolean {
     this.#changed = false;
     this.#visitAll(this.#ir.body, true);
@@ -108,5 +108,5 @@ class Analysis {
 
 const containsBarrier = (list: readonly Stmt[]): boolean => someStmt(list, ({ kind }) => kind === "barrier");
 
-/** Tells whether a break or continue in here belongs to a loop around. */
+/** Tells whether a list contains a `break` or `continue` of the loop around it. */
 const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);

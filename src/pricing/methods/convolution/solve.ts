@@ -34,13 +34,16 @@ interface Task {
   readonly spacing: number;
 }
 
-/** Returns the finest level of a swing. */
+/** Returns the finest level of refinement for a swing option. */
 export function maxLevelOf(terms: Terms): number {
   const { volatility } = terms.assets[0];
   return volatility.kind === "gaussianFactors" && volatility.alpha.length > 1 ? MAX_LEVEL.two : MAX_LEVEL.one;
 }
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests and stores them in the requests. @throws the signal's reason; the error of a lost
+ * device
+ */
 export async function solve(
   device: Device,
   requests: readonly RightsRequest[],

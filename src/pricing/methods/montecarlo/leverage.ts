@@ -39,7 +39,7 @@ function problemOf({ terms }: Pick<Path, "terms">) {
 export const hasLeverage = ({ terms }: Pick<Path, "terms">): boolean =>
   terms.assets[0].volatility.kind === "stochasticLocal";
 
-/** Computes the leverages that paths need and that are not known yet. */
+/** Computes the leverage functions of stochastic local volatilities that paths need and that are not cached. */
 export async function findLeverages(
   device: Device,
   paths: readonly Path[],
@@ -56,7 +56,10 @@ export async function findLeverages(
   }
 }
 
-/** Returns the model of paths with known leverages; `ends` are the ends of the steps of each path. */
+/**
+ * Returns the stochastic local volatility model of instances whose leverage functions are cached. `ends` has the times
+ * at which each instance's steps end.
+ */
 export function leveragedModel(
   paths: readonly Path[],
   ends: readonly (readonly number[])[],

@@ -35,7 +35,10 @@ const POINTS = { sampling: "sobol", scramblings: SCRAMBLINGS } as const;
 const RULE_PATHS = 2 ** 14;
 const PRICE_PATHS = 2 ** 14;
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests by Monte Carlo and stores them in the requests. `streamOf` returns the random stream
+ * of the trade with an index. @throws the signal's reason; the error of a lost device
+ */
 export async function simulate(
   device: Device,
   requests: readonly Request<PathEstimate>[],

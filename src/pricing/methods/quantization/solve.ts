@@ -62,7 +62,10 @@ interface Tasks {
   readonly half: Task | undefined;
 }
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests on quantization trees and stores them in the requests. @throws the signal's reason;
+ * the error of a lost device
+ */
 export async function solve(
   trees: Trees,
   device: Device,
