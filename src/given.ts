@@ -1,4 +1,4 @@
-/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
+/** Checks of arguments that no compiler has checked, because they come from JavaScript or JSON. */
 import { SpecError } from "./errors.ts";
 
 /** Returns the type of a value in words for an error message: "nothing", "null", "an array", "a string". */

@@ -53,9 +53,11 @@ export class AdaptiveRows {
   readonly #assessments: Assessments;
   /** The delta at today's spot of each problem. */
   readonly delta: Float64Array;
+  /** The gamma at today's spot of each problem. */
   readonly gamma: Float64Array;
   /** The amounts by which extrapolation changed each delta, which are the leading errors of delta on the fine mesh. */
   readonly deltaMove: Float64Array;
+  /** The amounts by which extrapolation changed each gamma. */
   readonly gammaMove: Float64Array;
   readonly #goal: Goal;
   readonly #pool: InstancePool;

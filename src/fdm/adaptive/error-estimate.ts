@@ -12,7 +12,9 @@ export class Assessments {
   readonly spots: number;
 
   // One entry a row.
+  /** The number of mesh nodes of each problem's current resolution. */
   readonly nodes: Int32Array;
+  /** The number of time steps of each problem's current resolution. */
   readonly steps: Int32Array;
   /**
    * The flags (1) of problems in which drift dominates diffusion: the scheme is of first order there, and values are
@@ -21,16 +23,24 @@ export class Assessments {
   readonly driftDominated: Uint8Array;
   /** The number of nodes of the previous resolution; 0 where there is none. */
   readonly nodesBefore: Int32Array;
+  /** The number of time steps of the previous resolution. */
   readonly stepsBefore: Int32Array;
   readonly driftDominatedBefore: Uint8Array;
 
   // One entry a slot.
+  /** The extrapolated value of each slot, in the currency. */
   readonly value: Float64Array;
+  /** The extrapolated value of each slot at the previous resolution. */
   readonly valueBefore: Float64Array;
+  /** The leading error in space of each slot, relative to the spot (`Observed`). */
   readonly inSpace: Float64Array;
+  /** The leading error in time of each slot, relative to the spot. */
   readonly inTime: Float64Array;
+  /** The sum of both, or the leading error of both together where they were not separated. */
   readonly total: Float64Array;
+  /** The noise of the exercise boundary at each slot, relative to the spot. */
   readonly noise: Float64Array;
+  /** The ratio of drift to diffusion on the coarse mesh at each slot. */
   readonly drift: Float64Array;
   /** The flags (1) of slots at which immediate exercise is optimal, so that the value is the payoff. */
   readonly exercised: Uint8Array;

@@ -45,7 +45,9 @@ export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
   /** Returns the error for which entry `index` cannot be solved at one of the `levels`; undefined if it can. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
+  /** Plans the launches that solve entries, given by index, at a level. */
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
+  /** Solves a plan, and returns the solutions in the order of its entries. */
   readonly solve: (plan: P) => Promise<S[]>;
 }
 

@@ -16,8 +16,11 @@ import { type Accuracy, accuracyOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS
 export interface FullGridModel extends Model {
   /** The number of nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
+  /** Returns the description of each axis' mesh for an entry. */
   readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
+  /** The number of time steps, before any refinement. */
   readonly steps: number;
+  /** The specification of the time program, without the number of steps. */
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly accuracy: Accuracy;
   /**

@@ -7,8 +7,11 @@ import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../
  * deviations of the flows. Options and flows are given by index.
  */
 export interface Exchanged {
+  /** Returns the value of an option. */
   readonly value: (option: number) => number;
+  /** Returns the error estimate of the quadrature for an option. */
   readonly quadrature: (option: number) => number;
+  /** Returns the derivative of an option's value by its fixed amount. */
   readonly toStrike: (option: number) => number;
   /**
    * Returns the derivative by the amount of a flow. `toAcross` and `toAlong` return those by its two deviations, across

@@ -47,9 +47,11 @@ const DEFAULT_STEPS = 40;
  * accuracy.
  */
 export interface SparseModel extends Model {
+  /** Returns the axes of an entry. */
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
+  /** The order of the time-stepping scheme. */
   readonly order: 1 | 2;
   readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {
