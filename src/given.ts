@@ -6,7 +6,9 @@ export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name = value.constructor?.name ?? "Object";
+  return name === "Object" ? "an object" : `an object (${name})`;
 }
 
 /**
