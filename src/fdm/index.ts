@@ -96,7 +96,7 @@ export { type PointValue, pointValue, premiumAtBoundary, spotValues } from "./re
 /** @internal */
 export { type SolverVariant } from "./execute/variant.ts";
 /** @internal */
-export { solverKernel } from "./execute/item/kernel.ts";
+export { solverKernel } from "./execute/option/kernel.ts";
 /** @internal */
 export { stepsOfRun } from "./time/flags.ts";
 /** @internal */

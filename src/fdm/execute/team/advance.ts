@@ -1,6 +1,6 @@
 import { fn } from "../../../kernel/index.ts";
 import { FLAGS, STEPS_SHIFT } from "../../time/flags.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { iterateRuns } from "./policy.ts";
 import { atRun } from "./records.ts";
 import { advanceRuns } from "./step.ts";

@@ -1,9 +1,10 @@
 import { fn, read, real, write } from "../../../kernel/index.ts";
+import { Live } from "../../conditions/barrier.ts";
 import { Bound, boundAt, MAX_ROUNDS } from "../../conditions/policy.ts";
 import { pinRuns } from "./barrier.ts";
 import { total } from "./counters.ts";
 import { factorRuns, type PolicyRows } from "./factor.ts";
-import { Diagonal, Factors, Live, Products, Rows, Scans } from "./records.ts";
+import { Diagonal, Factors, Products, Rows, Scans } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { eliminateRuns, substituteRuns } from "./step.ts";
 import type { Team } from "./team.ts";

@@ -3,26 +3,11 @@
  * with them.
  */
 import { bool, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
-import { Column } from "../../operator/column.ts";
+import { Live } from "../../conditions/barrier.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
+import { Slice } from "../../operator/read-surface.ts";
+import { Place } from "../option/place.ts";
 import { Launch } from "../variant.ts";
-
-/** The instance of a work item, its columns in the launch's buffers, and the item's run of nodes. */
-export const TeamPlace = record({
-  isActive: bool,
-  firstRun: i32,
-  endRun: i32,
-  instance: i32,
-  /** True where the item writes results: not where it does again what others do. */
-  isOwner: bool,
-  table: Column,
-  coefficients: Column,
-  /** The number of the item among the instance's, and of the instance among the group's. */
-  item: i32,
-  option: i32,
-  /** The run's first node. */
-  first: i32,
-});
 
 /**
  * The workgroup memory of an instance. Nodes are in `x`; `values` holds their weights (`rowWeight`) or the solution,
@@ -37,9 +22,6 @@ export const Mesh = record({
   bounds: write(real),
   ends: write(real),
 });
-
-/** A surface and its slice for a step, see `readSurface`, with the piece that holds the run's first node. */
-export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /** The off-diagonal entries of rows (−a, 1 + hr + a + c, −c) of I − hL. */
 export const Rows = record({ a: write(real), c: write(real) });
@@ -94,12 +76,6 @@ export const Obstacle = record({
   /** The run's first node is exercised, whatever the row of an end says. */
   isFirstExercised: bool,
 });
-
-/**
- * The live rows of a run: those up to `low` and from `high` on are knocked out; `lowHeld` and `highHeld` are those
- * whose value is held, −1 where the run has none. All may lie far outside the run.
- */
-export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 
 /**
  * A run of equal steps: u ← y + `over`·(y − u) if `extrapolated`, otherwise u ← y. Scans go as far as `reach` says.
@@ -171,6 +147,6 @@ export const Step = record({
 });
 
 /** The arguments of every part of the rollback at its start. */
-export const atStart = { launch: Launch, place: TeamPlace, memory: Memory };
+export const atStart = { launch: Launch, place: Place, memory: Memory };
 /** The arguments of every part of the rollback within a run of steps. */
 export const atRun = { ...atStart, cursor: Cursor, step: Step };

@@ -7,7 +7,7 @@ import { cutRuns, pinRuns } from "./barrier.ts";
 import { sourceRuns, thresholdRuns } from "./exercise.ts";
 import { factorRuns } from "./factor.ts";
 import { assembleByMetrics } from "./metrics.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { atRun, atStart, Cursor, Step } from "./records.ts";
 import { reachOf } from "./scan.ts";
 import { weighRuns } from "./sums.ts";

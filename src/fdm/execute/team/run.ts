@@ -3,7 +3,7 @@ import { barrierWords, CROSSING_WORDS } from "../../conditions/barrier.ts";
 import { coefficientWords, readCoefficients } from "../../operator/read-coefficients.ts";
 import { FLAGS } from "../../time/flags.ts";
 import { coefficientsAhead } from "./ahead.ts";
-import type { TeamPlan } from "./plan.ts";
+import type { TeamPlan } from "../option/plan.ts";
 import { atStart, Cursor } from "./records.ts";
 
 /**
