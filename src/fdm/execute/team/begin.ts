@@ -137,14 +137,8 @@ export function begin(plan: TeamPlan) {
       if (!env.lasting) next = env.readCoefficients(coefficients, env.barrierWords);
       return {
         row: env.barrierWords,
-        nextFlag: flags[0],
-        flagAfter: runs > 1 ? flags[1] : 0,
-        next,
-        hRate: 0.0,
-        hLast: 1.0,
-        signOfFirst: 1.0,
-        needed: env.FAR,
-        reach: 0,
+        next: { flag: flags[0], flagAfter: runs > 1 ? flags[1] : 0, coefficients: next },
+        factored: { hRate: 0.0, hLast: 1.0, signOfFirst: 1.0, needed: env.FAR, reach: 0 },
         slice,
         live,
         obstacle: { paid, before, after, isFirstExercised },

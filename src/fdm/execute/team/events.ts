@@ -82,38 +82,20 @@ export function applyEvents(plan: TeamPlan) {
     *body({ launch, place, memory, cursor, step: { flag } }, gpu, env) {
       const { mesh, state, factors, scans, paid } = memory;
       const { u, z } = state;
-      let { row } = cursor;
-      let { low, high, lowHeld, highHeld } = cursor.live;
+      let { row, live } = cursor;
       if (env.unscales && (flag & env.EVENTS) !== 0)
         for (let k = 0; k < env.count; k++) u[k] *= gpu.reciprocal(factors.gain[k]);
       if (env.dates && (flag & env.EXERCISE) !== 0)
         yield* env.exerciseRuns({ launch, place, x: mesh.x, u, obstacle: z, scratch: scans.scratch });
       if (env.dividends && (flag & env.DIVIDEND) !== 0) row = yield* env.payRuns({ launch, place, memory, cursor });
       if (env.hasBarriers && (flag & env.BARRIERS) !== 0) {
-        const live = env.settle({ launch, place, row, u, paid });
-        low = live.low;
-        high = live.high;
-        lowHeld = live.lowHeld;
-        highHeld = live.highHeld;
+        live = env.settle({ launch, place, row, u, paid });
         if (env.policy) for (let k = 0; k < env.count; k++) u[k] = Math.max(u[k], paid[k]);
         env.holdRuns(place.coefficients, row, live, u);
         row += env.barrierWords;
       }
-      return {
-        row,
-        nextFlag: cursor.nextFlag,
-        flagAfter: cursor.flagAfter,
-        next: cursor.next,
-        hRate: cursor.hRate,
-        hLast: cursor.hLast,
-        signOfFirst: cursor.signOfFirst,
-        needed: cursor.needed,
-        reach: cursor.reach,
-        slice: cursor.slice,
-        live: { low, high, lowHeld, highHeld },
-        obstacle: cursor.obstacle,
-        moves: cursor.moves,
-      };
+      const { next, factored, slice, obstacle, moves } = cursor;
+      return { row, next, factored, slice, live, obstacle, moves };
     },
   });
 }

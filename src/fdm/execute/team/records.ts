@@ -2,7 +2,7 @@
  * The records that the functions of a team hand each other: arrays of an item's run of consecutive nodes, and what goes
  * with them.
  */
-import { bool, i32, read, real, record, type ValueOf, write } from "../../../kernel/index.ts";
+import { bool, i32, read, real, record, write } from "../../../kernel/index.ts";
 import { Live } from "../../conditions/barrier.ts";
 import { Coefficients } from "../../operator/read-coefficients.ts";
 import { Slice } from "../../operator/read-surface.ts";
@@ -105,15 +105,14 @@ export const Memory = record({
   kept: Kept,
 });
 
-/** The numbers that change from run to run, and those computed before the first run. */
-export const Cursor = record({
-  /** The next row of coefficients. */
-  row: i32,
-  /** The words of the next run and of the one after it. */
-  nextFlag: i32,
-  flagAfter: i32,
-  /** The next factorisation's coefficients, where every step is factored. */
-  next: Coefficients,
+/**
+ * What is read ahead of the time program: the words of the next run and of the one after it, and the next
+ * factorisation's coefficients, where every step is factored.
+ */
+export const Ahead = record({ flag: i32, flagAfter: i32, coefficients: Coefficients });
+
+/** The numbers that belong to a factorisation. */
+export const Factored = record({
   hRate: real,
   /** h of the rows that `rescaleRuns` starts from. */
   hLast: real,
@@ -122,14 +121,20 @@ export const Cursor = record({
   /** The reach that the factorisation before returned, and how far scans go by that. */
   needed: i32,
   reach: i32,
+});
+
+/** The numbers that change from run to run, and those computed before the first run. */
+export const Cursor = record({
+  /** The next row of coefficients. */
+  row: i32,
+  next: Ahead,
+  factored: Factored,
   slice: Slice,
   live: Live,
   obstacle: Obstacle,
   /** The place in the table of the next step's slope and kink, of a time-dependent obstacle. */
   moves: i32,
 });
-/** The value type of the record `Cursor`. */
-export type Cursor = ValueOf<typeof Cursor>;
 
 /** A run of equal steps, decoded from the time program. */
 export const Step = record({
@@ -139,9 +144,7 @@ export const Step = record({
   event: bool,
   /** The cursor's row after the run's word and coefficients have been read, but for events. */
   row: i32,
-  nextFlag: i32,
-  flagAfter: i32,
-  next: Coefficients,
+  next: Ahead,
   /** The coefficients of the run. */
   coefficients: Coefficients,
 });
