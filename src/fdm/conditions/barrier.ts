@@ -21,9 +21,9 @@ export const NEVER_EXERCISED = -1e30;
  * out at higher nodes, −1: at lower), value, keep, paid. `crossing` applies just before a dividend that takes the spot
  * to a barrier between the node and the next one beyond, which has two more words: u ← keep·u + paid.
  *
- * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. Node numbers
- * are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a register a
- * row.
+ * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. In rows node
+ * numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a
+ * register a row. An item alone compares them as reals, whose masks a CPU's lanes need not convert.
  */
 export function knockOut(barriers: number, rows: number | undefined, crossing = false) {
   return fn({
@@ -34,25 +34,28 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
       rows,
       crossing,
       words: crossing ? CROSSING_WORDS : SETTING_WORDS,
-      guarded: rows === undefined,
+      alone: rows === undefined,
       guard: ZERO_VALUE_GUARD,
     },
     body([{ values, pitch, instance }, row, first, nodes, u], gpu, env) {
       const rows = env.rows ?? nodes;
       for (let j = 0; j < env.barriers; j++) {
         const at = (row + j * env.words) * pitch + instance;
-        const node = gpu.i32(values[at]) - first;
-        const up = values[at + pitch] > 0;
+        const place = values[at];
+        const side = values[at + pitch];
+        const node = gpu.i32(place) - first;
+        const up = side > 0;
         const value = values[at + 2 * pitch];
         const keep = values[at + 3 * pitch];
         const paid = values[at + 4 * pitch];
         for (let k = 0; k < rows; k++) {
-          const beyond = up ? k > node : k < node;
-          const here = k === node ? keep * u[k] + paid : u[k];
+          const far = env.alone ? side * (gpu.real(k) - place) : 0.0;
+          const beyond = env.alone ? far > 0.5 : up ? k > node : k < node;
+          const here = (env.alone ? far > -0.5 : k === node) ? keep * u[k] + paid : u[k];
           let out = value;
-          if (env.crossing && (k === node + 1 || k === node - 1))
+          if (env.crossing && (env.alone ? far < 1.5 : k === node + 1 || k === node - 1))
             out = values[at + 5 * pitch] * u[k] + values[at + 6 * pitch];
-          if (env.guarded) out = out + env.guard;
+          if (env.alone) out = out + env.guard;
           u[k] = beyond ? out : here;
         }
       }
@@ -114,9 +117,9 @@ export const cutOff = fn({
 /** Sets what is held at a node, if any: value·(1 + hr) before a step, so that the step leaves the value itself. */
 const holdEnd = fn({
   name: "holdEnd",
-  params: [write(real), i32, real, real],
-  body([u, held, value, hRate]) {
-    const node = Math.max(held, 0);
+  params: [write(real), i32, i32, real, real],
+  body([u, nodes, held, value, hRate]) {
+    const node = Math.min(Math.max(held, 0), nodes - 1);
     const before = u[node];
     u[node] = held >= 0 ? value * (1 + hRate) : before;
   },
@@ -128,11 +131,11 @@ const holdEnd = fn({
  */
 export const holdEnds = fn({
   name: "holdEnds",
-  params: [write(real), Live, Held, real],
+  params: [write(real), i32, Live, Held, real],
   env: { holdEnd },
-  body([u, { lowHeld, highHeld }, { lowValue, highValue }, hRate], _gpu, { holdEnd }) {
-    holdEnd(u, lowHeld, lowValue, hRate);
-    holdEnd(u, highHeld, highValue, hRate);
+  body([u, nodes, { lowHeld, highHeld }, { lowValue, highValue }, hRate], _gpu, { holdEnd }) {
+    holdEnd(u, nodes, lowHeld, lowValue, hRate);
+    holdEnd(u, nodes, highHeld, highValue, hRate);
   },
 });
 

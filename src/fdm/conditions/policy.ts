@@ -75,17 +75,18 @@ export const improvePolicy = (rows: number | undefined, varying: boolean) =>
   fn({
     name: "improvePolicy",
     params: { system: System, bound: Bound, y: read(real), active: write(real), below: real, beyond: real },
-    env: { rows, varying, boundAt },
+    env: { rows, alone: rows === undefined, varying, boundAt },
     body({ system, bound, y, active, below: before, beyond }, _gpu, env) {
       const { nodes, diagonal, decay, a, c, right } = system;
       const rows = env.rows ?? nodes;
       let below = before;
       let changes = 0;
       for (let k = 0; k < rows; k++) {
-        const above = k === rows - 1 ? beyond : y[Math.min(k + 1, rows - 1)];
         if (active[k] > 0.5) {
+          const above = !env.alone && k === rows - 1 ? beyond : y[Math.min(k + 1, rows - 1)];
+          const under = env.alone ? y[Math.max(k - 1, 0)] : below;
           const own = y[k] * (env.varying ? diagonal[k] : decay);
-          const multiplier = own + a[k] * (y[k] - below) + c[k] * (y[k] - above) - right[k];
+          const multiplier = own + a[k] * (y[k] - under) + c[k] * (y[k] - above) - right[k];
           if (multiplier < 0) {
             active[k] = 0.0;
             changes++;
@@ -94,7 +95,7 @@ export const improvePolicy = (rows: number | undefined, varying: boolean) =>
           active[k] = 1.0;
           changes++;
         }
-        below = y[k];
+        if (!env.alone) below = y[k];
       }
       return changes;
     },

@@ -33,7 +33,7 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
       const factors = { inverse, lower, upper, start: step.start };
       let { next, slope, kink } = cursor.exercise;
       for (let k = 0; k < step.count; k++) {
-        if (env.hasBarriers) env.holdEnds(u, live, held, rates.hRate);
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, rates.hRate);
         if (env.policy) env.policyStep({ u, z, rows, obstacle, active, factor, crankNicolson });
         else if (env.hasKnockIns) env.rowsStep({ v: u, z, rows, factor, low: -1, high: nodes, crankNicolson });
         else {
@@ -52,7 +52,7 @@ export function advance({ exercise, barriers = 0, knockIns = 0 }: SolverVariant)
             over: alexander ? Math.SQRT2 : 1.0,
           });
         }
-        if (env.hasBarriers) env.holdEnds(u, live, held, 0.0);
+        if (env.hasBarriers) env.holdEnds(u, nodes, live, held, 0.0);
         if (env.hasKnockIns)
           env.dormantStep({
             coefficients: place.coefficients,
