@@ -4,7 +4,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { hostNormals, randomGuess, splitGuess } from "../src/quantization/normal/guess.ts";
-import { packPlane, PLANE_SIZES, unpackPlane } from "../src/quantization/normal/plane-ladder.ts";
+import { OFFSET, PLANE_SIZES, UNIT, unpackPlane } from "../src/quantization/normal/plane-ladder.ts";
 import { planeOptimum } from "../src/quantization/normal/plane.ts";
 import type { Quantizer } from "../src/quantization/quantizer.ts";
 
@@ -14,6 +14,16 @@ const best = new Map<number, Quantizer>();
 if (existsSync(path)) {
   const { planeData } = (await import(path)) as { readonly planeData: string };
   for (const size of PLANE_SIZES) best.set(size, planeOptimum(unpackPlane(planeData, size), 0));
+}
+
+/** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
+function packPlane(points: readonly Float64Array[]): string {
+  const bytes = points.flatMap((of) =>
+    Array.from(of, (x) => Math.round(x / UNIT) + OFFSET).flatMap((word) => [word & 255, word >> 8]),
+  );
+  let text = "";
+  for (let k = 0; k < bytes.length; k += 3 * 1024) text += btoa(String.fromCharCode(...bytes.slice(k, k + 3 * 1024)));
+  return text;
 }
 
 /** The points of a disc moved at random by about half their distances. */

@@ -2,26 +2,29 @@
 import { SpecError } from "./errors.ts";
 
 /**
- * The error that is allowed, at least one of the two; of both, the larger one. `N` is a number, or in batches a column.
+ * The error that a result may have. At least one of the two numbers is given; if both are, the larger error is allowed.
+ * In batches, `N` is a column of numbers instead of a number.
  */
 export interface Accuracy<N = number> {
   /** The error in units of the result. */
   readonly absolute?: N;
-  /** The error as a part of the size of the result; a result near zero needs `absolute`. */
+  /** The error as a fraction of the result's magnitude. A result near zero needs `absolute`. */
   readonly relative?: N;
 }
 
-/** The error that is allowed, as a part of the size that the call names. */
+/** The error that a result may have, as a fraction of a magnitude that the function defines, such as the spot. */
 export interface RelativeAccuracy {
+  /** The error as a fraction of that magnitude. */
   readonly relative: number;
 }
 
 /**
- * Checks a user's accuracy, or the tolerance of an iteration.
+ * Checks an accuracy that a user has given, or the tolerance of an iteration.
  *
- * @param place its name in messages.
- * @param kinds the kinds that the call knows, and other fields beside them.
- * @throws SpecError unless it is an object with at least one of its kinds, and nothing else.
+ * @param place its name in error messages.
+ * @param kinds the kinds of accuracy that the function allows.
+ * @param others the names of further fields that it allows.
+ * @throws SpecError unless it is an object with at least one of these kinds, and with no unknown field.
  */
 export function checkAccuracy(
   place: string,
@@ -38,6 +41,6 @@ export function checkAccuracy(
   if (!kinds.some((kind) => given.includes(kind))) throw new SpecError(`${place}: got neither, expected ${example}`);
 }
 
-/** Returns the error that an accuracy allows in a result of a size. */
+/** Returns the absolute error that an accuracy allows in a result of magnitude `size`. */
 export const allowedError = ({ absolute = 0, relative = 0 }: Accuracy, size: number): number =>
   Math.max(absolute, relative * Math.abs(size));

@@ -3,7 +3,7 @@
  * Engines differ in the last bits of `**`, of `Math.sin` and of `Math.cos`.
  */
 
-/** Returns xʸ for x ≥ 0, as e^(y·ln x): the relative error is some |y·ln x| units in the last place. */
+/** Returns xʸ for x ≥ 0, as e^(y·ln x). The relative error is about |y·ln x| units in the last place. */
 export function power(x: number, y: number): number {
   return y === 0 ? 1 : Math.exp(y * Math.log(x));
 }

@@ -22,21 +22,26 @@ export abstract class FeynkacError extends Error {
   }
 }
 
-/** The place of an error in a source text, with its parts, for callers that format it themselves. */
+/**
+ * The position of an error in a source text, and the pieces of its message, for callers that format the message
+ * themselves.
+ */
 export interface SourcePlace {
-  /** The line inside `source`, from 1; `column` counts from 1 as well. */
+  /** The line inside `source`, from 1. */
   readonly line: number;
+  /** The column, from 1. */
   readonly column: number;
   /** The name of the kernel or function. */
   readonly name?: string;
+  /** The source text of the kernel or function. */
   readonly source?: string;
-  /** The message without its place: the fault, the line with a caret, the remedy. */
+  /** The message without the position: what is wrong, the line with a caret, and the remedy. */
   readonly what?: string;
 }
 
 /**
- * The error of a kernel, a function or a formula whose source cannot be compiled. The message has file, line, a caret
- * and the remedy.
+ * The error of a kernel, a function or a formula whose source cannot be compiled. The message has the file, the line, a
+ * caret and the remedy.
  *
  * @example
  * import { formula } from "feynkac/kernel";
@@ -50,10 +55,11 @@ export interface SourcePlace {
  */
 export class KernelError extends FeynkacError {
   readonly code = "KERNEL";
-  /** The line and column inside the kernel's own source text, from 1, where known. */
+  /** The line inside the kernel's own source text, from 1, if it is known. */
   readonly line: number | undefined;
+  /** The column in that line, from 1, if it is known. */
   readonly column: number | undefined;
-  /** The place with the source text, where known. */
+  /** The position with the source text, if it is known. */
   readonly place: SourcePlace | undefined;
 
   constructor(message: string, place?: SourcePlace, options?: ErrorOptions) {
@@ -65,8 +71,8 @@ export class KernelError extends FeynkacError {
 }
 
 /**
- * The error of a kernel that does something at run time that the reference interpreter forbids: an index out of bounds,
- * a race, or a read of uninitialised memory. Devices do not detect these; only the interpreter throws this error.
+ * The error of a kernel that, at run time, uses an index out of bounds, has a data race, or reads uninitialised memory.
+ * Only the reference interpreter detects these and throws this error; devices do not.
  *
  * @example
  * import { KernelRuntimeError } from "feynkac";
@@ -78,7 +84,7 @@ export class KernelRuntimeError extends FeynkacError {
 }
 
 /**
- * The error of launch arguments, or sizes of arrays, that do not fit together.
+ * The error of launch arguments or sizes of arrays that do not match.
  *
  * @example
  * import { ShapeError } from "feynkac";
@@ -95,7 +101,8 @@ export class ShapeError extends FeynkacError {
 }
 
 /**
- * The error of a specification or an option that cannot be met, such as a negative size or an unknown scheme.
+ * The error of a specification or an option that is invalid or cannot be satisfied, such as a negative size or an
+ * unknown scheme.
  *
  * @example
  * import { SpecError } from "feynkac";
@@ -105,7 +112,7 @@ export class ShapeError extends FeynkacError {
  *   matmulSpec({ rows: -1, inner: 2, columns: 2 });
  * } catch (error) {
  *   if (error instanceof SpecError) console.log(error.message);
- *   // matmul: rows -1, expected a whole number from 0 to 2³¹ − 1
+ *   // matmul: rows: got -1, expected a whole number from 0 to 2,147,483,647
  * }
  */
 export class SpecError extends FeynkacError {
@@ -113,17 +120,15 @@ export class SpecError extends FeynkacError {
 }
 
 /**
- * The error of a matrix to be factored that is not positive definite.
+ * The error of a matrix that cannot be factorised because it is not positive definite.
  *
  * @example
- * import { NotPositiveDefiniteError, openDevice } from "feynkac";
- * import { Cholesky, choleskySpec, DeviceArray } from "feynkac/linalg";
+ * import { NotPositiveDefiniteError } from "feynkac";
+ * import { geometricBrownian } from "feynkac/montecarlo";
  *
- * using device = await openDevice({ backend: "cpu", threads: 1 });
- * using a = await DeviceArray.create(device, [2, 2], { values: [1, 2, 2, 1] });
- * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
+ * const correlation = [[1, 1], [1, 1]];
  * try {
- *   await cholesky.factor(a);
+ *   geometricBrownian({ spots: [100, 90], volatilities: [0.2, 0.3], correlation });
  * } catch (error) {
  *   if (error instanceof NotPositiveDefiniteError) console.log(error.matrix, error.minor); // 0 2
  * }
@@ -146,7 +151,7 @@ export class NotPositiveDefiniteError extends FeynkacError {
 }
 
 /**
- * The error of a precision that the device does not offer. Feynkac never falls back to a lower one.
+ * The error of a precision that the device does not offer. Feynkac never computes in a lower precision instead.
  *
  * @example
  * import { openDevice, PrecisionError } from "feynkac";
@@ -181,7 +186,7 @@ export class DisposedError extends FeynkacError {
 }
 
 /**
- * The error of a back end that is missing or could not be started. The message says what is missing and how to get it.
+ * The error of a back end that is missing or cannot be started. The message says what is missing and how to get it.
  *
  * @example
  * import { DeviceUnavailableError, openDevice } from "feynkac";
@@ -197,9 +202,9 @@ export class DeviceUnavailableError extends FeynkacError {
 }
 
 /**
- * The error of a device that was lost during work: the driver was reset, the GPU was unplugged, or a worker died. Work
- * that was recorded is lost, and only a new device can continue. `priceBook` and `priceTrades` continue by themselves,
- * see `PricingOptions.openFallback`.
+ * The error of a device that was lost during work, because the driver was reset, the GPU was unplugged, or a worker
+ * thread died. Recorded work is lost, and only a new device can continue. `priceBook` and `priceTrades` can continue by
+ * themselves on another device; see `PricingOptions.openFallback`.
  *
  * @example
  * import { DeviceLostError } from "feynkac";
@@ -211,7 +216,7 @@ export class DeviceLostError extends FeynkacError {
 }
 
 /**
- * The error of a device without enough memory, which remains usable.
+ * The error of a device that has not enough memory for a buffer. The device remains usable.
  *
  * @example
  * import { openDevice, OutOfMemoryError } from "feynkac";
@@ -228,7 +233,7 @@ export class OutOfMemoryError extends FeynkacError {
 }
 
 /**
- * The error of a method whose value violates the bounds of the trade's payoff, at a finer resolution, too.
+ * The error of a numerical method whose value violates the bounds of the trade's payoff, also at a finer resolution.
  *
  * @example
  * import { NumericsError } from "feynkac";
@@ -240,8 +245,8 @@ export class NumericsError extends FeynkacError {
 }
 
 /**
- * The error of a book, or a part of it, that cannot be used; `path` names the place, such as `trades[3].strike` or
- * `line 17: strike`.
+ * The error of a book, or of one of its entries, that cannot be used. `path` is the position in the book, such as
+ * `trades[3].strike` or `line 17: strike`.
  *
  * @example
  * import { BookError, parseBook } from "feynkac";
@@ -254,6 +259,7 @@ export class NumericsError extends FeynkacError {
  */
 export class BookError extends FeynkacError {
   readonly code = "BOOK";
+  /** The position in the book. */
   readonly path: string;
 
   constructor(path: string, message: string, options?: ErrorOptions) {

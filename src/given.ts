@@ -1,7 +1,7 @@
 /** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
 import { SpecError } from "./errors.ts";
 
-/** Names the type of a value for an error message: "nothing", "null", "an array", "a string". */
+/** Returns the type of a value in words for an error message: "nothing", "null", "an array", "a string". */
 export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
@@ -9,18 +9,24 @@ export function shownType(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-/** Checks that a value is an object. @throws SpecError for anything else */
+/**
+ * Checks that an argument is an object. `path` is its name and `expected` describes the object, both for the error
+ * message. @throws SpecError for anything else
+ */
 export function isObject(path: string, value: unknown, expected: string): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
     throw new SpecError(`${path}: got ${shownType(value)}, expected ${expected}`);
 }
 
-/** Checks that a value is a list. @throws SpecError for anything else */
+/**
+ * Checks that an argument is a list. `path` is its name and `expected` describes the list, both for the error message.
+ * @throws SpecError for anything else
+ */
 export function isList(path: string, value: unknown, expected: string): void {
   if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
 }
 
-/** Checks that a value is one of the allowed ones. @throws SpecError */
+/** Checks that an argument is one of the allowed values. `path` is its name in the error message. @throws SpecError */
 export function oneOf(path: string, value: unknown, allowed: readonly unknown[]): void {
   if (allowed.includes(value)) return;
   const choices = allowed.filter((one) => one !== undefined).map(written);
@@ -28,18 +34,21 @@ export function oneOf(path: string, value: unknown, allowed: readonly unknown[])
   throw new SpecError(`${path}: got ${written(value)}, expected ${others}${choices.at(-1)}`);
 }
 
-/** Writes a value that is not allowed, for an error message. */
+/** Returns a value as text for an error message. */
 export const written = (value: unknown): string => (typeof value === "bigint" ? `${value}n` : JSON.stringify(value));
 
-/** Checks that a value is a whole number from `min` to `max`. @throws SpecError */
+/**
+ * Checks that an argument is a whole number from `min` to `max`. `path` is its name in the error message. @throws
+ * SpecError
+ */
 export function wholeNumber(path: string, value: number, min: number, max: number): void {
   if (!Number.isInteger(value) || value < min || value > max)
     throw new SpecError(`${path}: got ${value}, expected a whole number from ${min} to ${max.toLocaleString("en-US")}`);
 }
 
 /**
- * Checks that all names are known: unknown names of problems read from JSON would otherwise be ignored silently.
- * @throws SpecError
+ * Checks that an object has no unknown fields. TypeScript does not check objects read from JSON, and a misspelt field
+ * would otherwise be ignored. `path` is the object's name in the error message. @throws SpecError
  */
 export function knownKeys(path: string, object: object, known: readonly string[]): void {
   const unknown = Object.keys(object).find((key) => !known.includes(key));

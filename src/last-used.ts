@@ -1,4 +1,7 @@
-/** A map of the most recently used entries, at most `most` of them. `dropped` is called with each evicted value. */
+/**
+ * A map that keeps only its most recently used entries, at most `max` of them. `dropped` is called with each value that
+ * is removed.
+ */
 export class LastUsed<K, V> {
   readonly #max: number;
   readonly #dropped: (value: V) => void;
@@ -35,7 +38,7 @@ export class LastUsed<K, V> {
     this.#entries.delete(key);
   }
 
-  /** Returns the value of `key`, made by `make` if it is absent. */
+  /** Returns the value of `key`. If there is none, it is made by `make` and added. */
   getOrMake(key: K, make: (key: K) => V): V {
     const known = this.get(key);
     if (known !== undefined) return known;

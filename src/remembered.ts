@@ -5,10 +5,11 @@ import { LastUsed } from "./last-used.ts";
 const MAX_KEY = 2 ** 18;
 
 /**
- * Returns a pure function with a cache of its last results.
+ * Returns a version of a pure function that caches its most recent results.
  *
- * @param max the number of results that are kept
- * @param key text that is equal only for arguments with the same result
+ * @param make the function.
+ * @param max the maximum number of results that are kept.
+ * @param key returns a text that is equal only for arguments with the same result.
  */
 export function remembered<A extends readonly unknown[], R>(
   make: (...of: A) => R,
@@ -22,7 +23,7 @@ export function remembered<A extends readonly unknown[], R>(
   };
 }
 
-/** Caches the result of a pure function of an object for as long as the object lives. */
+/** Returns a version of a pure function of an object that caches each result for as long as the object lives. */
 export function rememberedBy<A extends object, R extends object | string | number | boolean>(
   make: (of: A) => R,
 ): (of: A) => R {
@@ -35,9 +36,10 @@ export function rememberedBy<A extends object, R extends object | string | numbe
 }
 
 /**
- * Returns a text that is equal for two values only if they are equal, plain records and arrays part by part.
+ * Returns a text that is equal for two values only if they are equal. Plain objects and arrays are compared by their
+ * contents, all other objects by identity.
  *
- * @param functionKey text of a function; the default tells functions apart by identity, as objects of classes are
+ * @param functionKey returns the text of a function; by default functions are compared by identity.
  */
 export function keyOf(value: unknown, functionKey: (f: object) => string = identityOf): string {
   if (typeof value === "function") return functionKey(value);

@@ -18,7 +18,7 @@ function pause(): Promise<void> {
 /** The time in milliseconds of long work on the host after which the event loop turns. A turn costs microseconds. */
 const TURN = 3;
 
-/** A timer that lets the event loop turn regularly during long work on the host. */
+/** A timer for long work on the host, which lets the event loop run every few milliseconds. */
 export class Turns {
   readonly #signal: AbortSignal | undefined;
   #last = performance.now();
@@ -29,12 +29,12 @@ export class Turns {
     signal?.throwIfAborted();
   }
 
-  /** True where it is time for `take`. */
+  /** True if it is time to call `take`. */
   get due(): boolean {
     return performance.now() - this.#last > TURN;
   }
 
-  /** Lets the event loop turn. @throws the signal's reason */
+  /** Lets the event loop run once. @throws the signal's reason */
   async take(): Promise<void> {
     await pause();
     this.#signal?.throwIfAborted();
@@ -42,8 +42,8 @@ export class Turns {
   }
 
   /**
-   * Waits for a device's recorded work, and lets the event loop turn, so that the work can end between two launches.
-   * @throws as `take`
+   * Waits for a device's recorded work, and lets the event loop run, so that the work can be aborted between two
+   * launches. @throws as `take`
    */
   async after(device: { finish(): Promise<void> }): Promise<void> {
     await device.finish();
@@ -51,23 +51,23 @@ export class Turns {
   }
 }
 
-/** The progress of long work, in units that the call defines. */
+/** The progress of long work. The function that reports it defines the unit. */
 export interface Progress {
   /** The number of completed units. */
   readonly done: number;
-  /** The total number of units, as far as known. */
+  /** The total number of units, as far as it is known. */
   readonly total: number;
 }
 
-/** The options of calls that may take long. */
+/** The options of functions that may take long. */
 export interface WorkOptions {
-  /** A signal that ends the work between two launches: the call throws the signal's reason. */
+  /** A signal that aborts the work between two launches. The function then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** A callback during the work, and when it is complete. */
+  /** A function that is called during the work, and when it is complete. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-/** Long work that counts its progress, lets the event loop turn, and can be aborted. */
+/** Long work that counts its progress, lets the event loop run, and can be aborted. */
 export class Work {
   readonly #options: WorkOptions;
   readonly #turns: Turns;
@@ -80,26 +80,29 @@ export class Work {
     this.#turns = new Turns(options.signal);
   }
 
-  /** Adds units of work to be done. */
+  /** Adds a number of units to the work that is to be done. */
   expect(units: number): void {
     this.#counted.total += units;
   }
 
-  /** Counts completed units, and lets the event loop turn if it is time. @throws the signal's reason */
+  /**
+   * Counts completed units, reports the progress, and lets the event loop run if it is time. @throws the signal's
+   * reason
+   */
   async done(units: number): Promise<void> {
     this.#counted.done += units;
     this.#options.onProgress?.({ ...this.#counted });
     await this.turn();
   }
 
-  /** Lets the event loop turn if it is time. @throws the signal's reason */
+  /** Lets the event loop run if it is time. @throws the signal's reason */
   async turn(): Promise<void> {
     if (this.#turns.due) await this.#turns.take();
   }
 }
 
 /**
- * Returns the result of a promise; undefined if it takes longer than a number of milliseconds. @throws the promise's
+ * Returns the result of a promise; undefined if it takes longer than `patience` milliseconds. @throws the promise's
  * rejection
  */
 export function within<T>(patience: number, promise: Promise<T>): Promise<T | undefined> {

@@ -522,8 +522,13 @@ function paths() {
   const spot = blackScholes({ spot: [90, 110], rate: 0.05, volatility: 0.2 });
   const call = european({ payoff: "call", strike: 100 });
   const price = (settings) => async (device) => {
-    const { value, standardError, greeks } = await monteCarlo({ device, dates: [0.5, 1], paths: 64, ...settings });
-    return [...value, ...standardError, ...Object.values(greeks).flatMap((greek) => [...greek.value])];
+    const { value, standardError, sensitivities } = await monteCarlo({
+      device,
+      dates: [0.5, 1],
+      paths: 64,
+      ...settings,
+    });
+    return [...value, ...standardError, ...Object.values(sensitivities).flatMap(({ value }) => [...value])];
   };
   const variance = { v0: 0.04, kappa: 1, theta: 0.05, sigma: 0.4, rho: -0.5 };
   const two = geometricBrownian({
@@ -549,7 +554,7 @@ function paths() {
   return {
     montecarlo: {
       exports: () => Object.keys(montecarlo).length,
-      asian: price({ model: spot, product: asian({ payoff: "put", strike: 100 }), greeks: ["delta", "gamma"] }),
+      asian: price({ model: spot, product: asian({ payoff: "put", strike: 100 }), sensitivities: ["delta", "gamma"] }),
       sobol: price({
         model: spot,
         product: lookback({ payoff: "call", strike: 100 }),
@@ -559,8 +564,8 @@ function paths() {
       scores: price({
         model: spot,
         product: call,
-        greekMethod: "likelihood-ratio",
-        greeks: ["vega"],
+        sensitivityMethod: "likelihood-ratio",
+        sensitivities: ["vega"],
         antithetic: true,
       }),
       basket: price({ model: two, product: basket({ payoff: "put", kind: "worst-of", strike: 90, weights: [1, 1] }) }),
@@ -682,7 +687,7 @@ function algebra() {
         for (const resource of [factor, a]) resource[Symbol.dispose]();
         return contents;
       },
-      correlation: () => [...nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { leastEigenvalue: 1e-8 }).values],
+      correlation: () => [...nearestCorrelation([1, 1, 0, 1, 1, 1, 0, 1, 1], { minEigenvalue: 1e-8 }).values],
       dgtsv: async (device) => {
         const { x, failures } = await solveTridiagonal(system, { device });
         return [[...x], failures];

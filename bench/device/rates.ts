@@ -6,7 +6,12 @@
 import type { CudaDevice } from "../../src/device/cuda/index.ts";
 import { type Device, openDevice } from "../../src/device/index.ts";
 import { DeviceUnavailableError } from "../../src/errors.ts";
-import { type GaussianMarket, ShortRateEngine, type ShortRateTrade } from "../../src/rates/index.ts";
+import {
+  type GaussianMarket,
+  oneFactorRecursion,
+  RecursionEngine,
+  type ShortRateTrade,
+} from "../../src/rates/index.ts";
 import { type Benchmark, type Context, median } from "../harness.ts";
 
 /** The fineness of values in books, and one that tells their error. */
@@ -52,7 +57,7 @@ async function onDevice(device: CudaDevice, { quick, report }: Context): Promise
     const trades = Array.from({ length: count }, (_, i) => tradeOf(kind, i));
     const instances = trades.map((_, trade) => ({ trade, market: 0 }));
     const launches: Promise<number>[] = [];
-    using engine = new ShortRateEngine(timed(device, launches));
+    using engine = new RecursionEngine(oneFactorRecursion, timed(device, launches));
     const exact = await engine.values(trades, [MARKET], instances.slice(0, 41), FINEST);
     const runs: number[] = [];
     let error = 0;

@@ -72,9 +72,8 @@ they have them, and each name means the same everywhere.
   system, which has its residual.
 * \`signal\` ends the work between two launches: the call throws the signal's reason.
 * \`onProgress({ done, total })\` is called while the work goes on, and when it is complete.
-* One bad entry of a batch ends no call: entries have an \`error\`, rows and instances a \`status\`. What has no meaning
-  as a whole throws: an unknown option, an array of another length. So do parameters out of bounds in the columns of a
-  path model, and bounds of swings that no dates can meet.
+* One bad entry of a batch ends no call, and changes no other entry ([the table](#one-bad-entry)). What has no meaning
+  as a whole throws: an unknown option, an array of another length.
 * \`seed\` is a whole number from 0, a number up to 2⁵³ or a bigint below 2⁶⁴.
 
 | call | without a device | \`onProgress\` counts | \`signal\` |
@@ -89,6 +88,25 @@ they have them, and each name means the same everywhere.
 | \`optimalStopping\`, \`swingOption\`, \`wholeSwings\` | that of their tree | | yes |
 | \`solveSparse\` | the CPU | | yes |
 | \`randomNumbers\`, \`solveTridiagonal\` | the CPU | | no |
+
+### One bad entry
+
+The numbers of an entry that fails are NaN. Columns of results have a \`status\` for each entry, "error" where its own
+numbers are out of bounds, and an \`error\` that says which. A single result has a \`status\` or an \`error\` itself.
+
+| call | an entry is | it fails by | where there is one only |
+| --- | --- | --- | --- |
+| \`priceBook\`, \`priceTrades\`, \`explainBook\` | a trade | \`status\`, \`error\` of its row | the same |
+| \`solve\`, \`solveOnSparseGrid\` | a set of parameters | \`entries[i].error\`, \`status[i]\` of columns | the same |
+| \`monteCarlo\`, \`longstaffSchwartz\` | a place in columns | \`status[i]\`, \`error[i]\` | a number is thrown |
+| \`gaussianSwings\`, \`wholeSwings\` | a swing | \`status[i]\`, \`error[i]\` | the same |
+| \`optimalStopping\`, \`swingOption\` | | | it is thrown |
+| \`Cholesky\` | a matrix | \`status[i]\` of \`factor\` | the same |
+| \`solveTridiagonal\`, \`TridiagonalSolver\` | a system | its number among \`failures\` | the same |
+| \`solveSparse\`, \`KrylovSolver\`, \`KrylovBatch\` | a system | \`status\` of its result | the same |
+
+Models and products of paths throw a number out of bounds when they are made, since it stands for all instances; in an
+array, also of one element, it fails the instances that have it.
 
 ### f64 on WebGPU
 

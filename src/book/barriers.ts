@@ -6,8 +6,8 @@ import type { BarrierSpec } from "./schema/index.ts";
 import type { Barrier } from "./types.ts";
 
 /**
- * Applies the defaults of barriers. @throws BookError a window or a monitoring date outside the trade's life; an
- * invalid rebate date
+ * Converts the barriers of a trade from the book's form, with all defaults filled in and times in years. @throws
+ * BookError a window or a monitoring date outside the trade's life; an invalid rebate date
  */
 export function resolveBarriers(
   specs: readonly BarrierSpec[],

@@ -7,14 +7,15 @@ import type { Book, ParsedTrade } from "./types.ts";
 /**
  * Reads a book from its JSON text, or from a plain object of the same form. docs/book.md describes the format.
  *
- * A trade that cannot be used is in the result with its error; the others are not affected. Nothing is guessed: unknown
- * fields and duplicate names are errors.
+ * A trade with an error is in the result with that error, and does not affect the other trades. Nothing is guessed:
+ * unknown fields and duplicate names are errors.
  *
- * @param book JSON text, or a plain object. Times are dates or years from `asOf` (Act/365F), rates and volatilities are
- *   decimals per year and per √year.
+ * @param book JSON text, or a plain object. Times are dates or years from `asOf` (Act/365F). Rates and volatilities are
+ * decimals per year and per √year.
  * @returns the book with all times in years, curves and volatilities resolved, and each trade or its error.
  * @throws BookError if the text is not JSON (with line and column), or if `asOf`, `market`, `scenarios` or the list of
- *   trades cannot be used.
+ * trades cannot be used.
+ *
  * @example
  * import { parseBook } from "feynkac";
  *
@@ -51,7 +52,10 @@ export function readBook(value: unknown): Book {
   return { ...contextOf(header), trades: [...readTrades(header)] };
 }
 
-/** Reads the header of a book that must have a list of trades, possibly empty. */
+/**
+ * Reads the market and the other common parts of a book. The book must have a list of trades, which may be empty and is
+ * not read yet.
+ */
 export function readWholeBook(value: unknown): BookHeader {
   const header = readHeader(value);
   if (isPlainObject(value) && value.trades === undefined)
@@ -60,11 +64,12 @@ export function readWholeBook(value: unknown): BookHeader {
 }
 
 /**
- * Reads the trades of a header one by one, so that a long list need not be parsed at once. Pass the generator to
+ * Reads the trades of a book one by one, so that a long list need not be parsed at once. Pass the generator to
  * `priceTrades`.
  *
- * @param header what `readHeader` returns: the market and the trades as written.
+ * @param header the result of `readHeader`: the market, and the trades that are not yet read.
  * @returns each trade, or its error, in the order of the book.
+ *
  * @example
  * import { openDevice, priceTrades, readHeader, readTrades } from "feynkac";
  *

@@ -15,24 +15,30 @@ import { inside, type Place } from "./place.ts";
 import type { InstrumentsSpec, InstrumentSpec, RateSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, type TimeSpec, timeText, yearsFrom } from "./time.ts";
 
-/** A node of a curve: its date as written, its time in years, its zero rate and its discount factor. */
+/** A node of a fitted curve of interest rates. */
 export interface CurveNode {
+  /** The date as the book writes it, or years. */
   readonly date: number | string;
+  /** The time in years from `asOf`. */
   readonly time: number;
+  /** The continuously compounded zero rate per year. */
   readonly zero: number;
+  /** The discount factor. */
   readonly discount: number;
 }
 
-/** The result of fitting one curve. */
+/** The result of fitting one interest rate curve or short rate model to quotes. */
 export interface CurveCalibration {
   readonly status: "converged" | "not converged";
+  /** The name of the fitted model or interpolation. */
   readonly model: string;
   readonly parameters: Readonly<Record<string, number>>;
   readonly standardErrors?: Readonly<Record<string, number>>;
   /** The root mean square error of rates; for a model, the relative one of prices. */
   readonly rmse: number;
+  /** The nodes of the curve. */
   readonly curve: readonly CurveNode[];
-  /** The instruments as written, with the quoted rate or price, the fitted one, and the difference. */
+  /** The instruments in the order of the book, with the quoted rate or price, the fitted one, and the difference. */
   readonly quotes: readonly {
     readonly end: number | string;
     readonly rate?: number;
@@ -42,7 +48,10 @@ export interface CurveCalibration {
   }[];
 }
 
-/** Fits Hull and White's model to prices of caps or swaptions. @throws BookError a quote that no model can have */
+/**
+ * Fits the parameters of Hull and White's model to prices of caps or swaptions. @throws BookError a quote that no
+ * parameters can reproduce
+ */
 export function calibrateHullWhite(
   { of, quotes }: Extract<RateSpec, { readonly kind: "hullWhiteQuotes" }>,
   curve: ForwardCurve,
@@ -98,7 +107,7 @@ function instrumentOf(spec: InstrumentSpec, asOf: AsOf, place: Place): RateInstr
     : { kind: "deposit", end, rate: spec.rate, accrual };
 }
 
-/** Fits the curve of a currency to its quotes. @throws BookError a quote that no curve can have */
+/** Fits the interest rate curve of a currency to its quotes. @throws BookError a quote that no curve can reproduce */
 export function calibrateCurve(
   spec: InstrumentsSpec,
   asOf: AsOf,

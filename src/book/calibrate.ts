@@ -23,22 +23,28 @@ import type { Parity } from "./parity.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, MAX_YEARS, timeText, yearsFrom } from "./time.ts";
 
-/** The result of a check for arbitrage; `min` is null where there was nothing to check. */
+/** The result of checking a fitted volatility surface for one kind of arbitrage. */
 export interface CheckReport {
+  /** True if no arbitrage was found. */
   readonly free: boolean;
+  /** The minimum of the checked quantity, which is negative where there is arbitrage; null if nothing was checked. */
   readonly min: number | null;
+  /** The position of the minimum. */
   readonly at: { readonly expiry: number | string; readonly strike: number; readonly logMoneyness: number } | null;
 }
 
-/** The quote of an option and its fit, in volatility; null where there is none. */
+/** The quote of an option and its fit, as implied volatilities. A number is null if there is none. */
 export interface QuoteReport {
   readonly expiry: number | string;
   readonly strike: number;
   readonly type?: "call" | "put";
+  /** The implied volatility of the quote. */
   readonly implied: number | null;
+  /** The implied volatility of the fit. */
   readonly fitted: number | null;
+  /** The difference of fitted and implied volatility. */
   readonly error: number | null;
-  /** The early exercise premium in the price of an American option, beyond the European price of `implied`. */
+  /** For an American option, the part of its price that exceeds the European price with the implied volatility. */
   readonly premium?: number | null;
 }
 
@@ -47,7 +53,7 @@ interface WrittenSurface {
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
 }
 
-/** A fitted volatility in the form of the book. */
+/** A fitted volatility in the form in which a book can contain it. */
 export type WrittenVolatility =
   | WrittenSurface
   | {
@@ -56,26 +62,33 @@ export type WrittenVolatility =
     }
   | { readonly heston: Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>> };
 
-/** The result of fitting one underlying. */
+/** The result of fitting a volatility model to the option quotes of one underlying. */
 export interface UnderlyingCalibration {
+  /** Whether the fit converged; "infeasible" if the quotes allow no fit. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly model: string;
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
+  /** The standard errors of the parameters, by name; null if they are not known. */
   readonly standardErrors: Readonly<Record<string, number | readonly number[]>> | null;
+  /** The root mean square error of the implied volatilities; null if nothing was fitted. */
   readonly rmse: number | null;
+  /** The quote with the largest error of implied volatility. */
   readonly worst: { readonly expiry: number | string; readonly strike: number; readonly error: number } | null;
+  /** The check for butterfly arbitrage, between the strikes of one expiry. */
   readonly butterfly: CheckReport | null;
+  /** The check for calendar arbitrage, between expiries. */
   readonly calendar: CheckReport | null;
   readonly quotes: readonly QuoteReport[];
   readonly warnings: readonly string[];
-  /** The forwards and the yield implied by put–call parity, where the book requests them. */
+  /** The forwards and the yield implied by put–call parity, if the book requests them. */
   readonly parity?: Parity;
-  /** The fit in the form of the book; null where there is none. */
+  /** The fitted volatility in the form in which a book can contain it; null if there is none. */
   readonly volatility: WrittenVolatility | null;
+  /** The time that the fit took, in seconds. */
   readonly seconds: number;
 }
 
-/** The results of fitting a market's quotes. */
+/** The results of fitting a market's quotes: volatilities by underlying, and curves by currency. */
 export interface MarketCalibration {
   readonly underlyings: Readonly<Record<string, UnderlyingCalibration>>;
   readonly rates: Readonly<Record<string, CurveCalibration>>;
@@ -144,18 +157,25 @@ function checkRepeated(quotes: readonly OptionQuoteSpec[], prepared: readonly Pr
   });
 }
 
-/** The volatility of an underlying's quotes, and the quality of its fit. */
+/** The volatility fitted to the option quotes of an underlying, with a report on the fit. */
 export interface VolatilityFit {
+  /** The fitted volatility; undefined if the quotes are checked only, or cannot be fitted. */
   readonly volatility: Volatility | undefined;
   readonly report: UnderlyingCalibration;
-  /** Returns the volatility of the quotes after a move of the spot; undefined where there is none for pricing. */
+  /** Fits the quotes again after a move of the spot. */
   readonly refit: Refit;
 }
 
-/** A function for the volatility of quotes that keep their strikes, or their moneyness K/F, while the spot moves. */
+/**
+ * A function that fits the option quotes of an underlying again after a move of its spot. The quotes keep their
+ * strikes, or their moneyness K/F. It returns undefined if no volatility for pricing results.
+ */
 export type Refit = (spot: number, keep: "strike" | "moneyness") => Volatility | undefined;
 
-/** Fits the volatility of an underlying's quotes. @throws BookError an invalid, crossed or repeated quote */
+/**
+ * Fits a volatility model to the option quotes of an underlying. @throws BookError an invalid, crossed or repeated
+ * quote
+ */
 export function calibrateVolatility(
   { quotes, fit, repair, maxAge, exercise }: FittedSpec,
   carry: Carry,

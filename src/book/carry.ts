@@ -2,14 +2,20 @@
 import { afterDividend, type Dividends, type ForwardCurve, integrate } from "../market/index.ts";
 import type { OptionQuoteSpec } from "./schema/index.ts";
 
-/** The inputs from which the forwards of an underlying follow. */
+/**
+ * The inputs that determine the forward prices of an underlying: its spot, the rates of its currency, and its
+ * dividends.
+ */
 export interface Carry {
   readonly spot: number;
   readonly rates: ForwardCurve;
   readonly dividends: Dividends;
 }
 
-/** Returns the forward: the spot grown at r − q, less the dividends before the time. */
+/**
+ * Returns the forward price of an underlying at a time in years. The spot grows at r − q and loses the discrete
+ * dividends up to that time.
+ */
 export function forwardAt({ spot, rates, dividends }: Carry, time: number): number {
   let [forward, now] = [spot, 0];
   const grow = (to: number): void => {
@@ -25,6 +31,6 @@ export function forwardAt({ spot, rates, dividends }: Carry, time: number): numb
   return forward;
 }
 
-/** Returns the price of a quote, or the mean of its bid and ask. */
+/** Returns the price of an option quote, or the mean of its bid and ask; undefined if it has neither. */
 export const midOf = ({ price, bid, ask }: OptionQuoteSpec): number | undefined =>
   bid === undefined || ask === undefined ? price : 0.5 * (bid + ask);

@@ -2,8 +2,8 @@ import { INSTANT } from "../market/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
 /**
- * A reader of related times, such as those of a trade. Times less than a second apart are replaced by the first of
- * them, since 30/365·k/30 and 30/365 may differ by rounding.
+ * Converts dates to years for related times, such as those of one trade. Two times less than a second apart become
+ * equal, because 30/365·k/30 and 30/365 may differ by rounding.
  */
 export class Clock {
   readonly asOf: AsOf;
@@ -18,7 +18,7 @@ export class Clock {
     this.#remember(0);
   }
 
-  /** Returns the time in years from `asOf`. */
+  /** Returns a time in years from `asOf`. */
   years(spec: TimeSpec): number {
     const years = yearsFrom(this.asOf, spec);
     const second = Math.round(years / INSTANT);

@@ -88,7 +88,7 @@ const KNOWN_COLUMNS: readonly string[] = [...KINDS.keys()];
 /** Columns whose names begin so are tags: `tag.desk` is the tag `desk`. */
 const TAG = "tag.";
 
-/** A column of a table of trades. */
+/** A column of a table of trades: the path of the trade's field that it contains, and the kind of its cells. */
 export interface Column {
   readonly path: readonly string[];
   readonly kind: CellKind;
@@ -96,11 +96,14 @@ export interface Column {
 
 /** The options for reading tables. */
 export interface TableOptions {
-  /** The columns that are not terms of a trade and are kept as its tags. */
+  /** The columns that are not terms of a trade and that become its tags. */
   readonly keep?: readonly string[];
 }
 
-/** Reads the names of columns. @throws BookError at `where`: an unknown, missing or repeated column */
+/**
+ * Converts the names of a table's columns to columns. `where` is the position of the names in the file, for error
+ * messages. @throws BookError an unknown, missing or repeated column
+ */
 export function readColumns(names: readonly string[], where: string, { keep = [] }: TableOptions = {}): Column[] {
   for (const name of keep) {
     if (KINDS.has(name)) throw new BookError(where, `cannot keep ${quote(name)} as a tag: it is a term of the trade`);
@@ -122,7 +125,7 @@ function columnOf(name: string, names: readonly string[], where: string, keep: r
   throw new BookError(where, `unknown column ${quote(name)}${hint(name, names)}`);
 }
 
-/** Returns the tags among the columns, in order. */
+/** Returns the names of the tags among the columns, in order. */
 export function tagNames(columns: readonly Column[]): string[] {
   return columns.filter(({ kind }) => kind === "tag").map(({ path }) => path[1]);
 }
@@ -136,7 +139,10 @@ function hint(name: string, names: readonly string[]): string {
   return `${near}; ${keep}${near === "" ? `; terms of a trade are ${KNOWN_COLUMNS.join(", ")}` : ""}`;
 }
 
-/** Reads the trade of a row, or its error. An empty cell is an omitted field. */
+/**
+ * Reads the trade in a row of a table, or its error. An empty cell is an omitted field. `index` is the trade's number
+ * from 0, and `where` the row's position for error messages. `repeated` tells whether an earlier trade has its id.
+ */
 export function readRow(
   cells: readonly unknown[],
   columns: readonly Column[],
@@ -163,7 +169,7 @@ function labelsOf(columns: readonly Column[], cells: readonly unknown[], where: 
   );
 }
 
-/** Returns the id of a trade whose row cannot be read. */
+/** Returns the id in a row of a table, also if the row is not a valid trade. */
 export function idOf(columns: readonly Column[], cells: readonly unknown[]): string | undefined {
   const id = readCell(cells[columns.findIndex(({ path }) => path.join(".") === "id")], "text", "");
   return typeof id === "string" ? id : undefined;

@@ -3,24 +3,26 @@ import type { Convertible, Credit } from "../convertible/index.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
-/** A convertible bond, complete and valid, with all inputs of its price. */
+/** A convertible bond after reading: complete, valid, and with all inputs of its price. */
 export interface ConvertibleTrade {
   readonly kind: "convertible";
   readonly id: string;
-  /** The underlying, shared by reference among its trades. */
+  /** The underlying. Trades on the same underlying share this object. */
   readonly underlying: Underlying;
   /** The trade's own volatility if given, otherwise the underlying's. */
   readonly volatility: Volatility;
-  /** The credit of the issuer; undefined where the market has none, and default is excluded. */
+  /** The credit of the issuer. If it is undefined, the market gives none, and the issuer cannot default. */
   readonly credit: Credit | undefined;
+  /** The terms of the bond. */
   readonly convertible: Convertible;
   /** The time to maturity in years. */
   readonly expiry: number;
+  /** The number of bonds held, negative when sold. Results are for one bond. */
   readonly quantity: number;
   readonly tags?: Tags;
 }
 
-/** The figures that only results of convertible bonds have. */
+/** The numbers that only results of convertible bonds have. */
 export interface ConvertibleFigures {
   /** The immediate conversion value, whether conversion is allowed or not. */
   readonly parity?: number;

@@ -14,8 +14,8 @@ import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 type Spec = ConvertibleTradeSpec["convertible"];
 
 /**
- * Reads a convertible bond. @throws BookError an unknown underlying, no volatility, dates that contradict each other or
- * overlap
+ * Converts a convertible bond from the book's form to a trade. @throws BookError an unknown underlying, no volatility,
+ * or dates that contradict each other or overlap
  */
 export function resolveConvertible(
   spec: ConvertibleTradeSpec,

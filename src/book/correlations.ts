@@ -8,7 +8,7 @@ import type { DriverCorrelations } from "./types.ts";
 /** The key of a pair of names, in either order. */
 const pairKey = (first: string, second: string): string => keyOf([first, second].toSorted());
 
-/** The correlations of a book by name. */
+/** The correlations of a book, found by the two names. */
 export class CorrelationTable {
   readonly #values = new Map<string, number>();
   readonly #known = new Map<string, DriverCorrelations>();
@@ -25,7 +25,9 @@ export class CorrelationTable {
     });
   }
 
-  /** Returns the correlations of given drivers; a pair that the book does not name has a correlation of 0. */
+  /**
+   * Returns the correlations of the named risk factors. A pair that the book does not mention has the correlation 0.
+   */
   of(names: readonly string[]): DriverCorrelations {
     const key = keyOf(names);
     let known = this.#known.get(key);

@@ -4,17 +4,17 @@
 import { isBlank, type Line, MAX_LINE } from "./lines.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
-/** A row with its line number, or its error. */
+/** A row of a CSV file with its line number: its cells, or a description of what is wrong with it. */
 export type Row =
   | { readonly line: number; readonly cells: readonly string[] }
   | { readonly line: number; readonly cells: undefined; readonly problem: string };
 
-/** Reads rows, one a line, skipping blank lines. */
+/** Reads the rows of a CSV file, one from each line. Blank lines are skipped. */
 export async function* readRows(lines: AsyncIterable<Line>): AsyncGenerator<Row, undefined> {
   for await (const line of lines) if (!isBlank(line)) yield readCells(line);
 }
 
-/** Reads the cells of one line. */
+/** Splits a line of a CSV file into its cells. */
 export function readCells({ number: line, text }: Line): Row {
   if (text === undefined) return { line, cells: undefined, problem: `longer than ${MAX_LINE} characters` };
   const invalid = findInvalid(text);

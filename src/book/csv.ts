@@ -9,10 +9,12 @@ import { failedTrade } from "./trade.ts";
 import type { ParsedTrade } from "./types.ts";
 
 /**
- * Reads trades from CSV. The first row names the columns (see `columns.ts`); an empty cell is an omitted field. An
- * invalid row becomes that trade's error, named by its line. Memory is bounded by the maximum row length, 1 Mi
- * characters.
- * @throws BookError an empty table, an unknown column; here, before any trade is read
+ * Reads trades from CSV. The first row names the columns (see `columns.ts`). An empty cell is an omitted field. An
+ * invalid row becomes that trade's error, with its line. Memory is bounded by the maximum row length, 1 Mi characters.
+ *
+ * @param chunks the text of the file, in pieces of any length.
+ * @param market the market of the trades.
+ * @throws BookError an empty table or an unknown column, before any trade is read.
  */
 export async function readCsv(
   chunks: AsyncIterable<string>,
@@ -24,7 +26,10 @@ export async function readCsv(
   return { ...contextOf(market), trades: tradesOf(rows, columns, market), tags: tagNames(columns) };
 }
 
-/** Reads the columns named in the first row. @throws BookError */
+/**
+ * Converts the first row of a CSV file to columns. @throws BookError an empty table, or an unknown, missing or repeated
+ * column
+ */
 export function csvColumns(row: Row | undefined, options: TableOptions = {}): Column[] {
   if (row === undefined) throw new BookError("", "expected a table of trades, got an empty input");
   if (row.cells === undefined) throw new BookError(`line ${row.line}`, row.problem);
@@ -44,7 +49,10 @@ async function* tradesOf(
   for await (const row of rows) yield readCsvRow(row, index++, columns, market);
 }
 
-/** Reads the trade of a row; `repeated` as for `BookHeader.readRow`. */
+/**
+ * Reads the trade in a row of a CSV file, or its error. `index` is the trade's number from 0. `repeated` tells whether
+ * an earlier trade has its id.
+ */
 export function readCsvRow(
   { line, ...row }: Row,
   index: number,

@@ -82,7 +82,7 @@ function number(value: number): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 7 });
 }
 
-/** Returns the underlyings of a trade in order; for a trade on rates its currency. */
+/** Returns the names of a trade's underlyings in order; for a trade on interest rates, the currency. */
 export function underlyingsOf(trade: AnyTrade): readonly string[] {
   if (trade.kind === "rates") return [trade.currency];
   if (trade.kind === "convertible") return [trade.underlying.name];

@@ -2,18 +2,18 @@
 const MAX_IDS = 1 << 22;
 
 /**
- * A set of 64-bit hashes of ids, which avoids storing millions of strings. Two different ids among the first four
- * million collide with a probability of 5e-7; beyond those, repeated ids go unnoticed.
+ * A set of trade ids, of which it stores 64-bit hashes only, because a book may have millions. Two different ids among
+ * the first four million collide with a probability of 5e-7. Beyond four million, repeated ids are not noticed.
  */
 export class SeenIds {
   #count = 0;
 
-  /** The number of stored ids. */
+  /** The number of ids in the set. */
   get count(): number {
     return this.#count;
   }
 
-  /** Tells whether the id is stored. */
+  /** Tells whether an id is in the set. */
   has(id: string): boolean {
     const [first, second] = hashOfId(id);
     return this.#slots[this.#find(first, second) + 1] !== 0;
@@ -22,12 +22,12 @@ export class SeenIds {
   /** Pairs of 32-bit hashes, open addressing with linear probing; the pair (0, 0) is an empty place. */
   #slots = new Uint32Array(2 * 1024);
 
-  /** Stores an id, and tells whether it was stored before. */
+  /** Adds an id, and tells whether it was in the set before. */
   seenBefore(id: string): boolean {
     return this.seenHashBefore(...hashOfId(id));
   }
 
-  /** Does the same as `seenBefore` for an id with a known hash (`hashOfId`). */
+  /** Does the same as `seenBefore` for an id whose hash (`hashOfId`) is known. */
   seenHashBefore(first: number, second: number): boolean {
     const slot = this.#find(first, second);
     if (this.#slots[slot + 1] !== 0) return true;
@@ -65,8 +65,8 @@ export class SeenIds {
 }
 
 /**
- * Returns two multiplicative hashes of an id's UTF-16 units, mixed at the end so that low bits depend on all; the
- * second is never 0.
+ * Returns two 32-bit multiplicative hashes of an id's UTF-16 code units. They are mixed at the end, so that their low
+ * bits depend on all bits. The second is never 0.
  */
 export function hashOfId(text: string): [number, number] {
   let a = 0x811c9dc5;

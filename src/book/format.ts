@@ -1,7 +1,7 @@
 /** The format of a book, by the name of its file or else by its first line. */
 import { BookError } from "../errors.ts";
 
-/** The format of an input file. */
+/** The file format of a book. */
 export type InputFormat = "json" | "ndjson" | "csv" | "parquet";
 
 const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
@@ -11,14 +11,14 @@ const BY_EXTENSION: readonly (readonly [RegExp, InputFormat])[] = [
   [/\.parquet$/i, "parquet"],
 ];
 
-/** Returns the format implied by a file's name; undefined if there is none. */
+/** Returns the format of a book from the extension of its file name; undefined if the extension is not known. */
 export function formatOfName(path: string): InputFormat | undefined {
   return BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
 }
 
 /**
- * Returns the format of text from its first line: a complete JSON value in NDJSON, an incomplete one in JSON over
- * several lines. @throws BookError for bytes that are not text
+ * Returns the format of a book from the beginning of its text. If the first line is a complete JSON value, the text is
+ * NDJSON; if it is an incomplete one, the text is JSON on several lines. @throws BookError for bytes that are not text
  */
 export function formatOfText(head: string): Exclude<InputFormat, "parquet"> {
   const start = head.trimStart();

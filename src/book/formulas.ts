@@ -2,8 +2,8 @@ import { BookError, KernelError } from "../errors.ts";
 import { formulaMessage, formulaVariables } from "../kernel/index.ts";
 
 /**
- * Checks a formula in a book, so that an unreadable one is an error at its place. The message has several lines, with a
- * caret under the place in the formula. @throws BookError
+ * Checks the syntax of a formula in a book. The error message has several lines, with a caret under the position in the
+ * formula. `place` is the position of the formula in the book. @throws BookError
  */
 export function checkFormula(text: string, variables: readonly string[], place: string): void {
   try {

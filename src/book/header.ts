@@ -11,21 +11,21 @@ import { readTrade } from "./trade.ts";
 import type { BookContext, Market, ParsedTrade, Scenarios, SpotMove } from "./types.ts";
 
 /**
- * A book without its trades, ready to read them one by one: from its own list (`readTrades`), or from separate rows
- * (`readRow`).
+ * The parts of a book that all its trades share, with the functions that read its trades one by one: from the book's
+ * own list (`readTrades`), or from separate rows (`readRow`).
  */
 export interface BookHeader extends BookContext {
   readonly market: ResolvedMarket;
-  /** The book's own entries as written, not yet read. */
+  /** The entries of the book's list of trades, not yet read. */
   readonly trades: readonly unknown[];
   /**
-   * Reads trade number `index` (from 0) of the book's list. `repeated` says whether an earlier trade has its id; by
-   * default this header tracks the ids that it has read.
+   * Reads trade number `index` (from 0) of the book's list. `repeated` tells whether an earlier trade has its id. By
+   * default the header itself remembers the ids that it has read.
    */
   readonly readEntry: (value: unknown, index: number, repeated?: boolean) => ParsedTrade;
   /**
-   * Reads trade number `index` from a separate row at the place `where`, such as `line 17`; `repeated` as for
-   * `readEntry`.
+   * Reads trade number `index` from a separate row. `where` is the row's position, such as `line 17`, for error
+   * messages. `repeated` is as for `readEntry`.
    */
   readonly readRow: (value: unknown, index: number, where: string, repeated?: boolean) => ParsedTrade;
 }
@@ -50,7 +50,10 @@ export function readHeader(value: unknown): BookHeader {
   return readHeaderWith(value, undefined);
 }
 
-/** Reads a header with volatilities that another reader has fitted to its quotes, if given. @throws as `readHeader` */
+/**
+ * Reads a header as `readHeader` does. Underlyings in `fits` get the volatilities that another thread has fitted to
+ * their quotes. @throws as `readHeader`
+ */
 export function readHeaderWith(value: unknown, fits: MarketFits | undefined): BookHeader {
   if (!isPlainObject(value))
     throw new BookError("", `expected a book (an object with asOf, market and trades), got ${show(value)}`);
@@ -131,7 +134,7 @@ function readers(asOf: AsOf, market: ResolvedMarket): Pick<BookHeader, "readEntr
   };
 }
 
-/** Returns the context that all trades of a header share. */
+/** Returns the parts of a book that all its trades share, without the functions that read trades. */
 export function contextOf({
   asOf,
   market,
@@ -148,13 +151,18 @@ export function contextOf({
   };
 }
 
-/** Returns the trades of a header in the separate market, if there is one; at least one of the two must exist. */
+/**
+ * Returns a book's header with the market of a separate file, `beside`, in place of its own. At least one of the two
+ * must be given; if only one is, it is returned.
+ */
 export function underMarket(own: BookHeader | undefined, beside: BookHeader | undefined): BookHeader {
   if (own === undefined || beside === undefined) return (own ?? beside) as BookHeader;
   return { ...beside, trades: own.trades };
 }
 
-/** Reads a header that must not contain trades: the separate market of a stream or a table. */
+/**
+ * Reads a market from a separate file, for trades that come from a stream or a table. The file must not contain trades.
+ */
 export function readMarketFile(value: unknown, fits?: MarketFits): BookHeader {
   const header = readHeaderWith(value, fits);
   if (header.trades.length > 0)

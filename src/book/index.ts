@@ -37,5 +37,6 @@ export { SENSITIVITIES, type SensitivityName } from "./sensitivities.ts";
 export { MS_PER_YEAR } from "./time.ts";
 export { type TotalledTrade, Totals } from "./totals.ts";
 export type * from "./rates-types.ts";
+export type * from "./result-types.ts";
 export type * from "./types.ts";
 export type * from "./convertible-types.ts";

@@ -1,6 +1,7 @@
 /**
- * A place where text stops being JSON. It is found by a scan after `JSON.parse` has failed, since engines report
- * positions differently or not at all; the scan keeps its own stack, so that nesting cannot exhaust the call stack.
+ * The position at which text is not JSON, with a description of what was expected. It is found by a scan after
+ * `JSON.parse` has failed, because JavaScript engines report positions differently or not at all. The scan keeps its
+ * own stack, so that deep nesting cannot exhaust the call stack.
  */
 export interface JsonProblem {
   readonly offset: number;
@@ -28,7 +29,10 @@ const WORDING: Readonly<Record<State, string>> = {
   end: "the end",
 };
 
-/** Finds the first place at which text is not JSON, and what was expected there; undefined if it is JSON. */
+/**
+ * Finds the first position at which text is not JSON, and what was expected there. Returns undefined if the text is
+ * JSON.
+ */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   const open: ("[" | "{")[] = [];
   let state: State = "value";
@@ -112,8 +116,8 @@ function skip(pattern: RegExp, text: string, offset: number): number {
 }
 
 /**
- * Counts the names followed by a colon in JSON text. It runs on every line of a stream, and so skips from quote to
- * quote.
+ * Returns the number of member names (strings followed by a colon) in JSON text. It runs on every line of a file, and
+ * therefore skips from quote to quote.
  */
 export function countNames(text: string): number {
   let names = 0;
@@ -136,7 +140,7 @@ function isEscaped(text: string, offset: number): boolean {
 
 const NAME_OR_BRACKET = /("[^"\\]*(?:\\.[^"\\]*)*")(\s*:)?|[{}[\]]/g;
 
-/** Finds the first name that its object repeats, in JSON text. */
+/** Finds the first member name in JSON text that an object has twice; undefined if there is none. */
 export function findRepeatedName(text: string): { readonly offset: number; readonly name: string } | undefined {
   const open: (Set<string> | undefined)[] = [];
   for (const { 0: token, 1: string, 2: colon, index } of text.matchAll(NAME_OR_BRACKET)) {

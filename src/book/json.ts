@@ -4,10 +4,10 @@ import { quote } from "./names.ts";
 import { findInvalid, NOT_UTF8 } from "./text.ts";
 
 /**
- * Parses JSON text to plain data, ignoring a byte order mark. A name repeated in an object, of which `JSON.parse`
- * silently takes the last value, is an error. @param where the source of the text for the message: `line 17`, or
- * nothing for a whole book
- * @param where what the text is, for the message: `line 17`, or nothing for a whole book
+ * Parses JSON text to plain data and ignores a byte order mark. A name that an object has twice is an error, whereas
+ * `JSON.parse` silently takes the last value.
+ *
+ * @param where what the text is, for error messages: `line 17`, or nothing for a whole book.
  * @throws BookError `not JSON: line 3, column 14: expected ',' or '}', got "x"`
  */
 export function parseJson(text: string, where = ""): unknown {
@@ -27,7 +27,7 @@ export function parseJson(text: string, where = ""): unknown {
   return value;
 }
 
-/** Tells whether no object in JSON text repeats a name; `value` is the parsed text. */
+/** Tells whether no object in JSON text has a name twice. `value` is the result of parsing the text. */
 export function isWellNamed(text: string, value: unknown): boolean {
   return countNames(text) === namesOf(value);
 }

@@ -1,4 +1,4 @@
-/** Yields the items of batches one by one. */
+/** Yields the items of lists that arrive one after another, one by one. */
 export async function* flatten<T>(batches: AsyncIterable<readonly T[]>): AsyncGenerator<T, undefined> {
   for await (const batch of batches) yield* batch;
 }
@@ -8,10 +8,10 @@ export function isBlank({ text }: Line): boolean {
   return text !== undefined && text.trim() === "";
 }
 
-/** A line of a text, counted from 1, without its line break. */
+/** A line of a text, without its line break. Numbers count from 1. */
 export type Line =
   | { readonly number: number; readonly text: string }
-  /** A line longer than the limit: passed over, never held in memory. */
+  /** A line that is longer than the limit. It is skipped and never held in memory. */
   | { readonly number: number; readonly text: undefined };
 
 /** The maximum length in characters of a line with a trade. */
@@ -20,7 +20,8 @@ export const MAX_LINE = 1 << 20;
 export const MAX_FIRST_LINE = 1 << 26;
 
 /**
- * Splits text into lines in bounded memory, one batch for each chunk that completes a line. Lines end with LF or CRLF.
+ * Splits text into lines, which end with LF or CRLF. Each chunk of text that completes lines yields a list of them.
+ * Memory is bounded by the maximum line length.
  */
 export async function* readLines(chunks: AsyncIterable<string>): AsyncGenerator<Line[]> {
   const splitter = new LineSplitter();

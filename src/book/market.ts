@@ -28,26 +28,32 @@ import type { AsOf } from "./time.ts";
 import type { Market } from "./types.ts";
 import { increasingYears, NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** An underlying, and the errors that prevent the use of it or its volatility, if any. */
+/** An underlying of a market, or the errors that prevent its use. */
 export interface UnderlyingEntry {
+  /** The underlying; undefined if it cannot be used. */
   readonly underlying: Underlying | undefined;
+  /** Why the underlying cannot be used. */
   readonly problem: string | undefined;
+  /** Why its volatility cannot be used. */
   readonly volatilityProblem: string | undefined;
-  /** The result of fitting its volatility, where it was given as quotes. */
+  /** The result of fitting its volatility, if the book gives quotes. */
   readonly calibration?: UnderlyingCalibration;
 }
 
-/** A resolved market with the results of its fits. */
+/** A market after reading, with the results of all fits to quotes. */
 export interface ResolvedMarket extends Market {
+  /** The underlyings by name, including those that cannot be used. */
   readonly entries: ReadonlyMap<string, UnderlyingEntry>;
+  /** The correlations. */
   readonly between: CorrelationTable;
   /** The results of fitting quotes. */
   readonly calibration: MarketCalibration;
 }
 
 /**
- * Resolves a market as written to market data. Quotes of underlyings in `fits` are not fitted again, and have no
- * report. @throws BookError contradictory numbers, such as dates out of order or decreasing total variance
+ * Converts a market from the book's form to curves, volatilities and dividends, with times in years. The quotes of
+ * underlyings in `fits` are not fitted again, and have no report. @throws BookError contradictory numbers, such as
+ * dates out of order or decreasing total variance
  */
 export function resolveMarket(spec: MarketSpec, asOf: AsOf, place: Place, fits?: MarketFits): ResolvedMarket {
   const rates = new Map(

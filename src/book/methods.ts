@@ -1,4 +1,4 @@
-/** The numerical methods that a book may name; `auto` takes the cheapest method for each trade. */
+/** The numerical methods that a book may name. "auto" chooses the cheapest suitable method for each trade. */
 export const METHOD_NAMES = [
   "auto",
   "closed-form",
@@ -12,5 +12,5 @@ export const METHOD_NAMES = [
   "convolution",
 ] as const;
 
-/** The name of a numerical method. */
+/** The name of a numerical method for pricing. */
 export type MethodName = (typeof METHOD_NAMES)[number];

@@ -5,7 +5,7 @@ import type { Refit } from "./calibrate.ts";
 import type { QuotesKept } from "./quotes-kept.ts";
 import type { Market } from "./types.ts";
 
-/** The volatilities fitted to quotes, by underlying: plain data for another thread. */
+/** The volatilities that were fitted to quotes, by underlying. They are plain data that another thread can use. */
 export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
@@ -17,7 +17,7 @@ interface Quoted {
 /** The quotes stand beside the underlying: one that is sent to a worker is plain data. */
 const quoted = new WeakMap<Underlying, Quoted>();
 
-/** Records that the volatility of an underlying was fitted to quotes. */
+/** Records that the volatility of an underlying was fitted to quotes, and how to fit it again at another spot. */
 export function rememberQuotes(underlying: Underlying, refit: Refit): void {
   quoted.set(underlying, { refit, moved: new Map() });
 }
@@ -25,7 +25,7 @@ export function rememberQuotes(underlying: Underlying, refit: Refit): void {
 /** Tells whether the volatility of an underlying was fitted to quotes. */
 export const hasQuotes = (underlying: Underlying): boolean => quoted.has(underlying);
 
-/** Returns the volatilities of a market that were fitted to quotes, for another reader. */
+/** Returns the volatilities of a market that were fitted to quotes, so that another thread need not fit them again. */
 export function fitsOf({ underlyings }: Market): MarketFits {
   const fits = new Map<string, Volatility>();
   for (const [name, underlying] of underlyings)
@@ -34,8 +34,8 @@ export function fitsOf({ underlyings }: Market): MarketFits {
 }
 
 /**
- * Returns the underlying at another spot. Quotes of its volatility are moved and fitted again, once for all trades.
- * @throws BookError a spot without a fit
+ * Returns an underlying at another spot. If its volatility was fitted to quotes, these are moved and fitted again, once
+ * for all trades. `keep` says what the quotes keep. @throws BookError if the quotes cannot be fitted at that spot
  */
 export function movedUnderlying(underlying: Underlying, spot: number, keep: QuotesKept): Underlying {
   const quotes = quoted.get(underlying);

@@ -1,8 +1,8 @@
 /** The words of messages: how a value is shown, which name was probably meant, how a path is written. */
 
 /**
- * Formats a value for messages: short, on one line, and without recursion, since hostile nesting could exhaust the
- * stack.
+ * Formats a value for messages: short and on one line. It does not recurse, because deep nesting in hostile input could
+ * exhaust the call stack.
  */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
@@ -14,14 +14,14 @@ export function show(value: unknown): string {
     : `a ${typeof value}`;
 }
 
-/** Quotes a text, escaped as in JSON, cut after 40 characters. */
+/** Returns a text in quotes, escaped as in JSON and cut after 40 characters. */
 export function quote(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text);
 }
 
 /**
- * Formats a path: `["trades", 3, "strike"]` → `trades[3].strike`; a name that is not an identifier is quoted: `rates["a
- * b"]`.
+ * Formats a path of member names: `["trades", 3, "strike"]` → `trades[3].strike`. A name that is not an identifier is
+ * quoted: `rates["a b"]`.
  */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = "";
@@ -33,15 +33,17 @@ export function formatPath(path: readonly PropertyKey[]): string {
   return text;
 }
 
-/** Returns ` (did you mean "strike"?)` for the known name nearest to `name`, or an empty text when none is near. */
+/**
+ * Returns ` (did you mean "strike"?)` for the known name nearest to `name`, or an empty text if no known name is near.
+ */
 export function didYouMean(name: string, known: Iterable<string>): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? "" : ` (did you mean ${quote(nearest)}?)`;
 }
 
 /**
- * Returns the known name within an edit distance of a third of the length (at least 1), ignoring letter case; the first
- * among equals.
+ * Returns the known name nearest to `name`, ignoring letter case. Its edit distance is at most a third of the name's
+ * length, but at least 1. Among equally near names it is the first; undefined if there is none.
  */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > 100) return undefined;

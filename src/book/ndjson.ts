@@ -13,17 +13,19 @@ import type { BookContext, Market, ParsedTrade } from "./types.ts";
 export interface BookStream extends BookContext {
   readonly market: Market;
   readonly trades: AsyncIterable<ParsedTrade>;
-  /** The names of all tags, where known before the trades are read. */
+  /** The names of all tags of trades, if they are known before the trades are read. */
   readonly tags: readonly string[] | undefined;
 }
 
 /**
- * Reads a book from NDJSON. The first line is the book without its trades (`asOf`, `market`, `scenarios`), unless a
- * market is given `beside`: then every line is a trade. With `ownHeader` the book has both, and the market beside
- * replaces its own. An invalid line becomes that trade's error, named by its line; blank lines are skipped. Memory is
- * bounded by the maximum line length: 64 Mi characters for the first one, 1 Mi for the others.
+ * Reads a book from NDJSON. The first line is the book without its trades (`asOf`, `market`, `scenarios`), and every
+ * other line is a trade. If a market from another file is given as `beside`, every line is a trade. With `ownHeader`
+ * and `beside`, the first line is a header whose market `beside` replaces. An invalid line becomes that trade's error,
+ * with its line. Blank lines are skipped. Memory is bounded by the maximum line length: 64 Mi characters for the first
+ * line, 1 Mi for the others.
  *
- * @throws BookError an unusable header; here, before any trade is read
+ * @param chunks the text of the file, in pieces of any length.
+ * @throws BookError an unusable header, before any trade is read.
  */
 export async function readNdjson(
   chunks: AsyncIterable<string>,
@@ -44,7 +46,7 @@ async function readFirstLine(lines: AsyncGenerator<Line, undefined>): Promise<Bo
   return readNdjsonHeader((await lines.next()).value);
 }
 
-/** Reads the header in a first line. @throws BookError */
+/** Reads the header of a book from the first line of its NDJSON file. @throws BookError */
 export function readNdjsonHeader(first: Line | undefined, fits?: MarketFits): BookHeader {
   if (first === undefined) throw new BookError("", "expected a book, got an empty input");
   if (first.text === undefined)
@@ -66,7 +68,10 @@ async function* tradesOf(header: BookHeader, lines: AsyncIterable<Line>): AsyncG
   for await (const line of lines) yield readNdjsonLine(line, index++, header);
 }
 
-/** Reads the trade of a line; `repeated` as for `BookHeader.readRow`. */
+/**
+ * Reads the trade in a line of NDJSON, or its error. `index` is the trade's number from 0. `repeated` tells whether an
+ * earlier trade has its id.
+ */
 export function readNdjsonLine(
   { number, text }: Line,
   index: number,

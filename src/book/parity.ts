@@ -6,20 +6,26 @@ import type { Place } from "./place.ts";
 import type { FittedSpec, OptionQuoteSpec } from "./schema/index.ts";
 import { type AsOf, timeText, yearsFrom } from "./time.ts";
 
-/** The forward of one expiry implied by put–call parity. */
+/** The forward price of an underlying at one expiry, implied by put–call parity. */
 export interface ParityForward {
+  /** The expiry as the book writes it. */
   readonly expiry: number | string;
-  /** The mean of K + (C − P)/D over the strikes with a call and a put, weighted. */
+  /** The forward: the weighted mean of K + (C − P)/D over the strikes K with a call and a put. */
   readonly forward: number;
-  /** The yield, dividends and borrow cost together, at which the spot grows to that forward. */
+  /** The yield per year, for dividends and borrow cost together, with which the spot grows to that forward. */
   readonly yield: number;
+  /** The number of strikes with a call and a put. */
   readonly strikes: number;
-  /** The relative error of the book's forward, with one yield for all expiries, against this one. */
+  /**
+   * The relative difference between the forward with one yield for all expiries, which the book then uses, and this
+   * one.
+   */
   readonly error: number;
 }
 
-/** The yield that best fits the forwards of all expiries, and these forwards. */
+/** The dividend yield implied by put–call parity over all expiries, and the forwards that it fits. */
 export interface Parity {
+  /** The yield per year that best fits the forwards of all expiries. */
   readonly yield: number;
   readonly forwards: readonly ParityForward[];
 }
@@ -28,9 +34,9 @@ export interface Parity {
 const LARGEST_YIELD = 100;
 
 /**
- * Computes the yield q with C − P = D·(F(q) − K): for each expiry, and for all by least squares of ln F. Cash dividends
- * are those of the book. @throws BookError quotes without a call and a put of one expiry and strike, or without a
- * forward above 0
+ * Computes the dividend yield q that put–call parity C − P = D·(F(q) − K) implies: for each expiry, and for all
+ * expiries by least squares of ln F. Discrete dividends are those of the book. @throws BookError quotes without a call
+ * and a put of one expiry and strike, or without a forward above 0
  */
 export function parityOf(spec: FittedSpec | undefined, carry: Carry, asOf: AsOf, place: Place): Parity {
   const quotes = (spec?.quotes ?? []).filter(({ exercise = spec?.exercise }) => exercise !== "american");

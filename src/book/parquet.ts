@@ -6,14 +6,15 @@ import { type BookHeader, contextOf } from "./header.ts";
 import type { BookStream } from "./ndjson.ts";
 import type { ParsedTrade } from "./types.ts";
 
-/** The bytes of a file with random access; an `ArrayBuffer` is one. */
+/** A file whose bytes can be read at any position; an `ArrayBuffer` is one. */
 export type RandomAccess = AsyncBuffer;
 
 /**
- * Reads trades from Parquet: the columns of CSV, each of any type that holds its values; null is an omitted field, a
- * DATE a day, a TIMESTAMP an instant. Lists and structs correspond to JSON's. A part of a row group is in memory at a
- * time. @throws BookError not Parquet, an unknown column; here, before any trade is read
- * @throws BookError no Parquet, an unknown column; here, before any trade is read
+ * Reads trades from a Parquet file. Its columns are those of CSV, each with any type that can hold its values. Null is
+ * an omitted field, a DATE a day, a TIMESTAMP an instant. Lists and structs correspond to JSON's. Only a part of a row
+ * group is in memory at a time.
+ *
+ * @throws BookError a file that is not Parquet or an unknown column, before any trade is read.
  */
 export async function readParquet(
   file: RandomAccess,
@@ -33,13 +34,16 @@ export interface Table {
   readonly columns: readonly Column[];
   /** The number of rows. */
   readonly total: number;
-  /** Yields the rows from one index to another, with a part of a row group in memory at a time. */
+  /**
+   * Yields the rows from one index up to, but not including, another. Only a part of a row group is in memory at a
+   * time.
+   */
   readonly rows: (from: number, to: number) => AsyncIterable<{ readonly cells: unknown[]; readonly index: number }>;
-  /** Reads the trade of a row; `repeated` as for `BookHeader.readRow`. */
+  /** Reads the trade in a row, or its error. `repeated` tells whether an earlier trade has its id. */
   readonly read: (cells: readonly unknown[], index: number, repeated?: boolean) => ParsedTrade;
 }
 
-/** Opens a table of trades in Parquet. @throws BookError not Parquet, an unknown column */
+/** Opens a Parquet file as a table of trades. @throws BookError a file that is not Parquet, or an unknown column */
 export async function openTable(file: RandomAccess, market: BookHeader, options: TableOptions = {}): Promise<Table> {
   const { parquetMetadataAsync, parquetSchema } = await import("hyparquet");
   const metadata = await readable(() => parquetMetadataAsync(file));

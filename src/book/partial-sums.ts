@@ -1,10 +1,13 @@
-/** Sums over the trades that have the numbers, since a sensitivity may be unknown for some trades. */
+/**
+ * Sums over trades of which some may lack a number, such as an unknown sensitivity. Each sum covers the trades that
+ * have the number. A sum is null if no trade has it.
+ */
 export type PartialSums<Name extends string> = Readonly<Record<Name, number | null>> & {
-  /** The number of trades without a number, by sum; sums over all trades are not named. */
+  /** The number of trades without the number, by the name of the sum. Sums over all trades are not listed. */
   readonly missing?: Readonly<Partial<Record<Name, number>>>;
 };
 
-/** An accumulator of partial sums. */
+/** Accumulates sums over trades of which some may lack a number. */
 export class PartialSum<Name extends string> {
   trades = 0;
   readonly #sums: Record<Name, number>;

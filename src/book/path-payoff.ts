@@ -15,7 +15,10 @@ interface Terms {
   readonly place: Place;
 }
 
-/** Reads a path-dependent payoff; undefined for one of the last spot alone. @throws BookError incompatible terms */
+/**
+ * Converts a path-dependent payoff from the book's form; undefined for a payoff of the spot at expiry alone. @throws
+ * BookError incompatible terms
+ */
 export function resolvePathPayoff(spec: TradeSpec, expiry: number, clock: Clock, place: Place): PathPayoff | undefined {
   const { average, lookback, swing } = spec;
   if (average === undefined && lookback === undefined && swing === undefined) return undefined;

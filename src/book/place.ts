@@ -3,27 +3,36 @@ import { BookError } from "../errors.ts";
 import { formatPath } from "./names.ts";
 import { pathOf, quickly, REFUSED, type Schema } from "./schema/index.ts";
 
-/** A function that formats the place of a value in the input from its path inside the part being read. */
+/**
+ * A function that returns the position of a value in a book for error messages, such as `trades[3].strike`. Its
+ * arguments are the value's path inside the entry that is being read.
+ */
 export type Place = (...path: PropertyKey[]) => string;
 
-/** Returns the place of a part of a JSON book: `trades[3]`, and `trades[3].strike` inside it. */
+/**
+ * Returns the function that formats positions inside an entry of a JSON book: `trades[3]`, and `trades[3].strike`
+ * inside it.
+ */
 export function inBook(...prefix: PropertyKey[]): Place {
   return (...path) => formatPath([...prefix, ...path]);
 }
 
-/** Returns the place of a row of a stream or a table: `line 17`, and `line 17: strike` inside it. */
+/**
+ * Returns the function that formats positions inside a row of a stream or a table: `line 17`, and `line 17: strike`
+ * inside it.
+ */
 export function inRow(where: string): Place {
   return (...path) => (path.length === 0 ? where : `${where}: ${formatPath(path)}`);
 }
 
-/** Returns a place one part further in. */
+/** Returns the function that formats positions inside a member of the entry that `place` formats. */
 export function inside(place: Place, ...prefix: PropertyKey[]): Place {
   return (...path) => place(...prefix, ...path);
 }
 
 /**
- * Returns the value validated by a schema. @throws BookError with the first problem's path, and all problems in the
- * message
+ * Validates a value by a schema and returns the converted value. @throws BookError with the path of the first problem,
+ * and all problems in the message
  */
 export function accept<T>(schema: Schema<T, unknown>, value: unknown, place: Place): T {
   const accepted = quickly(schema, value);

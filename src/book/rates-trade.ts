@@ -11,8 +11,8 @@ import type { BondSpec, ExerciseSpec, LegSpec, RatesTradeSpec, RedemptionSpec } 
 import { type AsOf, MAX_YEARS, type TimeSpec, yearsFrom, yearsText } from "./time.ts";
 
 /**
- * Reads a trade on rates. @throws BookError an unknown currency, dates that contradict each other, rights that come too
- * late
+ * Converts a trade on interest rates from the book's form. @throws BookError an unknown currency, dates that contradict
+ * each other, or exercise rights that begin too late
  */
 export function resolveRatesTrade(spec: RatesTradeSpec, place: Place, asOf: AsOf, market: ResolvedMarket): RatesTrade {
   const { id, currency, quantity = 1, tags } = spec;
@@ -84,7 +84,10 @@ function resolveProduct(spec: RatesTradeSpec, clock: Clock, place: Place): Rates
   }
 }
 
-/** Returns the payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`; no frequency */
+/**
+ * Returns the payments of a bond after `asOf`. @throws BookError a maturity that is not after `asOf`, or coupons
+ * without a frequency
+ */
 export function resolveBond(spec: BondSpec, clock: Clock, place: Place): Bond {
   if ("cashflows" in spec) {
     const flows = spec.cashflows.map(

@@ -2,29 +2,33 @@
 import type { RatesModel } from "../market/index.ts";
 import type { Tags } from "./tags.ts";
 
-/** A period over which interest accrues: years, `end` > `start`. */
+/** A period over which interest accrues. Its start and end are years from `asOf`, with `end` > `start`. */
 export interface Period {
   readonly start: number;
   readonly end: number;
 }
 
-/** The payments of a bond after `asOf`, in amounts for its notional. */
+/** The payments of a bond after `asOf`. Amounts are for the bond's notional. */
 export interface Bond {
   /** The payments [time, amount] with times increasing and > 0, coupons and redemption together. */
   readonly flows: readonly (readonly [time: number, amount: number])[];
-  /** The coupons among the payments with their accrual periods; none where the payments are given one by one. */
+  /**
+   * The coupons among the payments, with their accrual periods. The list is empty if the book gives the payments one by
+   * one.
+   */
   readonly coupons: readonly (Period & { readonly amount: number })[];
   /** The notional to which prices refer. */
   readonly notional: number;
 }
 
 /**
- * A right to redeem at a clean price plus accrued interest, at one time (`from` = `to`) or throughout a window. A
- * coupon at that time is paid first.
+ * A right to redeem a bond at a clean price plus accrued interest, at one time (`from` = `to`) or throughout a window.
+ * A coupon at the same time is paid first. Times are years from `asOf`.
  */
 export interface RedemptionRight {
   /** The first time of exercise. */
   readonly from: number;
+  /** The last time of exercise. */
   readonly to: number;
   /** The years from exercise to redemption. */
   readonly notice: number;
@@ -32,33 +36,35 @@ export interface RedemptionRight {
   readonly price: number;
 }
 
-/** A quoted volatility of a forward or swap rate, which prices without a model of the short rate. */
+/**
+ * A quoted volatility of a forward rate or swap rate, with which a trade is priced without a model of the short rate.
+ */
 export type RateQuote =
   /** Lognormal with a displacement: d(F + shift) = σ·(F + shift) dW. Black's model where the shift is 0. */
   | { readonly kind: "displaced"; readonly sigma: number; readonly shift: number }
   /** Bachelier's model: dF = σ dW. */
   | { readonly kind: "normal"; readonly sigma: number };
 
-/** The product of a trade on rates. */
+/** The product of a trade on interest rates. */
 export type RatesProduct =
-  /** A bond; the issuer may call it and the holder put it. */
+  /** A bond, possibly with calls of the issuer and puts of the holder. */
   | {
       readonly kind: "bond";
       readonly bond: Bond;
       readonly calls: readonly RedemptionRight[];
       readonly puts: readonly RedemptionRight[];
     }
-  /** The right to buy or sell what a bond pays after exercise. The bond's flows up to `asOf` do not count. */
+  /** An option to buy or sell a bond. The bond's payments after exercise belong to its new owner. */
   | {
       readonly kind: "bondOption";
       readonly right: "call" | "put";
       readonly strike: number;
-      /** The kind of strike; a clean one is paid with accrued interest on top. */
+      /** The kind of strike. With a clean strike, accrued interest is paid in addition. */
       readonly strikeIs: "clean" | "dirty";
       readonly bond: Bond;
       readonly exercise: RatesExercise;
     }
-  /** τ·max(φ·(L − strike), 0) at the end of each period, L its simple rate as it is at the start. */
+  /** A cap or floor: τ·max(φ·(L − strike), 0) at the end of each period, where L is the simple rate at its start. */
   | {
       readonly kind: "capFloor";
       readonly right: "cap" | "floor";
@@ -69,7 +75,7 @@ export type RatesProduct =
       readonly fixing: number | undefined;
       readonly quote: RateQuote | undefined;
     }
-  /** The right to enter a swap: pay (payer) or receive strike·τ at the end of each period that is left. */
+  /** A swaption: the right to pay (payer) or receive strike·τ at the end of each remaining period of a swap. */
   | {
       readonly kind: "swaption";
       readonly right: "payer" | "receiver";
@@ -80,43 +86,57 @@ export type RatesProduct =
       readonly quote: RateQuote | undefined;
     };
 
-/** The times at which a right may be exercised: dates (increasing, ≥ 0; a single one is European), or any time. */
+/**
+ * The times at which a right may be exercised, in years from `asOf`: on dates (increasing, ≥ 0; a single date is
+ * European), or at any time between two.
+ */
 export type RatesExercise =
   | { readonly kind: "dates"; readonly times: readonly number[] }
   | { readonly kind: "american"; readonly from: number; readonly to: number };
 
-/** A trade on the rates of one currency, complete and valid. */
+/** A trade on the interest rates of one currency after reading: complete and valid. */
 export interface RatesTrade {
   readonly kind: "rates";
   readonly id: string;
   readonly currency: string;
-  /** The rates, shared by reference among the trades of one currency. */
+  /** The interest rates. Trades in the same currency share this object. */
   readonly rates: RatesModel;
   readonly product: RatesProduct;
   /** The time to the last payment or right in years, > 0. */
   readonly expiry: number;
   /** The clean market price of the bond, for its option-adjusted spread. */
   readonly marketPrice?: number;
+  /** The number of units held, negative when sold. Results are per unit. */
   readonly quantity: number;
+  /** Texts and numbers by name that the result repeats. */
   readonly tags?: Tags;
 }
 
-/** The time of a key rate in years, and ∂V/∂z of its zero rate, per 1.00. */
+/**
+ * A sensitivity to one node of the zero curve: the time of the node in years, and ∂V/∂z with respect to its zero rate
+ * z, per 1.00.
+ */
 export type KeyRate = readonly [time: number, value: number];
 
-/** The numbers that only results of trades on rates have. */
+/** The numbers that only results of trades on interest rates have. */
 export interface RatesFigures {
   /** The price of a bond without accrued interest. */
   readonly clean?: number;
+  /** The accrued interest of a bond. */
   readonly accrued?: number;
   /** The yield of a bond to maturity, continuously compounded. */
   readonly yield?: number;
+  /** The duration −P′/P of a bond with respect to its yield, in years. */
   readonly duration?: number;
+  /** The convexity P″/P of a bond with respect to its yield, in years². */
   readonly convexity?: number;
-  /** The parallel move of the rates that reproduces the market price of a bond, if the book has one. */
+  /**
+   * The parallel move of interest rates with which the model reproduces the market price of a bond, if the book gives
+   * one.
+   */
   readonly optionAdjustedSpread?: number;
-  /** The sensitivities to key rates. */
+  /** The sensitivities to the nodes of the zero curve. */
   readonly keyRates?: readonly KeyRate[];
-  /** The sensitivities to the parameters of the rates' model, as the book names them, per 1.00. */
+  /** The sensitivities to the parameters of the short rate model, by their names in the book, per 1.00. */
   readonly parameters?: Readonly<Record<string, number>>;
 }

@@ -20,13 +20,16 @@ import { increasingYears } from "./volatility.ts";
 
 type CurveSpec = Extract<RateSpec, { readonly kind: "flat" | "zeros" | "instruments" }>;
 
-/** A currency's rates: their model, and its curve for underlyings. */
+/** The interest rates of a currency after reading: their model, and the curve for the forwards of underlyings. */
 export interface ResolvedRates {
   readonly model: RatesModel;
-  /** The curve for underlyings; undefined where the model has none. */
+  /** The curve for the forwards of underlyings; undefined if the model has none. */
   readonly curve: ForwardCurve | undefined;
+  /**
+   * The Hull–White model for trades on underlyings under a stochastic short rate; undefined if rates are deterministic.
+   */
   readonly shortRate: HullWhite | undefined;
-  /** The result of fitting the curve, where it was given as instruments. */
+  /** The result of fitting the curve or the model, if the book gives quotes. */
   readonly report: CurveCalibration | undefined;
 }
 
@@ -37,8 +40,8 @@ interface ResolvedCurve {
 }
 
 /**
- * Reads the rates of a currency. @throws BookError dates out of order, lists of different lengths, rates that the model
- * cannot have
+ * Converts the rates of a currency from the book's form. @throws BookError dates out of order, lists of different
+ * lengths, or parameters that the model does not allow
  */
 export function resolveRates(spec: RateSpec, asOf: AsOf, place: Place): ResolvedRates {
   switch (spec.kind) {

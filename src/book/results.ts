@@ -1,7 +1,8 @@
 import { FeynkacError, BookError } from "../errors.ts";
-import type { AnyTrade, FailedTrade, ParsedTrade, TradeLabels } from "./types.ts";
+import type { FailedTrade, TradeLabels } from "./result-types.ts";
+import type { AnyTrade, ParsedTrade } from "./types.ts";
 
-/** Returns the labels of a trade for its result. */
+/** Returns the properties of a trade that its result repeats: underlying, currency, quantity and tags. */
 export function labelsOf(trade: AnyTrade): TradeLabels {
   const { quantity, tags } = trade;
   if (trade.kind === "rates") return { underlying: trade.currency, currency: trade.currency, quantity, tags };
@@ -11,7 +12,7 @@ export function labelsOf(trade: AnyTrade): TradeLabels {
   return { underlying, currency, quantity, tags };
 }
 
-/** Returns the currency of a trade's numbers. */
+/** Returns the currency of a trade's value. */
 export function currencyOf(trade: AnyTrade): string {
   return trade.kind === "rates" ? trade.currency : trade.underlying.currency;
 }
@@ -22,8 +23,8 @@ export function unreadResult({ id, tags, error }: Extract<ParsedTrade, { ok: fal
 }
 
 /**
- * Returns the result of a trade that could not be priced, from the error; `place` is the trade's place in the book, for
- * an error without one.
+ * Returns the result of a trade that could not be priced because of `error`. `place` is the trade's position in the
+ * book, for errors that do not have one.
  */
 export function failedResult(
   { id, ...labels }: Partial<TradeLabels> & { readonly id: string | undefined },

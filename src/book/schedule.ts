@@ -11,9 +11,9 @@ const MAX_PAYMENTS = 10_000;
 const SHORTEST = { years: 7 / 365, part: 0.25 };
 
 /**
- * Returns the ends of periods, `frequency` of them a year, that lead back from `end`, in increasing order. The first is
- * the latest one at or before `start`. Dates step by calendar months where a period is a whole number of months, times
- * in years by 1/`frequency`. @throws BookError more payments than a trade may have
+ * Returns the ends of payment periods, `frequency` of them a year, counted back from `end`, in increasing order and in
+ * years. The first is the latest one at or before `start`. Dates step by calendar months if a period is a whole number
+ * of months. Times in years step by 1/`frequency`. @throws BookError more payments than a trade may have
  */
 export function timesBack(end: TimeSpec, frequency: number, start: number, clock: Clock, place: Place): number[] {
   const last = clock.years(end);
@@ -32,7 +32,8 @@ function back(end: TimeSpec, last: number, periods: number, frequency: number, {
 }
 
 /**
- * Returns the periods of a leg; the first one is shorter where `start` is not a whole number of periods before `end`.
+ * Returns the payment periods of a swap leg. The first one is shorter if `start` is not a whole number of periods
+ * before `end`.
  */
 export function periodsOf(
   { start: from, end, frequency }: { readonly start: TimeSpec; readonly end: TimeSpec; readonly frequency: number },

@@ -1,7 +1,10 @@
-/** Texts and numbers by name, such as a desk or a ticker, that results carry and no price depends on. */
+/**
+ * Texts and numbers by name, such as a desk or a ticker. The result of a trade repeats them, and no price depends on
+ * them.
+ */
 export type Tags = Readonly<Record<string, string | number>>;
 
-/** Returns the names of the tags of trades as written. */
+/** Returns the names of all tags in a list of trades that are not read yet. */
 export function tagsOf(trades: readonly unknown[]): string[] {
   const names = new Set<string>();
   for (const trade of trades) {

@@ -1,6 +1,6 @@
 import { BookError } from "../errors.ts";
 
-/** The bytes of a file, a socket or standard input, in chunks. */
+/** The bytes of a file, a socket or standard input, in pieces of any length. */
 export type ByteStream = AsyncIterable<Uint8Array>;
 
 /**
@@ -10,8 +10,8 @@ export type ByteStream = AsyncIterable<Uint8Array>;
 const INVALID = "\udcff";
 
 /**
- * Decodes UTF-8 text chunk by chunk; a byte order mark is dropped, and invalid UTF-8 is marked. @throws BookError for
- * compressed or UTF-16 input
+ * Decodes UTF-8 text piece by piece. A byte order mark is dropped. Invalid UTF-8 is replaced by a mark, so that only
+ * the line that contains it is an error. @throws BookError for compressed or UTF-16 input
  */
 export async function* decodeText(bytes: ByteStream): AsyncGenerator<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -50,7 +50,9 @@ function wholeCharacters(bytes: Uint8Array): number {
   return bytes.length;
 }
 
-/** Decodes bytes, line by line where some are invalid, so that only the affected line is marked. */
+/**
+ * Decodes bytes as UTF-8. If some are invalid, it decodes line by line and puts a mark into the affected lines only.
+ */
 export function decodeMarked(decoder: TextDecoder, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
@@ -71,15 +73,15 @@ function linesOf(bytes: Uint8Array): Uint8Array[] {
   return lines;
 }
 
-/** The message for text with invalid or truncated UTF-8. */
+/** The error message for text with invalid or truncated UTF-8. */
 export const NOT_UTF8 = "expected UTF-8 text, got other bytes; save the file as UTF-8";
 
-/** Returns the index of the first mark of invalid UTF-8; −1 if there is none. */
+/** Returns the index of the first mark that stands for invalid UTF-8; −1 if there is none. */
 export function findInvalid(text: string): number {
   return text.search(/\p{Surrogate}/u);
 }
 
-/** Rejects text in encodings other than UTF-8 by its first bytes. @throws BookError */
+/** Checks the first bytes of a text for encodings other than UTF-8 and for compression. @throws BookError */
 export function refuseOtherEncodings([a, b]: Uint8Array): void {
   if (a === 0x1f && b === 0x8b)
     throw new BookError("", "the input is compressed (gzip); decompress it first: gunzip -c FILE | feynkac price -");
@@ -90,7 +92,7 @@ export function refuseOtherEncodings([a, b]: Uint8Array): void {
 /** V8's longest string is 2²⁹ − 24 units; a book larger than this belongs into NDJSON anyway. */
 const MAX_WHOLE = 1 << 28;
 
-/** Reads the whole text. @throws BookError when it is longer than 256 Mi characters */
+/** Returns the concatenation of all pieces of a text. @throws BookError when it is longer than 256 Mi characters */
 export async function readWholeText(chunks: AsyncIterable<string>): Promise<string> {
   const parts: string[] = [];
   let length = 0;

@@ -3,10 +3,10 @@
 const MS_PER_DAY = 86_400_000;
 /** The number of milliseconds in a year of 365 days. */
 export const MS_PER_YEAR = 365 * MS_PER_DAY;
-/** The largest time in years; larger ones are mistakes, and would overflow in calculations. */
+/** The largest time in years that a book may contain. Larger ones are mistakes, and would overflow in calculations. */
 export const MAX_YEARS = 1000;
 
-/** The valuation moment of a book. */
+/** The valuation date or instant of a book. */
 export interface AsOf {
   /** The milliseconds since 1970, UTC. */
   readonly instant: number;
@@ -14,13 +14,16 @@ export interface AsOf {
   readonly timeOfDay: number;
 }
 
-/** A time as written: a number of years, or a date to be related to `asOf`. */
+/**
+ * A time of a book after validation by its schema: a number of years, or a date or tenor that is still to be related to
+ * `asOf`.
+ */
 export type TimeSpec =
   | { readonly kind: "years"; readonly years: number }
   | { readonly kind: "instant"; readonly instant: number }
-  /** A day, as its midnight UTC; the time of day is asOf's. */
+  /** A date: midnight UTC of the day in milliseconds since 1970. Its time of day is that of `asOf`. */
   | { readonly kind: "day"; readonly midnight: number }
-  /** A tenor: so many calendar months after asOf's day, and then so many days. */
+  /** A tenor: a number of calendar months after `asOf`'s day, and then a number of days. */
   | { readonly kind: "tenor"; readonly months: number; readonly days: number };
 
 /** The pattern of an ISO date or instant. */
@@ -77,14 +80,17 @@ function offsetMs(offset: string | undefined): number | undefined {
   return (offset.startsWith("-") ? -1 : 1) * (hours * 60 + minutes) * 60_000;
 }
 
-/** Returns `asOf` from its text; undefined if that is not an ISO date or instant. A plain date means midnight UTC. */
+/**
+ * Parses the valuation date or instant. Returns undefined if the text is not an ISO date or instant. A plain date means
+ * midnight UTC.
+ */
 export function parseAsOf(text: string): AsOf | undefined {
   const iso = parseIso(text);
   if (iso === undefined) return undefined;
   return { instant: iso.midnight + (iso.time ?? 0), timeOfDay: iso.time ?? 0 };
 }
 
-/** Returns a time from its text; undefined if that is neither an ISO date or instant nor a tenor. */
+/** Parses a time. Returns undefined if the text is neither an ISO date or instant nor a tenor. */
 export function parseTime(text: string): TimeSpec | undefined {
   const iso = parseIso(text);
   if (iso === undefined) return parseTenor(text);
@@ -118,8 +124,8 @@ function monthsAfter(midnight: number, months: number): number {
 }
 
 /**
- * Returns the time in years from `asOf`, (t − asOf) / 365 days. A plain date is that day at asOf's own time of day, and
- * so a whole number of days away.
+ * Returns a time in years from `asOf`, (t − asOf) / 365 days. A plain date means that day at `asOf`'s own time of day,
+ * so that it is a whole number of days away.
  */
 export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
   switch (time.kind) {
@@ -137,8 +143,8 @@ export function yearsFrom(asOf: AsOf, time: TimeSpec): number {
 }
 
 /**
- * Returns a date, an instant or a tenor less a number of calendar months. A day that the month lacks becomes its last
- * day.
+ * Returns the time that is a number of calendar months before a date, an instant or a tenor. A day that the month does
+ * not have becomes its last day.
  */
 export function monthsBefore(asOf: AsOf, time: Exclude<TimeSpec, { kind: "years" }>, months: number): TimeSpec {
   if (time.kind === "tenor") return monthsBefore(asOf, dayOf(asOf, time), months);
@@ -154,25 +160,25 @@ function dayOf(asOf: AsOf, { months, days }: Extract<TimeSpec, { kind: "tenor" }
   return { kind: "day", midnight: tenorMidnight(asOf, months, days) };
 }
 
-/** Formats years for a message. */
+/** Formats a time in years for a message. */
 export function yearsText(years: number): string {
   const shown = Number(years.toPrecision(6));
   return `${shown} ${shown === 1 ? "year" : "years"}`;
 }
 
-/** Returns the ISO instant in UTC for results. */
+/** Returns the valuation instant in ISO format, in UTC. */
 export function isoInstant(asOf: AsOf): string {
   return new Date(asOf.instant).toISOString();
 }
 
-/** Returns the day of a time as an ISO date, keeping a written time of day. */
+/** Returns a time as an ISO date. If the book gives an instant, its time of day is kept. */
 export function isoDay(asOf: AsOf, time: TimeSpec): string {
   const instant = asOf.instant + yearsFrom(asOf, time) * MS_PER_YEAR;
   if (time.kind === "instant") return new Date(instant).toISOString();
   return new Date(Math.round(instant) - asOf.timeOfDay).toISOString().slice(0, 10);
 }
 
-/** Returns a time for results: years if written so, otherwise a date. */
+/** Returns a time for results: a number of years if the book writes it so, otherwise an ISO date. */
 export function timeText(asOf: AsOf, time: TimeSpec): number | string {
   return time.kind === "years" ? time.years : isoDay(asOf, time);
 }

@@ -8,9 +8,9 @@ import type {
   ScenarioValues,
   TradeLabels,
   TradeResult,
-} from "./types.ts";
+} from "./result-types.ts";
 
-/** The properties of a trade that totals need. */
+/** The properties of a trade that the totals of its result depend on. */
 export type TotalledTrade =
   | TradeOnUnderlyings
   | { readonly kind: "rates"; readonly quantity: number; readonly currency: string };
@@ -23,12 +23,12 @@ interface TradeOnUnderlyings {
 }
 
 /**
- * An accumulator of results, multiplied by the quantity: values, cash deltas, theta and rho by currency; delta, gamma
- * and vega by underlying, because those of different underlyings have no sum. `missing` says how many trades a sum
- * leaves out, such as the gamma of trades by Monte Carlo.
+ * Accumulates the results of trades, each multiplied by the quantity of its trade. Values, cash deltas, theta and rho
+ * are summed by currency. Delta, gamma and vega are summed by underlying, because those of different underlyings cannot
+ * be added. `missing` says how many trades a sum leaves out, such as the gamma of trades priced by Monte Carlo.
  *
  * With `groupBy` there are sums of each group of trades as well: by `"underlying"`, `"currency"`, or a tag,
- * `"tag.desk"` or `"desk"`. Several names make a group of each combination. Groups are kept in memory.
+ * `"tag.desk"` or `"desk"`. With several names there is a group for each combination. Groups are kept in memory.
  *
  * @example
  * import { openDevice, parseBook, priceTrades, Totals } from "feynkac";
@@ -62,7 +62,7 @@ export class Totals {
     this.#groupBy = groupBy;
   }
 
-  /** Adds one result; `trade` is undefined where parsing failed. */
+  /** Adds one result. `trade` is undefined if the trade could not be read. */
   add(trade: TotalledTrade | undefined, result: TradeResult): void {
     if (result.status === "error" || trade === undefined) {
       this.failed++;
@@ -74,7 +74,7 @@ export class Totals {
     if (this.#groupBy.length > 0) this.#groupOf(result).add(row);
   }
 
-  /** Adds the totals of other trades, those of a part of the book. */
+  /** Adds the totals of other trades, such as those of another chunk of the book. */
   addTotals(totals: readonly CurrencyTotals[]): void {
     for (const one of totals) this.#of(one.currency).addTotals(one);
   }

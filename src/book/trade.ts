@@ -26,15 +26,18 @@ import { type AsOf, MAX_YEARS, type TimeSpec, yearsText } from "./time.ts";
 import type { Barrier, Exercise, ParsedTrade, Payoff, Trade } from "./types.ts";
 import { NOT_PRICED, resolveVolatility } from "./volatility.ts";
 
-/** The context for reading the trades of a book. */
+/** What reading a trade requires: the valuation date, the market, and the ids of earlier trades. */
 export interface TradeReader {
   readonly asOf: AsOf;
   readonly market: ResolvedMarket;
-  /** Stores an id, and tells whether it was stored before. */
+  /** Records an id, and tells whether it was recorded before. */
   readonly seenBefore: (id: string) => boolean;
 }
 
-/** Reads one trade from plain JSON data. It never throws: the result holds the trade's error. */
+/**
+ * Reads one trade from plain JSON data. It never throws; the result contains the trade's error. `index` is the trade's
+ * number from 0, and `place` formats positions in it for error messages.
+ */
 export function readTrade(value: unknown, index: number, place: Place, reader: TradeReader): ParsedTrade {
   try {
     if (!isPlainObject(value)) throw new BookError(place(), `expected a trade (an object), got ${show(value)}`);
@@ -56,7 +59,7 @@ function acceptTrade(value: Record<string, unknown>, place: Place): TradeSpec {
   return value.underlyings === undefined ? accept(tradeSchema, value, place) : accept(basketTradeSchema, value, place);
 }
 
-/** Returns the result of a trade that could not be read. */
+/** Returns the entry of a book for a trade that could not be read. */
 export function failedTrade(value: unknown, index: number, error: BookError): ParsedTrade {
   if (!isPlainObject(value)) return { ok: false, id: undefined, index, error };
   const id = typeof value.id === "string" ? value.id : undefined;

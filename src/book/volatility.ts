@@ -14,14 +14,14 @@ import { inside, type Place } from "./place.ts";
 import type { VolatilitySpec } from "./schema/index.ts";
 import { type AsOf, type TimeSpec, yearsFrom } from "./time.ts";
 
-/** The message for volatilities that the format has and no method prices. */
+/** The error message for volatilities that the format allows and that no method can price. */
 export const NOT_PRICED =
   'implied quotes are checked and not priced; give { "termStructure" } for volatilities by expiry, ' +
   '{ "surface" } for a smile, or the quotes of market.underlyings a "fit", such as "svi"';
 
 /**
- * Reads the volatility of a book or a trade; returns `"quotes"` when it is valid but cannot be priced yet. @throws
- * BookError at a node whose date or total variance is out of order, or at an unreadable formula
+ * Converts a volatility from the book's form. Returns "quotes" for valid quotes that still have to be fitted, or that
+ * cannot be priced. @throws BookError a date or total variance that is out of order, or a formula with an error
  */
 export function resolveVolatility(spec: VolatilitySpec, asOf: AsOf, place: Place): Volatility | "quotes" {
   switch (spec.kind) {
@@ -140,7 +140,10 @@ function checkGrid(grid: readonly (readonly number[])[], { rows, row, columns, c
     throw new BookError(place(ragged), `expected ${columns} volatilities, one a ${column}, got ${grid[ragged].length}`);
 }
 
-/** Returns the years of dates that must increase from after asOf. @throws BookError at the first that does not */
+/**
+ * Converts dates to years. They must be after `asOf` and increase. `place` returns the position of a date for error
+ * messages. @throws BookError at the first date that is not later than the one before
+ */
 export function increasingYears(dates: readonly TimeSpec[], asOf: AsOf, place: (index: number) => string): number[] {
   const years = dates.map((date) => yearsFrom(asOf, date));
   years.forEach((time, i) => {

@@ -25,13 +25,13 @@ import { dupire, type Expiry } from "./variance-surface.ts";
 
 /** The options of `fitAdjoint`. */
 export interface AdjointOptions {
-  /** The number of spots, 200 by default. */
+  /** The number of spots of the grid, 200 by default. */
   readonly spots?: number | undefined;
-  /** The number of times, 50 by default. */
+  /** The number of time steps of the grid, 50 by default. */
   readonly times?: number | undefined;
   /**
-   * The error ε of an implied volatility that is accepted for smoothness; the search ends at this root mean square,
-   * 3e-4 by default.
+   * The error ε of implied volatilities that is acceptable for a smoother surface; 3e-4 by default. The search ends
+   * when the root mean square error is below it.
    */
   readonly tolerance?: number | undefined;
 }
@@ -45,9 +45,10 @@ const SPREAD = 0.5;
 const [ALONG_SPOT, ALONG_TIME, LEAST] = [0.7, 0.3, 0.02] as const;
 
 /**
- * Fits a smooth local volatility on a grid to implied volatilities. Quotes with arbitrage are smoothed. Errors of the
- * discretisation are some 1e-4 of volatility. Cost: some 1 ms for each gradient of 200 × 50 nodes, 10 to 20 of them for
- * quotes without arbitrage. @throws SpecError for quotes that cannot be fitted, or a grid that is too small
+ * Fits a smooth local volatility on a grid to implied volatilities. If the quotes admit arbitrage, the fit is smooth
+ * and does not match them exactly. The discretisation error is some 1e-4 of volatility. Cost: some 1 ms for each
+ * gradient on 200 × 50 nodes; quotes without arbitrage need 10 to 20 gradients. @throws SpecError for quotes that
+ * cannot be fitted, or a grid that is too small
  */
 export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {}): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
@@ -95,7 +96,7 @@ export function fitAdjoint(quotes: UnderlyingQuotes, options: AdjointOptions = {
   };
 }
 
-/** The objective of the fit with its gradient, on a grid. */
+/** The objective function of `fitAdjoint` on a grid, and its gradient. */
 export class AdjointProblem {
   readonly grid: AdjointGrid;
   /** ln σ of the reference, [time][node]. */
@@ -112,7 +113,7 @@ export class AdjointProblem {
   readonly #lambda: Float64Array;
   /** The options out of the money in units of the forward, [time][node]. */
   readonly #u: Float64Array;
-  /** The weighted root mean square of the errors at the last evaluation. */
+  /** The weighted root mean square error of implied volatilities at the last evaluation. */
   rmse = Number.POSITIVE_INFINITY;
 
   constructor(
@@ -141,7 +142,7 @@ export class AdjointProblem {
     [this.#factor, this.#lambda, this.#u] = [array(), array(), array()];
   }
 
-  /** Returns ln σ on the nodes (time, spot·e^k) of B·z. */
+  /** Returns ln σ on the nodes [time][node], which is the reference plus B·z. */
   logVolatility(z: Float64Array): Float64Array {
     const { nodes, steps } = this.grid;
     const y = z.slice();
@@ -151,7 +152,7 @@ export class AdjointProblem {
     return y;
   }
 
-  /** Returns the objective at z and writes its gradient. */
+  /** Returns the objective at z, and writes its gradient. */
   evaluate(z: Float64Array, gradient: Float64Array): number {
     const { nodes, steps, lower, upper, elapsed, theta } = this.grid;
     this.solve(this.logVolatility(z));
@@ -176,7 +177,7 @@ export class AdjointProblem {
     return value;
   }
 
-  /** Solves Dupire's equation for ln σ on the nodes. */
+  /** Solves Dupire's equation for y = ln σ on the nodes. */
   solve(y: Float64Array): void {
     const { nodes, steps, lower, upper, source, elapsed, theta } = this.grid;
     const [a, u, bend, inverse, factor] = [this.#a, this.#u, this.#bend, this.#inverse, this.#factor];
@@ -201,7 +202,7 @@ export class AdjointProblem {
     }
   }
 
-  /** Returns the out-of-the-money option at k = ln(K/F) and the time of a row. */
+  /** Returns the out-of-the-money option at k = ln(K/F) and the time with index `row`. */
   optionAt(row: number, k: number): ImpliedOption {
     const { nodes, kappa } = this.grid;
     const at = row * nodes;
@@ -212,12 +213,12 @@ export class AdjointProblem {
     });
   }
 
-  /** Returns κ²·∂²c/∂κ² on a node of a row. */
+  /** Returns κ²·∂²c/∂κ² at a node and the time with index `row`. */
   density(row: number, node: number): number {
     return this.#bend[row * this.grid.nodes + node];
   }
 
-  /** Returns the growth of an out-of-the-money option's price between two rows. */
+  /** Returns the increase of an out-of-the-money option's price at a node between two times, given by index. */
   growth(from: number, to: number, node: number): number {
     const { nodes } = this.grid;
     return this.#u[to * nodes + node] - this.#u[from * nodes + node];

@@ -19,14 +19,18 @@ import {
 import { logNormalOption } from "../models/index.ts";
 import { earlyExerciseKernel, PLACE, QUOTE, STEP, WORK } from "./early-exercise.ts";
 
-/** The underlying of American quotes. */
+/**
+ * The market of American quotes: the spot with its dividends, and the rates. The spot is S = scale·X + cash
+ * (`AffineSpot`), where X is a martingale without dividends.
+ */
 export interface AmericanMarket {
   readonly affine: AffineSpot;
   readonly rates: ForwardCurve;
 }
 
-/** An American option. */
+/** An American option on the spot. */
 export interface AmericanOption {
+  /** The time to expiry in years. */
   readonly time: number;
   readonly strike: number;
   /** The sign: 1 for a call, −1 for a put. */
@@ -69,7 +73,10 @@ function stepsTo(expiry: number, { affine, rates }: AmericanMarket): Steps {
   return { rows, times };
 }
 
-/** American options of one underlying, prepared for pricing under constant volatilities or a surface. */
+/**
+ * The American options of one underlying, prepared for pricing under a constant or a local volatility of X
+ * (`AmericanMarket`). Options are referred to by index.
+ */
 export class AmericanOptions {
   readonly #options: readonly AmericanOption[];
   readonly #market: AmericanMarket;
@@ -81,7 +88,7 @@ export class AmericanOptions {
     for (const { time } of options) if (!this.#steps.has(time)) this.#steps.set(time, stepsTo(time, market));
   }
 
-  /** Returns the European price with a constant volatility of X. */
+  /** Returns the European price of option l with a constant volatility of X. */
   european(l: number, sigma: number): number {
     const { strike, sign, time } = this.#options[l];
     const { affine, rates } = this.#market;
@@ -93,7 +100,7 @@ export class AmericanOptions {
     );
   }
 
-  /** Returns American prices of some options, each with a constant volatility of X. */
+  /** Returns American prices of the options with the indices `which`, each with its own constant volatility of X. */
   atLevels(which: readonly number[], levels: readonly number[]): number[] {
     return this.#solve(which, levels).map(({ american, european }, i) => {
       const intrinsic = this.intrinsic(which[i]);
@@ -106,14 +113,17 @@ export class AmericanOptions {
     return this.#options[l].strike;
   }
 
-  /** Returns the value of immediate exercise. */
+  /** Returns the value of immediate exercise of option l. */
   intrinsic(l: number): number {
     const { strike, sign } = this.#options[l];
     const { start, at } = this.#market.affine;
     return sign * (start + at(0).cash - strike);
   }
 
-  /** Returns the early exercise premium under the local volatility of X, whose typical size is `level`. */
+  /**
+   * Returns the early-exercise premium of option l under the local volatility `surface` of X, whose typical size is
+   * `level`.
+   */
   premium(l: number, level: number, surface: LocalSurface): number {
     const { low, width } = this.#mesh(l, level);
     const { times } = this.#steps.get(this.#options[l].time)!;
@@ -180,9 +190,9 @@ const LEAST_TIME_VALUE = 1e-6;
 const [ITERATIONS, HALVINGS] = [60, 6];
 
 /**
- * Returns the constant volatility of X that reproduces each American price, by the Illinois method, in launches of all
- * remaining options; undefined where the price does not exceed immediate exercise or the deterministic value, or
- * exceeds every volatility's price.
+ * Returns the constant volatility of X that reproduces each American price, found by the Illinois method (regula
+ * falsi). It is undefined where the price does not exceed immediate exercise or the value without volatility, or
+ * exceeds the price at every volatility.
  */
 export function flatVolatilities(options: AmericanOptions, prices: readonly number[]): (number | undefined)[] {
   const all = prices.map((_, l) => l);
@@ -220,7 +230,10 @@ export function flatVolatilities(options: AmericanOptions, prices: readonly numb
 /** A change of the volatility by this, relatively, has to change the price by `LEAST_SHARE` of the premium. */
 const [CHANGE, LEAST_SHARE] = [0.01, 0.002];
 
-/** Tells whether an American price determines its volatility, on which it hardly depends near immediate exercise. */
+/**
+ * Tells whether an American price determines its volatility; near the value of immediate exercise it hardly depends on
+ * it.
+ */
 export function isDetermined(options: AmericanOptions, l: number, level: number, price: number): boolean {
   const [moved] = options.atLevels([l], [level * (1 + CHANGE)]);
   return moved - price > LEAST_SHARE * (price - options.european(l, level));

@@ -42,8 +42,8 @@ interface FittedStep {
 }
 
 /**
- * Fits the surface of Andreasen and Huge to quotes: free of arbitrage, and otherwise as near to them as possible.
- * @throws SpecError for quotes that cannot be fitted
+ * Fits the volatility surface of Andreasen and Huge (2011) to quotes. It is free of arbitrage, and as close to the
+ * quotes as that allows. @throws SpecError for quotes that cannot be fitted
  */
 export function fitAndreasenHuge(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
@@ -183,8 +183,8 @@ function increase(grid: Grid, expiries: readonly Expiry[], stepAt: (t: number) =
 }
 
 /**
- * Returns the smallest value of a function over the nodes within the quotes; values below 0 by rounding only count as
- * 0.
+ * Returns the smallest value of a function over all expiries and the nodes within the range of their quotes. Values
+ * that only rounding makes negative count as 0.
  */
 export function smallestOver(
   grid: Pick<Grid, "k">,

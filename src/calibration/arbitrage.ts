@@ -11,24 +11,29 @@
 import { fn, real } from "../kernel/index.ts";
 import type { ArbitrageCheck } from "./fit.ts";
 
-/** The total variance w with ∂w/∂k and ∂²w/∂k². */
+/** The total variance w = σ²t at a log-moneyness k, with ∂w/∂k (`slope`) and ∂²w/∂k² (`curvature`). */
 export interface Variance {
   readonly variance: number;
   readonly slope: number;
   readonly curvature: number;
 }
 
-/** The total variance of one expiry. */
+/** The total variance of one expiry as a function of the log-moneyness k = ln(K/F). */
 export interface Slice {
   /** The time to expiry in years. */
   readonly time: number;
+  /** The forward price at the expiry. */
   readonly forward: number;
+  /** Returns the total variance at a log-moneyness k. */
   readonly at: (k: number) => Variance;
   /** The smallest and the largest k of the quotes. */
   readonly range: readonly [number, number];
 }
 
-/** Computes Gatheral's function g, whose negativity is butterfly arbitrage. */
+/**
+ * Computes Gatheral's function g(k), which is proportional to the risk-neutral density: where it is negative there is
+ * butterfly arbitrage.
+ */
 export const butterflyFunction = fn({
   name: "butterflyFunction",
   params: { k: real, variance: real, slope: real, curvature: real },
@@ -42,8 +47,8 @@ export const butterflyFunction = fn({
 const ROUNDING = 1e-12;
 
 /**
- * Returns the smallest g of all slices, each over the range of its quotes; a variance that is not positive is
- * arbitrage, too.
+ * Returns the smallest g of all slices, each over the range of its quotes. A total variance that is not positive counts
+ * as arbitrage, too.
  */
 export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
   return smallest(
@@ -58,8 +63,8 @@ export function butterflyCheck(slices: readonly Slice[]): ArbitrageCheck {
 }
 
 /**
- * Returns the smallest increase of total variance from one slice to the next, over the quotes of both; `at` is the
- * later.
+ * Returns the smallest increase of total variance from one slice to the next, over the range of the quotes of both; its
+ * `at` is on the later slice.
  */
 export function calendarCheck(slices: readonly Slice[]): ArbitrageCheck {
   const pairs = slices.slice(1).flatMap((late, i) => {

@@ -20,41 +20,52 @@ import {
 
 /** The progress of `calibrate`, reported after each launch. */
 export interface CalibrationProgress extends Progress {
-  /** The number of iterations so far: launches of all quotes under all trial parameters and their differences. */
+  /**
+   * The number of iterations so far. Each is one launch that prices all quotes with all trial parameters and their
+   * bumps.
+   */
   readonly done: number;
-  /** The maximum number of iterations; a search ends as soon as it has converged. */
+  /** The maximum number of iterations; the search ends earlier when it has converged. */
   readonly total: number;
-  /** The smallest root mean square of the errors of prices so far. */
+  /** The smallest root mean square error of prices so far. */
   readonly rmse: number;
 }
 
 /** The options of `calibrate`. */
 export interface CalibrateOptions<P extends string = string> {
-  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
+  /**
+   * The device, which is not disposed. Without one, the best device of the machine is opened and disposed afterwards.
+   */
   readonly device?: Device | undefined;
-  /** The parameters to fit, with their bounds. All others keep the values of the problem. */
+  /** The parameters to fit, with their bounds. All others keep their values in the problem. */
   readonly bounds: { readonly [K in P]?: readonly [lower: number, upper: number] };
-  /** The number of further random starts within the bounds, 0 by default. All advance together. */
+  /**
+   * The number of additional starting points, drawn at random within the bounds; 0 by default. The searches from all of
+   * them run together.
+   */
   readonly restarts?: number;
-  /** The seed of the restarts and of paths, a whole number below 2⁶⁴; 1 by default. */
+  /** The seed of random starting points and simulated paths, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
   /**
-   * The step, or decrease of the sum of squares, at which a search ends; { relative: 1e-9 } by default, 1e-5 in f32,
-   * 5e-3 of paths.
+   * The relative step, or relative decrease of the sum of squares, at which a search ends: { relative: 1e-9 } by
+   * default, 1e-5 in f32, and 5e-3 for a path model.
    */
   readonly tolerance?: RelativeAccuracy;
   /** The maximum number of iterations, each of which is a launch; 100 by default. */
   readonly maxIterations?: number;
   /** The precision; by default that of the problem, or "f64". */
   readonly precision?: Precision;
-  /** A signal that ends the calibration between two launches: `calibrate` throws its reason. */
+  /** A signal that ends the calibration between two launches; `calibrate` then throws its reason. */
   readonly signal?: AbortSignal | undefined;
+  /** A callback after each launch. */
   readonly onProgress?: ((progress: CalibrationProgress) => void) | undefined;
 }
 
-/** A quote with its price in the fitted model. */
+/** The price of a quote and its price in the fitted model. */
 export interface FittedPrice {
+  /** The quoted price. */
   readonly price: number;
+  /** The price in the fitted model. */
   readonly fitted: number;
   /** The difference fitted − price. */
   readonly error: number;
@@ -65,23 +76,23 @@ export interface FittedPrice {
 /** The result of `calibrate`. */
 export interface ModelFit<P extends string = string> {
   /**
-   * The status: "converged" where no parameter can be improved within the tolerance; otherwise the result is not a fit.
+   * "converged" where no parameter can be improved within the tolerance; with "not converged" the result is not a fit.
    */
   readonly status: "converged" | "not converged";
-  /** A warning about parameters at a bound, or parameters that the quotes do not determine. */
+  /** A warning, where a parameter is at a bound or the quotes do not determine one. */
   readonly message?: string;
   /** The fitted parameters. */
   readonly parameters: Readonly<Record<P, number>>;
   /**
-   * The standard errors of the parameters, from the scatter of the residuals, or from the simulation's errors where
-   * those are larger; NaN at a bound, or where the quotes do not determine a parameter.
+   * The standard errors of the parameters. They come from the scatter of the residuals, or from the standard errors of
+   * the simulation where these are larger. NaN for a parameter at a bound, or one that the quotes do not determine.
    */
   readonly standardErrors: Readonly<Record<P, number>>;
-  /** The weighted root mean square of the errors of prices. */
+  /** The weighted root mean square error of prices. */
   readonly rmse: number;
   /** The quotes in their original order. */
   readonly quotes: readonly FittedPrice[];
-  /** The result of each start, to see whether they agree. */
+  /** The result from each starting point, which shows whether they agree. */
   readonly starts: readonly Pick<ModelFit<P>, "status" | "parameters" | "rmse">[];
 }
 

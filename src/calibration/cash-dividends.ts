@@ -12,8 +12,8 @@ interface BlackOption {
 }
 
 /**
- * Returns the volatility of the same out-of-the-money option with forward and strike lowered by `less`, at the same
- * price; NaN where there is none.
+ * Returns the Black volatility at which an out-of-the-money option keeps its price when forward and strike are both
+ * lowered by `less`; NaN where there is none. `implied` is its volatility before.
  */
 export function volatilityWithout({ time, forward, strike }: BlackOption, implied: number, less: number): number {
   if (less === 0) return implied;
@@ -31,7 +31,10 @@ const BESIDE = 1e-7;
 /** Spots below those of X, down to where the dividends are paid. */
 const BELOW = 6;
 
-/** Returns the surface of S's local volatility from that of X, with twice as many spots: σ_S = σ_X·(S − cash)/S. */
+/**
+ * Returns the local volatility of the spot S = scale·X + cash from that of the martingale X (`AffineSpot`): σ_S =
+ * σ_X·(S − cash)/S, on a grid with twice as many spots.
+ */
 export function surfaceOfSpot(surface: LocalSurface, affine: AffineSpot): SurfaceFit["volatility"] {
   const horizon = surface.times[surface.times.length - 1];
   const dividends = affine.times.filter((time) => time < horizon);

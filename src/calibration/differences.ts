@@ -1,17 +1,20 @@
 /** Derivatives of residuals by central differences. */
 import type { LeastSquaresSpec, Linearisation } from "./least-squares.ts";
 
-/** The points at which residuals are evaluated for central differences, and the function that forms derivatives. */
+/** The points at which residuals must be evaluated to form central differences, and the function that forms them. */
 export interface Differences {
-  /** The point itself, and two points for each parameter, within the bounds. */
+  /** The point itself, then two bumped points for each parameter, all within the bounds. */
   readonly points: readonly Float64Array[];
-  /** Returns the derivatives from the residuals at all points; 0 for a parameter whose bounds are equal. */
+  /**
+   * Returns the residuals and their derivatives, given the residuals at all points. The derivative is 0 for a parameter
+   * whose bounds are equal.
+   */
   readonly linearise: (residuals: readonly Float64Array[]) => Linearisation;
 }
 
 /**
- * Returns central differences at a point; a parameter is bumped by `width` times its size, or times `least` if that is
- * larger.
+ * Returns the points of central differences at a point. Parameter j is bumped by `width` times the larger of its
+ * absolute value and `least(j)`.
  */
 export function centralDifferences(
   point: Float64Array,
@@ -41,7 +44,7 @@ export function centralDifferences(
   };
 }
 
-/** Returns residuals with derivatives by central differences within the bounds. */
+/** Returns a function that evaluates residuals with their derivatives by central differences within the bounds. */
 export function withDifferences(
   residualsAt: (point: Float64Array) => Float64Array,
   spec: LeastSquaresSpec,

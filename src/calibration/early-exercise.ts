@@ -2,16 +2,18 @@
 import { bool, fn, i32, kernel, read, real, record, write } from "../kernel/index.ts";
 
 /**
- * The number of words of `quote` for each option: strike, sign, level of volatility, first node, and the mesh width.
+ * The number of reals of each option in the array `quote`: strike, sign, level of volatility, first node, and the mesh
+ * width.
  */
 export const QUOTE = 5;
 /**
- * The number of words of `step` for each step: Δt, ∫r, θ, and scale and cash at its start, after and before dividends.
+ * The number of reals of each time step in the array `step`: Δt, ∫r, θ, and scale and cash at its start, after and
+ * before dividends.
  */
 export const STEP = 7;
-/** The number of words of `place` for each option: its first step and its number of steps. */
+/** The number of integers of each option in the array `place`: its first time step and its number of steps. */
 export const PLACE = 2;
-/** The number of work arrays of an option. */
+/** The number of work arrays of an option, each with one real a node. */
 export const WORK = 6;
 
 /** The value at 0 of the cubic through four values at the distance `at` (in mesh widths) before 0. */
@@ -45,17 +47,17 @@ const halfVariance = fn({
 });
 
 /**
- * The kernel of the prices of an American and a European option on S = scale·X + cash, X = start·e^z, by one θ-scheme
- * on one mesh:
+ * The kernel of the prices of an American and a European option on S = scale·X + cash (`AffineSpot`), X = start·e^z, by
+ * the same θ-scheme on the same mesh in z:
  *
  *   V_t + ½σ²·(V_zz − V_z) − r·V = 0,   V ≥ φ·(scale·start·e^z + cash − K)
  *
- * with the operator exact for 1 and e^z, and V linear in e^z at both ends. Within each step the constraint holds
- * exactly, by policy iteration. At the start of a step with a dividend the holder may exercise before it, too.
- * `output[l]` is the American price, `output[items + l]` the European one; errors of the mesh are nearly the same in
- * both.
+ * The discretisation is exact for 1 and e^z, and V is linear in e^z at both ends. The constraint holds exactly within
+ * each step, by policy iteration. At the start of a step with a dividend the holder may also exercise before it.
+ * `output[l]` is the American price of option l and `output[items + l]` the European one. Mesh errors are nearly the
+ * same in both, so they cancel in the premium.
  *
- * Cost: 10 words and some 100 flops a node and step. Verified: test/calibration/american.
+ * Cost: 10 reals moved and some 100 flops for each node and step. Verified: test/calibration/american.
  */
 export const earlyExerciseKernel = kernel({
   name: "early exercise",

@@ -43,7 +43,7 @@ const SHARES = [1e-4, 1 - 1e-12] as const;
 const LEAST_PART = 5e-4;
 
 /**
- * Fits the eSSVI surface without arbitrage that is nearest to the quotes in implied volatility. @throws SpecError for
+ * Fits the arbitrage-free eSSVI surface that is closest to the quotes in implied volatility. @throws SpecError for
  * quotes that cannot be fitted
  */
 export function fitEssvi(quotes: UnderlyingQuotes): SurfaceFit {

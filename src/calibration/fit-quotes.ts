@@ -23,24 +23,28 @@ import { fitSabr } from "./sabr.ts";
 import { fitSsvi } from "./ssvi-fit.ts";
 import { fitSvi } from "./svi-surface.ts";
 
-/** A quote: its implied volatility, or a present value. */
+/** A quoted option: its implied volatility, or its present value. */
 export interface OptionQuote {
   /** The time to expiry in years, > 0. */
   readonly time: number;
-  /** The forward to the expiry. */
+  /** The forward price at expiry. */
   readonly forward: number;
+  /** The discount factor to expiry. */
   readonly discount: number;
   readonly strike: number;
   /** The sign: 1 for a call, −1 for a put. */
   readonly sign: number;
+  /** The implied volatility per √year, if that is quoted. */
   readonly implied?: number | undefined;
+  /** The present value, if that is quoted. */
   readonly price?: number | undefined;
+  /** The weight of the squared error of the implied volatility. */
   readonly weight: number;
-  /** True for an American option; `implied` is then that of a model with constant volatility. */
+  /** True for an American option; `implied` is then the constant volatility that reproduces its American price. */
   readonly american?: boolean | undefined;
 }
 
-/** A model of surfaces. */
+/** The model of an implied volatility surface that is fitted, with its options. */
 export type SurfaceModel =
   | "svi"
   | "ssvi"
@@ -52,41 +56,44 @@ export type SurfaceModel =
   | { readonly sabr: { readonly beta: number } }
   | { readonly local: AdjointOptions & { readonly method: "adjoint" } };
 
-/** A stochastic local volatility: the fit of its local volatility, and its variance. */
+/** The specification of a stochastic local volatility: how to fit its local volatility, and its variance process. */
 export interface StochasticLocalFit {
-  /** The fit of the local volatility, "svi" by default. */
+  /** The model of the local volatility, "svi" by default. */
   readonly surface?: Extract<SurfaceModel, string> | undefined;
-  /** Heston's variance; fitted to the same quotes unless a variance is given. */
+  /**
+   * The parameters of Heston's variance. They are fitted to the same quotes if neither `heston` nor `sabr` is given.
+   */
   readonly heston?: Omit<Heston, "kind" | "added"> | undefined;
+  /** The parameters of SABR's volatility. */
   readonly sabr?: Omit<Sabr, "kind" | "added"> | undefined;
-  /** The factor on the volatility of the variance, 1 by default. */
+  /** The factor by which the volatility of the variance is multiplied; 1 by default. */
   readonly mixing?: number | undefined;
 }
 
-/** A model of surfaces, or `"none"` for implied volatilities only. */
+/** The model to fit: a model of surfaces, a stochastic local volatility, or "none" for implied volatilities only. */
 export type QuoteFit = SurfaceModel | { readonly stochasticLocal: StochasticLocalFit } | "none";
 
-/** A quote with its implied and its fitted volatility. */
+/** The implied volatility of a quote, and its volatility on the fitted surface. */
 export interface FittedQuote {
-  /** The implied volatility; undefined where the price has none. */
+  /** The implied volatility; undefined where no volatility gives the price. */
   readonly implied: number | undefined;
-  /** The volatility of the fit, where there is one. */
+  /** The volatility of the fitted surface; undefined where there is no fit. */
   readonly fitted: number | undefined;
-  /** The early exercise premium in the price of an American option. */
+  /** The early-exercise premium in the price of an American option. */
   readonly premium?: number;
   /** The reason why the quote was left out of the fit. */
   readonly problem?: string;
 }
 
-/** The results of fitting quotes. */
+/** The result of `fitQuotes`. */
 export interface FittedQuotes {
   /** The fitted quotes in their original order. */
   readonly quotes: readonly FittedQuote[];
-  /** The surface; undefined where none was requested, or no quote is left to fit. */
+  /** The fitted surface; undefined where none was requested, or no quote has an implied volatility. */
   readonly surface: SurfaceFit | undefined;
-  /** The weighted root mean square of the errors in volatility; 0 without a surface. */
+  /** The weighted root mean square error of implied volatilities; 0 without a surface. */
   readonly rmse: number;
-  /** Returns the forward to a time that a quote has. */
+  /** Returns the forward price at a time, which must be the expiry of a quote. */
   readonly forwards: (time: number) => number;
 }
 
@@ -185,20 +192,21 @@ function withVariance(
   };
 }
 
-/** The smile of one underlying's quotes, and its fit. */
+/** The option quotes of one underlying, and the model to fit to them. */
 export interface QuotesToFit {
   readonly spot: number;
   readonly quotes: readonly OptionQuote[];
   readonly fit: QuoteFit;
-  /** True to replace a surface with arbitrage by the nearest one without (`repaired`). */
+  /** True to replace a surface with arbitrage by the closest one without (`repaired`). */
   readonly repair?: boolean | undefined;
-  /** The spot with its dividends and the rates, for American quotes or dividends on dates. */
+  /** The spot with its dividends, and the rates; required for American quotes and for dividends on dates. */
   readonly market?: { readonly affine: AffineSpot; readonly rates: ForwardCurve } | undefined;
 }
 
 /**
- * Computes implied volatilities of quotes, and fits a surface to those that have one. With dividends on dates, local
- * volatilities are fitted to options on the martingale of `affine`, and converted to those of the spot.
+ * Computes the implied volatilities of quotes, and fits a surface to those that have one. With dividends on dates,
+ * local volatilities are fitted to options on the martingale X of `market.affine` (S = scale·X + cash), and converted
+ * to those of the spot S.
  */
 export function fitQuotes(given: QuotesToFit): FittedQuotes {
   const { fit, spot, quotes } = given;

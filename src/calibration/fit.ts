@@ -2,55 +2,71 @@
 import { SpecError } from "../errors.ts";
 import type { LocalSurface, StochasticVolatility } from "../market/index.ts";
 
-/** The quotes of one expiry. */
+/** The option quotes of one expiry. */
 export interface ExpiryQuotes {
   /** The time to expiry in years, > 0. */
   readonly time: number;
-  /** The forward to the expiry. */
+  /** The forward price at the expiry. */
   readonly forward: number;
+  /** The discount factor to the expiry. */
   readonly discount: number;
-  /** The log-moneyness k = ln(K/F), strictly increasing. */
+  /** The log-moneyness k = ln(K/F) of each quote, strictly increasing. */
   readonly logMoneyness: Float64Array;
-  /** The implied volatilities per √year. */
+  /** The implied volatility of each quote, per √year. */
   readonly implied: Float64Array;
-  /** The weights of squared errors of implied volatility; 0 leaves a quote out. */
+  /** The weight of each quote's squared error of implied volatility; 0 excludes a quote. */
   readonly weights: Float64Array;
 }
 
-/** The quotes of one underlying. */
+/** The option quotes of one underlying, by expiry. */
 export interface UnderlyingQuotes {
   readonly spot: number;
   /** The expiries in increasing order of time. */
   readonly expiries: readonly ExpiryQuotes[];
 }
 
-/** The result of a check for static arbitrage, with the place of its smallest value. */
+/**
+ * The result of a check for static arbitrage: the smallest value of a function that must not be negative, and where it
+ * is.
+ */
 export interface ArbitrageCheck {
-  /** True where `min` is not below 0, to rounding. */
+  /** True where `min` is not negative beyond rounding. */
   readonly free: boolean;
-  /** The smallest g of Gatheral, or the smallest increase of total variance from one expiry to the next. */
+  /**
+   * The smallest value of Gatheral's g (butterfly arbitrage), or the smallest increase of total variance from one
+   * expiry to the next (calendar arbitrage).
+   */
   readonly min: number;
-  /** The place of `min`; undefined where there is nothing to check, such as a calendar of one expiry. */
+  /**
+   * The expiry in years and k = ln(K/F) of `min`; undefined where there is nothing to check, as for calendar arbitrage
+   * with one expiry.
+   */
   readonly at: { readonly time: number; readonly logMoneyness: number } | undefined;
 }
 
-/** The fit of one underlying. */
+/** A volatility surface fitted to the quotes of one underlying. */
 export interface SurfaceFit {
-  /** The status; "infeasible" where no surface of the model fits the quotes, with the reason in the message. */
+  /** The status of the fit; "infeasible" where no surface of the model fits the quotes, for the reason in `message`. */
   readonly status: "converged" | "not converged" | "infeasible";
   readonly message?: string;
   readonly model: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | "heston" | "sabr" | "stochastic-local";
-  /** The parameters by name; a list has one number for each expiry. */
+  /** The parameters by name; an array has one number for each expiry. */
   readonly parameters: Readonly<Record<string, number | readonly number[]>>;
   /**
-   * The standard errors by the names of `parameters`; NaN where a parameter is at a bound, or there are too few quotes.
+   * The standard errors, by the names of `parameters`; NaN where a parameter is at a bound, or there are too few
+   * quotes.
    */
   readonly standardErrors?: Readonly<Record<string, number | readonly number[]>>;
   /** Returns the implied volatility at k = ln(K/F) and t years. */
   readonly impliedVolatility: (k: number, t: number) => number;
+  /** The check for butterfly arbitrage. */
   readonly butterfly: ArbitrageCheck;
+  /** The check for calendar arbitrage. */
   readonly calendar: ArbitrageCheck;
-  /** The volatility that prices trades: local, stochastic and local, or the parameters of Heston's model. */
+  /**
+   * The volatility with which trades are priced: a local volatility, a stochastic local volatility, or Heston's
+   * parameters.
+   */
   readonly volatility:
     | { readonly kind: "surface"; readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility"> }
     | {
@@ -64,7 +80,7 @@ export interface SurfaceFit {
       };
 }
 
-/** Returns √(Σ wᵢ·eᵢ²/Σ wᵢ) of implied volatilities. */
+/** Returns the weighted root mean square error of a surface's implied volatilities, √(Σ wᵢ·eᵢ²/Σ wᵢ). */
 export function rmseOf(quotes: UnderlyingQuotes, impliedVolatility: (k: number, t: number) => number): number {
   let [sum, weight] = [0, 0];
   for (const { time, logMoneyness, implied, weights } of quotes.expiries) {
@@ -84,12 +100,12 @@ export function atTheMoney({ logMoneyness, implied }: ExpiryQuotes): number {
   return implied[nearest];
 }
 
-/** Returns the number of quotes with a weight. */
+/** Returns the number of quotes whose weight is positive. */
 export function countOf(expiries: readonly ExpiryQuotes[]): number {
   return expiries.reduce((sum, { weights }) => sum + weights.filter((weight) => weight > 0).length, 0);
 }
 
-/** Checks quotes and returns them. @throws SpecError for quotes that cannot be fitted */
+/** Returns the quotes after checking them. @throws SpecError for quotes that cannot be fitted */
 export function checkedQuotes(quotes: UnderlyingQuotes): UnderlyingQuotes {
   const { spot, expiries } = quotes;
   if (expiries.length === 0) throw new SpecError("quotes: got none, expected at least one; give quotes to fit");

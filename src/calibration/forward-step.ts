@@ -3,7 +3,10 @@
 import type { ExpiryQuotes } from "./fit.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
-/** The nodes k = ln κ, κ, and the three-point coefficients of D = κ²·∂²/∂κ², which are 0 at both ends. */
+/**
+ * A grid in the moneyness κ = K/F: the nodes k = ln κ and κ, and the weights of the lower and the upper neighbour in
+ * the three-point formula of D = κ²·∂²/∂κ², which are 0 at both ends.
+ */
 export interface Grid {
   readonly k: Float64Array;
   readonly kappa: Float64Array;
@@ -11,19 +14,19 @@ export interface Grid {
   readonly upper: Float64Array;
 }
 
-/** The input of a forward step. */
+/** The input of `forwardStep`. */
 export interface StepSpec {
-  /** The elapsed time in years. */
+  /** The length of the step in years. */
   readonly elapsed: number;
-  /** The volatility σ on the nodes. */
+  /** The volatility σ at the nodes. */
   readonly sigma: Float64Array;
   /** The prices before the step. */
   readonly before: Prices;
 }
 
 /**
- * The prices of calls and puts in units of the forward on the nodes; both are kept, since neither is accurate from the
- * other where one is small.
+ * The undiscounted prices of calls and puts at the nodes, in units of the forward. Both are kept, because where one is
+ * small its relative accuracy would be lost by computing it from the other.
  */
 export interface Prices {
   readonly calls: Float64Array;
@@ -36,11 +39,12 @@ const TINY = 1e-200;
 /** The result of a forward step. */
 export interface Step {
   readonly prices: Prices;
-  /** Returns κ²·∂²c/∂κ² at a node. */
+  /** Returns κ²·∂²c/∂κ² at a node, which is proportional to the risk-neutral density. */
   readonly density: (node: number) => number;
   /**
-   * Computes the derivative of the prices by σ on each of the parts [ends[p − 1], ends[p]) of the nodes, at the nodes
-   * of `on`. Outside its part it is a product of one factor a node. Cost: 8 flops a node of the part, and 1 elsewhere.
+   * Computes the derivatives of the prices by a constant shift of σ on each of several intervals of nodes, ends[p − 1]
+   * ≤ node < ends[p]. `take` receives the interval p and the derivatives at the nodes `on[0]` to `on[1]`. Cost: 8 flops
+   * for each node of the interval, and 1 for each other node, where the derivative is a product of one factor a node.
    */
   readonly derivatives: (
     ends: Int32Array,
@@ -48,13 +52,13 @@ export interface Step {
     take: (part: number, values: Float64Array) => void,
   ) => void;
   /**
-   * Returns 2·(∂c/∂t)/(κ²·∂²c/∂κ²) on the nodes, with ∂c/∂t of the step's own interpolation in time; NaN without
-   * density.
+   * Returns the squares of Dupire's local volatility at the nodes, 2·(∂c/∂t)/(κ²·∂²c/∂κ²), with ∂c/∂t of the step's own
+   * interpolation in time; NaN where there is no density.
    */
   readonly localSquares: () => Float64Array;
 }
 
-/** Returns the grid of the nodes k. */
+/** Returns the grid with the nodes k = ln κ. */
 export function gridOf(k: Float64Array): Grid {
   const n = k.length;
   const kappa = k.map(Math.exp);
@@ -68,7 +72,10 @@ export function gridOf(k: Float64Array): Grid {
   return { k, kappa, lower, upper };
 }
 
-/** Solves (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change. Cost: 4 words and 12 flops a node. */
+/**
+ * Makes one implicit step of Dupire's equation, (1 − ½Δt·σ²·D)·c = before; at both ends the price does not change.
+ * Cost: 4 reals and 12 flops for each node.
+ */
 export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before }: StepSpec): Step {
   const n = k.length;
   // Thomas: the pivots and the factors serve every right side.
@@ -130,7 +137,7 @@ export function forwardStep({ k, lower, upper }: Grid, { elapsed, sigma, before 
   };
 }
 
-/** Returns a grid beyond the range of all quotes, denser about the forward, by a hyperbolic sine. */
+/** Returns a grid that extends beyond the range of all quotes and is denser about the forward, by a hyperbolic sine. */
 export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid {
   const widest = Math.max(
     ...expiries.map(({ time, implied, logMoneyness }) => {
@@ -147,7 +154,9 @@ export function gridFor(expiries: readonly ExpiryQuotes[], nodes: number): Grid 
   return gridOf(k);
 }
 
-/** Returns the cell of the grid around k, with a node on each side. */
+/**
+ * Returns the index of the grid's interval that contains k, limited so that there is another node on each side of it.
+ */
 export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
   let [low, high] = [1, x.length - 3];
   while (low < high) {
@@ -158,19 +167,22 @@ export function cellOf({ k: x }: Pick<Grid, "k">, k: number): number {
   return low;
 }
 
-/** An out-of-the-money option interpolated from a grid. */
+/** An out-of-the-money option whose price is interpolated from a grid. */
 export interface ImpliedOption {
-  /** The total deviation σ√t. */
+  /** The total standard deviation σ√t, with σ its implied volatility. */
   readonly deviation: number;
+  /** The undiscounted price in units of the forward. */
   readonly price: number;
-  /** The derivatives of ln price by the values at the four nodes from `first` on. */
+  /** The derivatives of ln price by the prices at the four nodes from index `first` on. */
   readonly weights: readonly number[];
+  /** The index of the first of the four nodes. */
   readonly first: number;
 }
 
 /**
- * Returns the out-of-the-money option at k from the values on the nodes, in units of the forward, by cubic
- * interpolation of the logarithms at four nodes, which keeps the relative accuracy of small values.
+ * Returns the out-of-the-money option at k = ln(K/F) from the prices at the nodes, in units of the forward. The
+ * logarithms of the prices at four nodes are interpolated by a cubic, which keeps the relative accuracy of small
+ * prices.
  */
 export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: number) => number): ImpliedOption {
   const first = cellOf(grid, k) - 1;
@@ -191,7 +203,7 @@ export function impliedAt(grid: Pick<Grid, "k">, k: number, valueAt: (node: numb
   return { deviation, price, weights, first };
 }
 
-/** Returns the derivative of the implied volatility by ln price. */
+/** Returns the derivative of an option's implied volatility by the logarithm of its price. */
 export function byLogPrice({ deviation, price }: ImpliedOption, k: number, t: number): number {
   const d1 = -k / deviation + 0.5 * deviation;
   return price / (Math.max(Math.exp(-0.5 * d1 * d1) / Math.sqrt(2 * Math.PI), 1e-300) * Math.sqrt(t));

@@ -12,13 +12,17 @@ import {
   RULE,
 } from "./heston-kernels.ts";
 
-/** The implied volatilities of a set of parameters: [quote][1 + derivatives by v₀, κ, θ, σ, ρ]. */
+/**
+ * The implied volatilities of all quotes for one set of parameters, with their derivatives: [quote][1 + derivatives by
+ * v₀, κ, θ, σ, ρ].
+ */
 export type HestonVolatilities = Float64Array;
 
 type Kernels = readonly [CompiledKernel, CompiledKernel, CompiledKernel];
 
 /**
- * Returns the quotes in the form that kernels take: times and largest |k| of the expiries; k and expiry of each quote.
+ * Returns quotes in the arrays that kernels take: `expiry` has the times of all expiries, then the largest |k| of each;
+ * `quote` has k = ln(K/F) of each quote; `expiryOf` has the index of its expiry.
  */
 export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
   readonly expiry: Float64Array;
@@ -33,8 +37,12 @@ export function quoteArrays(expiries: UnderlyingQuotes["expiries"]): {
   };
 }
 
-/** The kernels and memory for the quotes of one underlying and up to `most` sets of parameters at a time. */
+/**
+ * A device's kernels and memory for the implied volatilities of one underlying's quotes under Heston's model, for up to
+ * `most` sets of parameters at a time.
+ */
 export class HestonEngine implements Disposable {
+  /** The number of quotes. */
   readonly count: number;
   readonly #device: Device;
   readonly #kernels: Kernels;
@@ -73,7 +81,7 @@ export class HestonEngine implements Disposable {
     return new HestonEngine(device, kernels, quotes, most);
   }
 
-  /** Returns the implied volatilities for each set of parameters v₀, κ, θ, σ, ρ. */
+  /** Returns the implied volatilities for each set of parameters, v₀, κ, θ, σ, ρ. */
   async volatilities(points: readonly Float64Array[]): Promise<HestonVolatilities[]> {
     const device = this.#device;
     const [rules, nodes, quotes] = this.#kernels;

@@ -13,9 +13,12 @@ import { type LeastSquaresFit, leastSquaresSearches, type Linearisation } from "
 
 /** The options of `fitHeston`. */
 export interface HestonFitOptions {
-  /** True to require 2κθ ≥ σ²; false by default. */
+  /** True to require the Feller condition 2κθ ≥ σ²; false by default. */
   readonly feller?: boolean;
-  /** The number of starts, 1 to 8; 2 by default. More are tried where none converges. */
+  /**
+   * The number of starting points of the search, 1 to 8; 2 by default. If the search converges from none of them, more
+   * are tried.
+   */
   readonly starts?: number;
 }
 
@@ -36,8 +39,7 @@ const STARTS = [
 ] as const;
 
 /**
- * Fits Heston's model to quotes in implied volatility on the calling thread. @throws SpecError for quotes that cannot
- * be fitted
+ * Fits Heston's model to implied volatilities on the calling thread. @throws SpecError for quotes that cannot be fitted
  */
 export function fitHeston(quotes: UnderlyingQuotes, options: HestonFitOptions = {}): SurfaceFit {
   const search = hestonSearch(quotes, options);
@@ -49,8 +51,8 @@ export function fitHeston(quotes: UnderlyingQuotes, options: HestonFitOptions = 
 }
 
 /**
- * Fits Heston's model to quotes in implied volatility on a device, with all starts in one launch. @throws SpecError for
- * quotes that cannot be fitted
+ * Fits Heston's model to implied volatilities on a device, which evaluates the searches from all starting points in one
+ * launch. @throws SpecError for quotes that cannot be fitted
  */
 export async function fitHestonOn(
   device: Device,

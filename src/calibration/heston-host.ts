@@ -13,7 +13,8 @@ import {
 } from "./heston-kernels.ts";
 
 /**
- * Returns a function for the implied volatilities of one underlying's quotes at v₀, κ, θ, σ, ρ, in plain JavaScript.
+ * Returns a function that computes the implied volatilities of one underlying's quotes for parameters v₀, κ, θ, σ, ρ,
+ * in JavaScript on the calling thread.
  */
 export function hestonOnHost({ expiries: quoted }: UnderlyingQuotes): (point: Float64Array) => HestonVolatilities {
   const { expiry, quote, expiryOf } = quoteArrays(quoted);

@@ -13,17 +13,26 @@ import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { cumulant, cumulantGradient, HestonModel, momentExplodes } from "../models/index.ts";
 import { blackDeviation } from "./implied/volatility.ts";
 
-/** The number of work items that share the nodes of an expiry. */
+/** The number of work items that share the quadrature nodes of one expiry. */
 export const LANES = 64;
-/** The maximum number of nodes of the quadrature rule. */
+/** The largest number of quadrature nodes. */
 export const MAX_NODES = 512;
-/** The number of words that `hestonRuleKernel` writes for each expiry: the step h, the number of nodes, and w. */
+/**
+ * The number of reals that `hestonRuleKernel` writes for each expiry: the step h, the number of nodes, and the mean
+ * variance w.
+ */
 export const RULE = 3;
-/** The number of complex numbers of each node: φ − φ_w and the derivatives of φ by v₀, κ, θ, σ and ρ, weighted. */
+/**
+ * The number of complex numbers at each quadrature node, weighted: φ − φ_w, with φ the characteristic function and φ_w
+ * that of Black's model with the mean variance w, and the derivatives of φ by v₀, κ, θ, σ and ρ.
+ */
 export const MOMENTS = 6;
-/** The number of parameters: v₀, κ, θ, σ, ρ. */
+/** The number of parameters of Heston's model: v₀, κ, θ, σ, ρ. */
 export const PARAMETERS = 5;
-/** The number of words that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives. */
+/**
+ * The number of reals that `hestonQuoteKernel` writes for each quote: the implied volatility and its derivatives by the
+ * parameters.
+ */
 export const QUOTE_OUTPUTS = 1 + PARAMETERS;
 
 /** −ln of the relative error of the rule, for its step and for its end. */
@@ -71,7 +80,10 @@ const largestStep = fn({
   },
 });
 
-/** Computes the step, the number of nodes and the mean variance for one expiry whose largest |k| is `furthest`. */
+/**
+ * Computes the step, the number of nodes and the mean variance of the quadrature for one expiry, whose quotes have at
+ * most |k| = `furthest`.
+ */
 export const hestonRule = fn({
   name: "hestonRule",
   params: { model: HestonModel, furthest: real },
@@ -97,8 +109,8 @@ export const hestonRule = fn({
 });
 
 /**
- * The kernel of the quadrature rule of each set of parameters and expiry: `expiry[e]` is T, and `expiry[expiries + e]`
- * the largest |k|.
+ * The kernel of the quadrature rules (`hestonRule`), with one item for each set of parameters and expiry. `expiry[e]`
+ * is the time T of expiry e, and `expiry[expiries + e]` its largest |k|.
  */
 export const hestonRuleKernel = kernel({
   name: "heston rule",
@@ -116,7 +128,9 @@ export const hestonRuleKernel = kernel({
   },
 });
 
-/** The kernel of the weighted values of φ − φ_w and of the derivatives of φ at the nodes: [item][number][node]. */
+/**
+ * The kernel of φ − φ_w and the derivatives of φ at the quadrature nodes, weighted (`MOMENTS`): [item][number][node].
+ */
 export const hestonMomentKernel = kernel({
   name: "heston moments",
   params: { items: i32, expiries: i32, expiry: read(real), point: read(real), rule: read(real), moments: write(real) },
@@ -156,7 +170,10 @@ export const hestonMomentKernel = kernel({
   },
 });
 
-/** Computes the implied deviation of an out-of-the-money option, whose call is Black's with `variance` less `value`. */
+/**
+ * Computes the implied deviation σ√T of an out-of-the-money option. The price of its call is that of Black's formula
+ * with `variance` less `value`.
+ */
 export const impliedDeviation = fn({
   name: "impliedDeviation",
   params: { k: real, variance: real, value: real },
@@ -174,7 +191,10 @@ export const impliedDeviation = fn({
   },
 });
 
-/** The kernel of implied volatilities: `quote[q]` is k, `expiryOf[q]` its expiry; output [item][output]. */
+/**
+ * The kernel of implied volatilities and their derivatives: `quote[q]` is k = ln(K/F) of quote q, and `expiryOf[q]` the
+ * index of its expiry. The output is [item][output] (`QUOTE_OUTPUTS`).
+ */
 export const hestonQuoteKernel = kernel({
   name: "heston quotes",
   params: {

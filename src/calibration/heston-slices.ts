@@ -9,7 +9,7 @@ interface HestonSlice {
   readonly densityRatio: (k: number) => number;
 }
 
-/** Returns the model with parameters v₀, κ, θ, σ, ρ at t years, for |k| ≤ furthest. */
+/** Returns the smile of Heston's model at time t in years, for |k| ≤ furthest, with parameters v₀, κ, θ, σ, ρ. */
 export function hestonSlice(
   [v0, kappa, theta, sigma, rho]: ArrayLike<number> & Iterable<number>,
   t: number,
@@ -46,7 +46,10 @@ export function hestonSlice(
   return { volatility, densityRatio };
 }
 
-/** Describes the surface of a fit of Heston's model, caching slices by time. */
+/**
+ * Returns the implied volatilities and the checks for arbitrage of a fitted Heston model. The smile of each time is
+ * cached.
+ */
 export function describeHeston(
   point: Float64Array,
   { expiries }: UnderlyingQuotes,

@@ -13,10 +13,10 @@ import { decay } from "../models/index.ts";
 import { withDifferences } from "./differences.ts";
 import { leastSquares } from "./least-squares.ts";
 
-/** A function for the discount factor P(0, t). */
+/** A discount curve: a function that returns P(0, t). */
 export type Discount = (t: number) => number;
 
-/** A cap, or a payer or receiver swaption, with its price on a notional of 1. Times in years. */
+/** A quoted cap or swaption, with its price for a notional of 1. Times are in years, `frequency` is payments a year. */
 export type RateQuote =
   | {
       readonly kind: "cap";
@@ -37,7 +37,10 @@ export type RateQuote =
       readonly price: number;
     };
 
-/** The parameters of Hull and White's model. */
+/**
+ * The parameters of Hull and White's model: the mean reversion per year, and the volatility of the short rate (rate per
+ * year, per √year).
+ */
 export interface HullWhiteParameters {
   readonly meanReversion: number;
   readonly volatility: number;
@@ -46,6 +49,7 @@ export interface HullWhiteParameters {
 /** The result of `fitHullWhite`. */
 export interface HullWhiteFit {
   readonly status: "converged" | "not converged";
+  /** A warning about the fit, if there is one. */
   readonly message?: string;
   readonly parameters: HullWhiteParameters;
   readonly standardErrors: HullWhiteParameters;
@@ -55,8 +59,9 @@ export interface HullWhiteFit {
 }
 
 /**
- * Computes the price of a payer swaption whose bond pays `flows[i]` = cᵢ with P(sᵢ) = `flows[count + i]` and sᵢ − T =
- * `flows[2·count + i]`, in units of the notional. Cost: some ten iterations of Newton's method of `count` exponentials.
+ * Computes the price of a payer swaption for a notional of 1. The swap's fixed leg with its notional is a bond that
+ * pays cᵢ = `flows[i]` at sᵢ, with P(0, sᵢ) = `flows[count + i]` and sᵢ − T = `flows[2·count + i]`, T the expiry. Cost:
+ * some ten iterations of Newton's method, each of `count` exponentials.
  */
 export const payerSwaption = fn({
   name: "payerSwaption",
@@ -121,7 +126,7 @@ function optionsOf(quote: RateQuote, discount: Discount): { readonly options: Bo
   return { options: [{ expiry: quote.expiry, discount: own, flows }], parity: quote.type === "payer" ? 0 : bond - own };
 }
 
-/** Returns the price of a quote's instrument in the model. */
+/** Returns the price of a quote's cap or swaption in Hull and White's model, for a notional of 1. */
 export function hullWhitePrice(
   quote: RateQuote,
   discount: Discount,
@@ -144,8 +149,8 @@ const STARTS = [
 ];
 
 /**
- * Fits the mean reversion and the volatility to prices by least squares of relative errors. @throws SpecError for a
- * quote without a price above 0, or fewer than two quotes
+ * Fits the mean reversion and the volatility of Hull and White's model to prices by least squares of relative errors.
+ * @throws SpecError for a quote without a positive price, or fewer than two quotes
  */
 export function fitHullWhite(quotes: readonly RateQuote[], discount: Discount): HullWhiteFit {
   if (quotes.length < 2)

@@ -10,30 +10,34 @@
  */
 import { SpecError } from "../errors.ts";
 
-/** The residuals and their derivatives at one point. */
+/** The residuals and their derivatives at one point of a least-squares problem. */
 export interface Linearisation {
   readonly residuals: Float64Array;
   /** The derivatives ∂rᵢ/∂xⱼ, row by row: [residual][parameter]. */
   readonly jacobian: Float64Array;
 }
 
-/** The problem that is minimised, without the residuals themselves. */
+/** The settings of a least-squares problem, min ½‖r(x)‖² with lower ≤ x ≤ upper: its bounds, and when a search ends. */
 export interface LeastSquaresSpec {
+  /** The lower bound of each parameter. */
   readonly lower: ArrayLike<number>;
+  /** The upper bound of each parameter. */
   readonly upper: ArrayLike<number>;
-  /** The maximum number of evaluations of each start, 100 by default. */
+  /** The maximum number of evaluations from each starting point, 100 by default. */
   readonly maxEvaluations?: number;
   /** The relative step, and the relative decrease of ½‖r‖², below which the search ends; 1e-12 by default. */
   readonly tolerance?: number;
   /** The norm ‖r‖ below which the search ends, 0 by default. */
   readonly smallest?: number;
-  /** The initial damping λ, 1e-3 by default; smaller where the start is near, or the residuals can vanish. */
+  /**
+   * The initial damping λ, 1e-3 by default. Use less where the start is near the solution, or the residuals can vanish.
+   */
   readonly damping?: number;
 }
 
-/** The result of a search. */
+/** The result of a search from one starting point. */
 export interface LeastSquaresFit {
-  /** The status; "failed" where the residuals at the start are not finite. */
+  /** The status of the search; "failed" where the residuals at the start are not finite. */
   readonly status: "converged" | "not converged" | "failed";
   readonly point: Float64Array;
   readonly residuals: Float64Array;
@@ -51,10 +55,11 @@ const ROUNDING = 1e-9;
 const ORTHOGONAL = 1e-2;
 
 /**
- * A search from one start by the method of Levenberg and Marquardt: evaluate at `trial` and pass the result to `tell`
- * until `isDone`.
+ * A search from one starting point by the method of Levenberg and Marquardt. Its user evaluates the residuals at
+ * `trial` and passes them to `tell`, until `isDone`.
  */
 export class LevenbergMarquardt {
+  /** The point at which residuals are needed next. */
   readonly trial: Float64Array;
   isDone = false;
   readonly #lower: ArrayLike<number>;
@@ -96,7 +101,10 @@ export class LevenbergMarquardt {
     this.#step = new Float64Array(n);
   }
 
-  /** Processes the residuals and derivatives at `trial`, which the search keeps, and sets the next `trial`. */
+  /**
+   * Processes the residuals and derivatives at `trial`, which the search keeps without copying, and sets the next
+   * `trial`.
+   */
   tell(at: Linearisation): void {
     this.#evaluations++;
     const sum = squares(at.residuals);
@@ -131,6 +139,7 @@ export class LevenbergMarquardt {
     if (this.#evaluations >= this.#most) this.#end(this.#hasConverged);
   }
 
+  /** The best point so far, with its residuals and standard errors. */
   get fit(): LeastSquaresFit {
     const best = this.#best ?? { residuals: new Float64Array(0), jacobian: new Float64Array(0) };
     const isFree = Array.from(this.#point, (x, j) => x > this.#lower[j] && x < this.#upper[j]);
@@ -261,8 +270,8 @@ export class LevenbergMarquardt {
 }
 
 /**
- * Returns the standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the free parameters; NaN for the others, and for all where m
- * ≤ n or JᵀJ is singular.
+ * Returns the standard errors √((JᵀJ)⁻¹ⱼⱼ·‖r‖²/(m − n)) of the free parameters, with m residuals and n free parameters.
+ * They are NaN for the other parameters, and for all where m ≤ n or JᵀJ is singular.
  */
 export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree: readonly boolean[]): Float64Array {
   const n = isFree.length;
@@ -286,7 +295,7 @@ export function standardErrorsOf({ residuals, jacobian }: Linearisation, isFree:
   return errors;
 }
 
-/** Returns the fit from one start, with residuals evaluated on the calling thread. */
+/** Returns the fit from one starting point, with residuals evaluated on the calling thread. */
 export function leastSquares(
   start: ArrayLike<number>,
   spec: LeastSquaresSpec,
@@ -297,7 +306,10 @@ export function leastSquares(
   return search.fit;
 }
 
-/** Yields the points of searches from many starts side by side, and receives their residuals. */
+/**
+ * Runs the searches from many starting points together: the generator yields the points of all of them, and is given
+ * their residuals and derivatives. It returns the fits.
+ */
 export function* leastSquaresSearches(
   starts: readonly ArrayLike<number>[],
   spec: LeastSquaresSpec,
@@ -311,7 +323,10 @@ export function* leastSquaresSearches(
   }
 }
 
-/** Returns the fits from many starts, with residuals evaluated together, for instance by one launch on a device. */
+/**
+ * Returns the fits from many starting points, with the residuals of all of them evaluated together, for instance in one
+ * launch on a device.
+ */
 export async function leastSquaresBatch(
   starts: readonly ArrayLike<number>[],
   spec: LeastSquaresSpec,

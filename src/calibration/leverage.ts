@@ -23,51 +23,65 @@ import { RandomGenerator, randomSpec } from "../random/index.ts";
 
 /** The spot and the rates of a leverage. */
 interface LeverageMarket {
+  /** The spot today. */
   readonly spot: number;
-  /** The rate and the dividend yield per year; 0 unless given. */
+  /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: number;
+  /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly yield?: number;
 }
 
 /** The settings of `fitLeverage`. */
 export interface LeverageSettings {
-  /** The device, with f64, which is borrowed. Without one, a device is opened for the call and disposed afterwards. */
+  /**
+   * The device, which must have f64; it is not disposed. Without one, a device is opened for the call and disposed
+   * afterwards.
+   */
   readonly device?: Device | undefined;
-  /** The spot, rates and Heston's variance; the leverage corrects its smile. */
+  /** The spot, the rates and the parameters of Heston's variance, whose smile the leverage corrects. */
   readonly heston?: LeverageMarket & Readonly<Record<"v0" | "kappa" | "theta" | "sigma" | "rho", number>>;
-  /** The spot, rates and SABR's volatility, as an alternative to `heston`. */
+  /** The spot, the rates and the parameters of SABR's volatility, as an alternative to `heston`. */
   readonly sabr?: LeverageMarket & Readonly<Record<"nu" | "rho", number>>;
-  /** The local volatility that reproduces vanilla prices, in the form of a book. */
+  /** The local volatility whose vanilla prices the model reproduces: times in years, spots, and σ as [time][spot]. */
   readonly surface: Pick<LocalSurface, "times" | "spots" | "volatility">;
-  /** The last time of the leverage in years; it is constant in time beyond. */
+  /** The last time of the leverage in years; beyond, it is constant in time. */
   readonly expiry: number;
-  /** The number of time steps to the expiry, 50 a year by default. */
+  /** The number of time steps up to `expiry`; 50 a year by default. */
   readonly steps?: number;
   /** The number of nodes in ln S at each time, 41 by default. */
   readonly nodes?: number;
   /** The number of particles, 2¹⁵ by default. */
   readonly particles?: number;
-  /** The seed, a whole number below 2⁶⁴; 1 by default. */
+  /** The seed of the particles' random numbers, a whole number below 2⁶⁴; 1 by default. */
   readonly seed?: number | bigint;
+  /** A signal that ends the computation; `fitLeverage` then throws its reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The leverage at a time, on equidistant nodes in ln S; linear between them, constant outside. */
+/**
+ * The leverage function at one time: its values on equidistant nodes in ln S, linear between them and constant outside.
+ */
 export interface LeverageRow {
   /** The logarithm of the spot at the middle node. */
   readonly center: number;
+  /** The distance between neighbouring nodes in ln S. */
   readonly width: number;
   /** The leverage L at the nodes. */
   readonly values: Float64Array;
 }
 
-/** The leverage of a fit. */
+/** The leverage function of a stochastic local volatility. */
 export interface Leverage {
+  /** The times of `rows`, in years. */
   readonly times: readonly number[];
+  /** The leverage at each time. */
   readonly rows: readonly LeverageRow[];
   /** Returns the leverage at a time in years. */
   readonly rowAt: (t: number) => LeverageRow;
-  /** Returns the model for `monteCarlo` with given dates and a number of steps between dates. */
+  /**
+   * Returns the model for `monteCarlo`, given the dates of the simulation in years and the number of steps between
+   * them.
+   */
   readonly model: (paths: { readonly dates: readonly number[]; readonly substeps: number }) => PathModel;
 }
 
@@ -108,13 +122,14 @@ const DEVIATIONS = 5;
 const MIN_SIGMA = 1e-6;
 
 /**
- * Computes the leverage of a stochastic local volatility by particles.
+ * Computes the leverage function L(S, t) of a stochastic local volatility, with which the model reproduces the vanilla
+ * prices of a local volatility. It uses simulated particles (Guyon & Henry-Labordère 2012).
  *
- * The leverage is a function of spot and time that does not change when `model` is given another spot.
+ * L is a function of spot and time; it does not change when `model` is given another spot.
  *
  * Accuracy: vanillas are priced to some 2e-3 of volatility by 2¹⁵ particles and 50 steps a year. Cost: a launch and a
- * pass over the particles a step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
- * volatilities. Source: above.
+ * pass over the particles for each step. Verified: test/calibration/leverage, by vanillas under flat and skewed local
+ * volatilities. Source: Guyon & Henry-Labordère, *Being particular about calibration*, Risk, January 2012.
  *
  * @param settings the variance, the local volatility, and the particles.
  * @throws SpecError | PrecisionError; the signal's reason
@@ -147,21 +162,23 @@ export async function fitLeverage(settings: LeverageSettings): Promise<Leverage>
   );
 }
 
-/** A leverage to be computed, as `fitLeverage` and books specify it. */
+/** The specification of a leverage function, from `fitLeverage` or from a book. */
 export interface LeverageProblem extends Pick<LeverageSettings, "expiry" | "nodes" | "particles" | "seed" | "signal"> {
   readonly spot: number;
-  /** Returns ∫r dt to a time. */
+  /** Returns ∫r dt from today to a time in years. */
   readonly growth: (t: number) => number;
+  /** The dividend yield per year. */
   readonly yield: number;
   readonly variance: StochasticVolatility;
   readonly surface: LocalSurface;
-  /** The shift added to the local volatility, which is clipped at 0. */
+  /** The shift added to the local volatility, with the sum bounded below by 0. */
   readonly added?: number;
+  /** The number of time steps up to `expiry`. */
   readonly steps: number;
   readonly precision?: Precision;
 }
 
-/** Returns the variance in the form that `stochasticLocal` takes. */
+/** Returns the parameters of the variance process in the form that `stochasticLocal` takes. */
 export function varianceParameters(variance: StochasticVolatility) {
   const sigma = Math.max(variance.kind === "heston" ? variance.sigma : variance.nu, MIN_SIGMA);
   const { rho } = variance;
@@ -170,7 +187,7 @@ export function varianceParameters(variance: StochasticVolatility) {
   return { variance: "heston", v0: varianceOf(variance), kappa, theta, sigma, rho } as const;
 }
 
-/** Computes the leverage on a device. @throws SpecError; the signal's reason */
+/** Computes the leverage function of a problem on a device. @throws SpecError; the signal's reason */
 export async function leverageOf(device: Device, problem: LeverageProblem): Promise<Leverage> {
   const { spot, growth, yield: carry, surface, added = 0, expiry, steps, precision = "f64" } = problem;
   const { nodes = 41, particles = 2 ** 15, seed = 1, signal } = problem;

@@ -9,7 +9,10 @@ import { checkedQuotes, type ExpiryQuotes, type SurfaceFit, type UnderlyingQuote
 import { splineAt, splineThrough } from "./spline.ts";
 import { dupireRow, limitedMessage, localVolatility, type VarianceAt } from "./variance-surface.ts";
 
-/** Fits a local volatility surface to quotes by Dupire's formula. @throws SpecError for quotes that cannot be fitted */
+/**
+ * Fits a local volatility surface to quotes: splines through the implied total variances, then Dupire's formula.
+ * @throws SpecError for quotes that cannot be fitted
+ */
 export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);
   const slices = splinesOf(expiries);
@@ -35,7 +38,7 @@ export function fitLocal(quotes: UnderlyingQuotes): SurfaceFit {
   };
 }
 
-/** Returns total variance by a spline in k through the quotes of each expiry. */
+/** Returns, for each expiry, a spline in k = ln(K/F) through the total variances of its quotes. */
 export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
   return expiries.map(({ time, forward, logMoneyness, implied }): Slice => {
     const spline = splineThrough(
@@ -54,7 +57,10 @@ export function splinesOf(expiries: readonly ExpiryQuotes[]): readonly Slice[] {
   });
 }
 
-/** Returns w and its derivatives, by splines in t through the slices and 0, linear in the slices' values. */
+/**
+ * Returns the total variance w and its derivatives at any k and t, by cubic splines in t through the slices and w = 0
+ * at t = 0. The result is linear in the values of the slices.
+ */
 export function inTime(slices: readonly Slice[]): (k: number, t: number) => VarianceAt {
   const times = [0, ...slices.map(({ time }) => time)];
   const cardinal = slices.map((_, i) =>

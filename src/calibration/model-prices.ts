@@ -1,30 +1,36 @@
 /** The prices of quotes under many sets of a user's parameters at once: by one solution, or one simulation. */
 import type { Device } from "../device/index.ts";
-import { SpecError } from "../errors.ts";
+import { type FeynkacError, SpecError } from "../errors.ts";
 import { type AnyProblem, type PointSolution, solve, solveAxes } from "../fdm/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Column, monteCarlo, type MonteCarloSettings, type Parameters } from "../montecarlo/index.ts";
 
-/** A quote for a user's model. */
+/** A quoted price for the calibration of a user's model. */
 export interface ModelQuote<A extends string = string, P extends string = string> {
-  /** The numbers of this quote by names of the problem's parameters, such as its strike and its expiry. */
+  /** The values of this quote's own parameters, by the names in the problem, such as its strike and its expiry. */
   readonly parameters?: { readonly [K in P]?: number };
-  /** The point where an equation's solution is read: a number on one axis, on several one for each axis. */
+  /**
+   * The point at which an equation's solution is the price: a number on one axis, or a number for each axis by name.
+   */
   readonly at?: number | Readonly<Record<A, number>>;
-  /** The dates of a path in years, as many as the problem has; those of the problem by default. */
+  /** The dates of the path in years, as many as the problem has; by default those of the problem. */
   readonly dates?: readonly number[];
+  /** The quoted price, in the currency of the problem. */
   readonly price: number;
-  /** The weight of the squared error of the price, 1 by default. 1/vega² weights errors of implied volatilities. */
+  /**
+   * The weight of the squared error of the price, 1 by default. With 1/vega² errors are weighted as those of implied
+   * volatilities.
+   */
   readonly weight?: number;
 }
 
-/** A path model and a product whose prices are quoted, with settings of `monteCarlo`. */
+/** A path model and the product whose prices are quoted, with settings of `monteCarlo`. */
 export type PathProblem = Pick<
   MonteCarloSettings,
   "model" | "product" | "dates" | "substeps" | "paths" | "sampling" | "scramblings" | "antithetic" | "control"
 > & { readonly precision?: Precision };
 
-/** The prices of all quotes under one set of parameters; NaN where there is none. */
+/** The prices of all quotes for one set of parameters; NaN where a price is missing. */
 export interface ModelPrices {
   readonly values: Float64Array;
   /** The standard errors of a simulation. */
@@ -32,18 +38,21 @@ export interface ModelPrices {
   /** The error estimates of the values; undefined if the problem has none. */
   readonly errorEstimates: ArrayLike<number | undefined>;
   /** The reason why a price is missing. */
-  readonly fault: SpecError | undefined;
+  readonly fault: FeynkacError | undefined;
 }
 
-/** A problem in the form that its calibration uses. */
+/** A problem of the user with its quotes, in the form that `calibrate` works with. */
 export interface QuotedProblem {
-  /** The parameters that may be fitted, with their values; undefined for one that is not a single number. */
+  /**
+   * The parameters that may be fitted, with their initial values; undefined for a parameter that is not a single
+   * number.
+   */
   readonly parameters: ReadonlyMap<string, number | undefined>;
-  /** Returns the prices for each set of the fitted parameters, [set][parameter]. */
+  /** Returns the prices of all quotes for each set of values of the fitted parameters, [set][parameter]. */
   readonly pricesAt: (sets: readonly Float64Array[], on: Pricing) => Promise<readonly ModelPrices[]>;
 }
 
-/** The device and the settings of all prices of a calibration. */
+/** The device and the settings with which a calibration prices its quotes. */
 export interface Pricing {
   readonly device: Device;
   /** The names of the fitted parameters. */
@@ -95,7 +104,10 @@ async function solved(problem: AnyProblem, several: boolean, { device, signal }:
   return entries.map((entry) => ({ error: entry.error, at: (point) => entry.at(point as number) }));
 }
 
-/** Returns the prices of quotes by finite differences; quotes with the same parameters are read from one solution. */
+/**
+ * Returns the problem of an equation, whose quotes are priced by finite differences. Quotes with the same parameters
+ * are read from one solution.
+ */
 export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const several = Object.keys(problem.axes).length > 1;
   const { parameters = {} } = problem;
@@ -132,8 +144,9 @@ export function quotedEquation(problem: AnyProblem, quotes: readonly ModelQuote[
 }
 
 /**
- * Returns the prices of quotes by Monte Carlo. Each quote has its own random numbers, the same under all parameters, so
- * that prices are smooth in them and the scatter of the residuals includes the simulation's errors.
+ * Returns the problem of a path model, whose quotes are priced by Monte Carlo. Each quote has its own random numbers,
+ * the same for all parameter values. Prices are therefore smooth in the parameters, and the scatter of the residuals
+ * includes the errors of the simulation.
  */
 export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[]): QuotedProblem {
   const { model, product, dates, ...settings } = problem;
@@ -148,7 +161,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
     pricesAt: async (sets, { device, fitted, precision, seed, signal }) => {
       const dateOf = (date: Column, k: number): Column =>
         hasDates ? sets.flatMap(() => quotes.map((quote) => quote.dates?.[k] ?? Number(date))) : date;
-      const { value, standardError, errorEstimate } = await monteCarlo({
+      const { value, standardError, errorEstimate, error } = await monteCarlo({
         device,
         ...settings,
         model: { ...model, parameters: columnsOf(model.parameters, quotes, sets, fitted) },
@@ -165,7 +178,7 @@ export function quotedPaths(problem: PathProblem, quotes: readonly ModelQuote[])
           values: value.slice(from, to),
           standardErrors: standardError.slice(from, to),
           errorEstimates: errorEstimate.slice(from, to),
-          fault: undefined,
+          fault: error.slice(from, to).find((one) => one !== undefined),
         };
       });
     },

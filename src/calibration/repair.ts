@@ -6,8 +6,9 @@ import { rmseOf, type SurfaceFit, type UnderlyingQuotes } from "./fit.ts";
 const POINTS = 25;
 
 /**
- * Returns the surface itself if it is free of arbitrage, otherwise the surface of Andreasen and Huge (2011) nearest to
- * it in implied volatility over the range of the quotes. The message reports the repair and its size.
+ * Returns the surface itself if it is free of arbitrage. Otherwise it returns the surface of Andreasen and Huge (2011)
+ * that is closest to it in implied volatility over the range of the quotes; the message reports this and how far the
+ * volatilities moved.
  */
 export function repaired(quotes: UnderlyingQuotes, fit: SurfaceFit): SurfaceFit {
   if (fit.butterfly.free && fit.calendar.free) return fit;

@@ -13,15 +13,16 @@ import { withDifferences } from "./differences.ts";
 import { leastSquares, type LeastSquaresFit } from "./least-squares.ts";
 import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
-/** The parameters of a forward's SABR model: dF = α·F^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
+/** The parameters of the SABR model of a forward: dF = α·F^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
 export const SabrModel = record({ alpha: real, beta: real, rho: real, nu: real });
 
 /**
- * Computes Black's implied volatility by Hagan et al. (2002), formula (2.17a), with l = ln(F/K), M = √(F·K) and
+ * Computes the implied Black volatility of SABR by Hagan et al. (2002), formula (2.17a), with l = ln(F/K), M = √(F·K)
+ * and
  *
  *   z = (ν/α)·M^{1−β}·l,   χ(z) = ln((√(1 − 2ρz + z²) + z − ρ)/(1 − ρ))
  *
- * An expansion for small ν²T: far from the money of long expiries it may have arbitrage.
+ * It is an expansion for small ν²T, so it may have arbitrage far from the money at long expiries.
  */
 export const haganVolatility = fn({
   name: "haganVolatility",
@@ -74,9 +75,9 @@ function fitExpiry(quotes: ExpiryQuotes, beta: number): LeastSquaresFit {
 const STEP = 1e-4;
 
 /**
- * Fits SABR to each expiry with a given β. Its local volatility is Dupire's, so that trades are priced with the
- * formula's volatilities and not those of the model that it approximates. @throws SpecError for quotes that cannot be
- * fitted
+ * Fits SABR's formula (`haganVolatility`) to each expiry with a given β. The local volatility is Dupire's of the fitted
+ * volatilities, so trades are priced with the formula's volatilities and not those of the model that it approximates.
+ * @throws SpecError for quotes that cannot be fitted
  */
 export function fitSabr(quotes: UnderlyingQuotes, beta: number): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

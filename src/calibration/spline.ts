@@ -1,13 +1,16 @@
 /** Cubic splines through given points, with the condition that the third derivative is continuous next to both ends. */
 
-/** A cubic spline given by its values y and second derivatives at the nodes x. */
+/** A cubic spline, given by its values y and second derivatives at the nodes x. */
 export interface Spline {
   readonly x: ArrayLike<number>;
   readonly y: ArrayLike<number>;
   readonly second: Float64Array;
 }
 
-/** Returns the spline through the points (x, y), x increasing: a line through two, a parabola through three. */
+/**
+ * Returns the cubic spline through the points (x, y), x increasing. It is a line through two points and a parabola
+ * through three.
+ */
 export function splineThrough(x: ArrayLike<number>, y: ArrayLike<number>): Spline {
   const n = x.length;
   const second = new Float64Array(n);
@@ -40,7 +43,7 @@ export function splineThrough(x: ArrayLike<number>, y: ArrayLike<number>): Splin
   return { x, y, second };
 }
 
-/** Returns the value and two derivatives of a spline at a point; it is linear outside the nodes. */
+/** Returns the value and the first two derivatives of a spline at a point. It is linear outside the nodes. */
 export function splineAt({ x, y, second }: Spline, at: number): readonly [value: number, slope: number, bend: number] {
   const n = x.length;
   if (n === 1) return [y[0], 0, 0];

@@ -26,7 +26,7 @@ const [MOST_SKEW, LEAST_SHARE] = [0.999, 1e-4];
 const TINY = 1e-10;
 
 /**
- * Fits the SSVI surface without arbitrage that is nearest to the quotes in implied volatility. @throws SpecError for
+ * Fits the arbitrage-free SSVI surface that is closest to the quotes in implied volatility. @throws SpecError for
  * quotes that cannot be fitted
  */
 export function fitSsvi(quotes: UnderlyingQuotes): SurfaceFit {

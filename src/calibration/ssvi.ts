@@ -8,13 +8,16 @@
  */
 import { fn, real } from "../kernel/index.ts";
 
-/** The function φ(θ): two power laws and the form of Heston's model. */
+/**
+ * The function φ(θ) of SSVI, θ the total variance at the money: two power laws, and the form that Heston's model
+ * suggests.
+ */
 export type SsviPhi =
   | { readonly kind: "power-law"; readonly eta: number; readonly gamma: number }
   | { readonly kind: "plain-power"; readonly eta: number; readonly gamma: number }
   | { readonly kind: "heston-like"; readonly lambda: number };
 
-/** Returns φ(θ) and d(θφ)/dθ. */
+/** Returns φ(θ) and the derivative d(θφ)/dθ. */
 export function ssviPhi(form: SsviPhi, theta: number): { readonly phi: number; readonly productSlope: number } {
   switch (form.kind) {
     case "power-law": {
@@ -38,7 +41,7 @@ export function ssviPhi(form: SsviPhi, theta: number): { readonly phi: number; r
   }
 }
 
-/** Computes w, ∂w/∂k and ∂²w/∂k² of SSVI. */
+/** Computes the total variance w of SSVI at k = ln(K/F), with ∂w/∂k and ∂²w/∂k². */
 export const ssviVariance = fn({
   name: "ssviVariance",
   params: { theta: real, phi: real, rho: real, k: real },
@@ -54,24 +57,26 @@ export const ssviVariance = fn({
   },
 });
 
-/** The conditions of Gatheral & Jacquier at one θ, with their bounds. */
+/** The no-arbitrage conditions of Gatheral & Jacquier (2014) for SSVI at one θ. */
 export interface SsviConditions {
   /**
-   * The product θφ(1 + |ρ|), which must be below 4; with θφ²(1 + |ρ|) ≤ 4 this excludes butterfly arbitrage (Theorem
+   * The number θφ(1 + |ρ|). If it is below 4 and θφ²(1 + |ρ|) is at most 4, there is no butterfly arbitrage (Theorem
    * 4.2).
    */
   readonly thetaPhi: number;
   readonly thetaPhiSquared: number;
   readonly butterflySufficient: boolean;
-  /** The slope d(θφ)/dθ, which excludes calendar arbitrage between 0 and (1 + √(1 − ρ²))·φ/ρ² (Theorem 4.1). */
+  /**
+   * The derivative d(θφ)/dθ. If it is between 0 and (1 + √(1 − ρ²))·φ/ρ², there is no calendar arbitrage (Theorem 4.1).
+   */
   readonly productSlope: number;
   readonly calendarBound: number;
   readonly calendarFree: boolean;
 }
 
 /**
- * Returns the conditions for the absence of arbitrage by Gatheral & Jacquier (2014): Theorem 4.1 for calendar spreads,
- * and Theorem 4.2 for butterflies, which is sufficient and not necessary.
+ * Returns the no-arbitrage conditions of Gatheral & Jacquier (2014): Theorem 4.1 for calendar spreads, and Theorem 4.2
+ * for butterflies, which is sufficient and not necessary.
  */
 export function ssviConditions(form: SsviPhi, rho: number, theta: number): SsviConditions {
   const { phi, productSlope } = ssviPhi(form, theta);

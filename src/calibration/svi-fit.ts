@@ -18,7 +18,7 @@ export interface SviFit {
   readonly status: "converged" | "not converged" | "failed";
   readonly parameters: SviParameters;
   readonly standardErrors: SviParameters;
-  /** The weighted norm √(Σ weight·error²) of volatilities. */
+  /** The weighted norm of the errors of implied volatilities, √(Σ weight·error²). */
   readonly residual: number;
 }
 
@@ -31,7 +31,7 @@ const STEEPEST = 2;
 /** The smallest σ, in units of the range of the quotes. */
 const SHARPEST = 1e-3;
 
-/** Fits a raw SVI slice to the quotes of one expiry in implied volatility. */
+/** Fits raw SVI to the implied volatilities of one expiry. */
 export function fitSviSlice(quotes: ExpiryQuotes): SviFit {
   const { logMoneyness: k, weights } = quotes;
   const width = Math.max(k[k.length - 1] - k[0], 0.05 * Math.sqrt(quotes.time));

@@ -7,14 +7,14 @@ import { describeSlices, limitedMessage } from "./variance-surface.ts";
 
 const NAMES = ["a", "b", "rho", "m", "sigma"] as const;
 
-/** Returns the slice of an expiry from its parameters. */
+/** Returns the total variance of one expiry as SVI with given parameters. */
 export function sviSlice(parameters: SviParameters, { time, forward, range }: Omit<Slice, "at">): Slice {
   return { time, forward, range, at: (k) => sviVariance({ parameters, k }) };
 }
 
 /**
- * Fits SVI to each expiry without conditions on arbitrage; `butterfly` and `calendar` report any. Its local volatility
- * is Dupire's. @throws SpecError for quotes that cannot be fitted
+ * Fits SVI to each expiry separately, without constraints against arbitrage; `butterfly` and `calendar` of the result
+ * report whether there is any. The local volatility is Dupire's. @throws SpecError for quotes that cannot be fitted
  */
 export function fitSvi(quotes: UnderlyingQuotes): SurfaceFit {
   const { spot, expiries } = checkedQuotes(quotes);

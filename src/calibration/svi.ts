@@ -8,10 +8,13 @@
  */
 import { fn, real, record } from "../kernel/index.ts";
 
-/** The raw parameters of SVI: b ≥ 0, |ρ| < 1, σ > 0, and a + bσ√(1 − ρ²) ≥ 0. */
+/**
+ * The parameters of raw SVI, w(k) = a + b·(ρ(k − m) + √((k − m)² + σ²)): b ≥ 0, |ρ| < 1, σ > 0, and a + bσ√(1 − ρ²) ≥
+ * 0.
+ */
 export const RawSvi = record({ a: real, b: real, rho: real, m: real, sigma: real });
 
-/** The raw parameters of SVI as plain data. */
+/** The parameters of raw SVI as plain numbers (`RawSvi`). */
 export interface SviParameters {
   readonly a: number;
   readonly b: number;
@@ -20,7 +23,7 @@ export interface SviParameters {
   readonly sigma: number;
 }
 
-/** Computes w, ∂w/∂k and ∂²w/∂k² of SVI. */
+/** Computes the total variance w of raw SVI at k = ln(K/F), with ∂w/∂k and ∂²w/∂k². */
 export const sviVariance = fn({
   name: "sviVariance",
   params: { parameters: RawSvi, k: real },

@@ -13,7 +13,7 @@
 import { butterflyCheck, butterflyFunction, calendarCheck, type Slice, type Variance } from "./arbitrage.ts";
 import type { SurfaceFit } from "./fit.ts";
 
-/** An expiry with its forward and the range of its quotes in k. */
+/** An expiry: its time, its forward, and the range of its quotes in k = ln(K/F). */
 export type Expiry = Omit<Slice, "at">;
 
 /** The total variance w with its derivatives by k and t. */
@@ -21,7 +21,7 @@ export interface VarianceAt extends Variance {
   readonly byTime: number;
 }
 
-/** Returns w and its derivatives at k and t > 0. */
+/** Returns the total variance w and its derivatives at k and t > 0, interpolated between slices. */
 export function varianceAt(slices: readonly Slice[], k: number, t: number): VarianceAt {
   const last = slices[slices.length - 1];
   const [first] = slices;
@@ -44,7 +44,7 @@ export function varianceAt(slices: readonly Slice[], k: number, t: number): Vari
   };
 }
 
-/** Returns the forward to t years, with a drift that is constant between expiries. */
+/** Returns the forward price at time t in years; its drift is constant between expiries. */
 export function forwardAt(slices: readonly Expiry[], spot: number, t: number): number {
   const next = slices.findIndex(({ time }) => time >= t);
   const late = slices[next < 0 ? slices.length - 1 : next];
@@ -71,11 +71,15 @@ const TIMES = [1e-6, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
  */
 const FIRST_TIMES = [1 / 1024, 1 / 256, 1 / 64, 1 / 16, 9 / 64, 0.25, 0.5, 0.75, 1 - 1e-6] as const;
 
-/** A local volatility in the book's form, and the number of its nodes that were clipped. */
+/**
+ * A local volatility on a grid, as [time][spot], and the number of its nodes at which the formula's value was out of
+ * bounds (`limited`).
+ */
 export interface LocalVolatility {
   readonly times: readonly number[];
   readonly spots: readonly number[];
   readonly volatility: readonly (readonly number[])[];
+  /** The number of nodes at which the formula's value was out of bounds. */
   readonly limited: number;
 }
 
@@ -90,8 +94,8 @@ type LocalRow = (
 ) => void;
 
 /**
- * Applies Dupire's formula to the derivatives of w: returns the square of the local volatility, and the implied
- * volatility.
+ * Applies Dupire's formula to the total variance w and its derivatives at k and t. It returns the square of the local
+ * volatility, and the implied volatility.
  */
 export function dupire(
   k: number,
@@ -103,7 +107,7 @@ export function dupire(
   return { square, implied: Math.sqrt(Math.max(variance, 1e-12) / t) };
 }
 
-/** Returns a row of Dupire's formula from the derivatives of w. */
+/** Returns a function that applies Dupire's formula along k at one time, given w and its derivatives. */
 export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
   return (t, k, { squares, implied }) => {
     for (let i = 0; i < k.length; i++) {
@@ -115,8 +119,8 @@ export function dupireRow(at: (k: number, t: number) => VarianceAt): LocalRow {
 }
 
 /**
- * Returns the local volatility on a grid of times and spots. A node without a value, or with one far from the implied
- * volatility, is clipped to the nearest limit and counted.
+ * Returns the local volatility on a grid of times and spots. A node without a value, or with a value far from the
+ * implied volatility, gets the nearest admissible value and is counted.
  */
 export function localVolatility(expiries: readonly Expiry[], spot: number, localRow: LocalRow): LocalVolatility {
   const lowest = Math.min(...expiries.map(({ forward, range }) => forward * Math.exp(range[0])));
@@ -156,14 +160,17 @@ export function localVolatility(expiries: readonly Expiry[], spot: number, local
   return { times, spots: Array.from(logs, Math.exp), volatility, limited };
 }
 
-/** Returns the message about clipped nodes of the local volatility. */
+/**
+ * Returns a message about the nodes of a local volatility that got an admissible value; none if there are no such
+ * nodes.
+ */
 export function limitedMessage(limited: number): string[] {
   return limited > 0
     ? [`${limited} nodes of the local volatility lie at a limit, a fifth or five times the implied volatility`]
     : [];
 }
 
-/** Describes the surface of a fit by slices. */
+/** Returns the implied volatilities, the checks for arbitrage and the local volatility of a surface given by slices. */
 export function describeSlices(
   slices: readonly Slice[],
   spot: number,

@@ -3,14 +3,14 @@ import { scaleLinear, scaleLog } from "d3-scale";
 import type { Axis } from "./types.ts";
 import { element, label, short, widthOf } from "./text.ts";
 
-/** The scale of an axis in pixels. */
+/** The scale of a chart's axis: a function from values to pixels, with the values of the ticks and their texts. */
 export interface Scale {
   (value: number): number;
   readonly ticks: readonly number[];
   readonly texts: readonly string[];
 }
 
-/** The frame of the data within titles, ticks and legend. */
+/** The rectangle of a chart in which data are drawn, inside titles, tick labels and legend. Its sides are in pixels. */
 export interface Frame {
   readonly left: number;
   readonly right: number;
@@ -22,8 +22,10 @@ const TICK_WIDTH = 78;
 const TICK_HEIGHT = 40;
 
 /**
- * Returns the scale that maps values to pixels.
- * @param range pixels of the two ends
+ * Returns the scale of an axis, whose range covers the given values.
+ *
+ * @param range the pixels of the two ends.
+ * @param isTight true if the axis ends at the smallest and largest value, false if it is extended to round ticks.
  */
 export function scaleOf(
   axis: Axis,
@@ -56,7 +58,7 @@ function isPowerOfTen(value: number): boolean {
   return Math.abs(power - Math.round(power)) < 1e-9;
 }
 
-/** Returns the range of finite values, or `none`. */
+/** Returns the smallest and the largest finite value, or `none` if there is no finite value. */
 export function extent(values: readonly number[], none: readonly [number, number]): readonly [number, number] {
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const value of values) {
@@ -72,12 +74,12 @@ function spread([low, high]: readonly [number, number]): readonly [number, numbe
   return low < high ? [low, high] : [low - (Math.abs(low) || 1) / 2, high + (Math.abs(high) || 1) / 2];
 }
 
-/** Returns the width in pixels left of the axes, for the ticks and the label. */
+/** Returns the width in pixels that tick labels and the axis label need to the left of the vertical axis. */
 export function leftOf(texts: readonly string[]): number {
   return 34 + Math.max(...texts.map(widthOf), 10);
 }
 
-/** Draws the axes of a chart. */
+/** Returns the axes of a chart as SVG text. */
 export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: Axis): string {
   const { left, right, top, bottom } = frame;
   const rows = y.ticks.map(
@@ -99,7 +101,7 @@ export function drawAxes(frame: Frame, x: Scale, y: Scale, xAxis: Axis, yAxis: A
   ].join("");
 }
 
-/** Draws a label that is read from below. */
+/** Returns the label of a vertical axis as SVG text, written from bottom to top and centred at `y` pixels. */
 export function upright(text: string, y: number): string {
   const transform = `translate(13 ${Math.round(y)}) rotate(-90)`;
   return label(text, 0, 0, { class: "c-label", "text-anchor": "middle", transform });

@@ -6,7 +6,7 @@ const TOP = 36;
 const BELOW = 74;
 const MAX_CELLS_WITH_TEXT = 260;
 
-/** Draws the content of an SVG document of the given size. The first row is at the bottom, as on an axis. */
+/** Returns the content of the SVG element of a heat map. The first row of values is at the bottom, as on an axis. */
 export function drawHeatMap(chart: HeatMapChart, { width, height }: ChartSize): string {
   const { x, y, values, unit } = chart;
   const left = 34 + Math.max(...y.values.map(widthOf), 10);

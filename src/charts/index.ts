@@ -13,20 +13,20 @@ export type { Axis, Chart, PlotChart, Point, Series, WaterfallChart } from "./ty
 export { CHART_STYLE } from "./style.ts";
 export { escaped } from "./text.ts";
 
-/** Draws one chart as an `svg` element, for a page that has `CHART_STYLE`. */
+/** Returns a chart as an `svg` element for an HTML page that includes `CHART_STYLE`. */
 export function drawChart(chart: Chart, size: ChartSize): string {
   const { width, height } = size;
   const box = { viewBox: `0 0 ${Math.round(width)} ${Math.round(height)}`, width, height };
   return element("svg", { ...box, class: "chart", role: "img", "aria-label": chart.title }, inside(chart, size));
 }
 
-/** Draws one chart as a separate file. */
+/** Returns a chart as the text of an SVG file, with its style. */
 export function chartFile(chart: Chart, size: ChartSize): string {
   const svg = drawChart(chart, size).replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ');
   return `${svg.replace(/>/, `><style>${CHART_STYLE}</style><rect width="100%" height="100%" class="c-paper"/>`)}\n`;
 }
 
-/** Several charts under one title. */
+/** Several charts that are drawn under one title. */
 export interface Sheet {
   readonly title: string;
   readonly subtitle: string;
@@ -38,7 +38,7 @@ export interface Sheet {
 const SHEET_HEAD = 56;
 const SHEET_MARGIN = 20;
 
-/** Draws several charts as one file, each of the given size. */
+/** Returns several charts, each of the given size, as the text of one SVG file. */
 export function sheetFile({ title, subtitle, rows }: Sheet, size: ChartSize): string {
   const width = size.width * Math.max(...rows.map((row) => row.length)) + SHEET_MARGIN;
   const height = SHEET_HEAD + size.height * rows.length;

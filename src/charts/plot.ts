@@ -10,7 +10,7 @@ const BELOW = 44;
 /** More points have no text of their own under the pointer. */
 const MAX_BANDS = 400;
 
-/** Draws the content of an SVG document of the given size. */
+/** Returns the content of the SVG element of a plot of lines, dots and bars. */
 export function drawPlot(chart: PlotChart, { width, height }: ChartSize): string {
   const { series, marks = [] } = chart;
   const legend = legendOf(chart, width);

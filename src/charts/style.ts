@@ -1,6 +1,6 @@
 /**
- * The style sheet of charts, with colours for light and dark schemes that most eyes can distinguish, on white and on
- * near-black (after Okabe & Ito, 2008).
+ * The CSS style sheet of charts. Its colours for light and dark schemes are chosen so that most people can distinguish
+ * them on white and on near-black (after Okabe & Ito, 2008).
  */
 export const CHART_STYLE = `.chart{color-scheme:inherit;font:11px system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-variant-numeric:tabular-nums;
 --c0:light-dark(#0072b2,#5cb3ec);--c1:light-dark(#d55e00,#f28e4c);--c2:light-dark(#00805e,#3fc79d);--c3:light-dark(#a8508a,#e39bcb);

@@ -1,6 +1,6 @@
 /** Parts of SVG text. */
 
-/** Formats a length to tenths of a pixel, so that files stay small and independent of last digits. */
+/** Formats a length in pixels with one decimal, so that SVG files stay small and do not depend on the last digits. */
 export function px(value: number): string {
   return String(Math.round(10 * value) / 10 + 0);
 }
@@ -10,10 +10,10 @@ export function escaped(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;");
 }
 
-/** The attributes of an element. */
+/** The attributes of an SVG element. An undefined attribute is left out. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** Formats one element; numbers are rounded to tenths. */
+/** Returns the text of an SVG element. Numbers among its attributes are rounded to tenths. */
 export function element(name: string, attributes: Attributes, ...children: readonly string[]): string {
   const written = Object.entries(attributes)
     .filter(([, value]) => value !== undefined)
@@ -22,12 +22,15 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return children.length === 0 ? `<${name}${written}/>` : `<${name}${written}>${children.join("")}</${name}>`;
 }
 
-/** Formats a text element. */
+/** Returns an SVG text element at the position x, y in pixels. */
 export function label(content: string, x: number, y: number, attributes: Attributes = {}): string {
   return element("text", { x, y, ...attributes }, escaped(content));
 }
 
-/** Formats a number in its shortest form: five significant digits, a true minus sign, thousands separated. */
+/**
+ * Formats a number in its shortest form, with at most five significant digits, a true minus sign, and separated
+ * thousands.
+ */
 export function short(value: number): string {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
@@ -36,12 +39,15 @@ export function short(value: number): string {
   return text.replace("-", "−");
 }
 
-/** Returns the approximate width of text of 11 pixels. */
+/** Returns the approximate width in pixels of a text whose font size is 11 pixels. */
 export function widthOf(text: string): number {
   return 6.3 * text.length;
 }
 
-/** Formats a chart's title: left of the axes, and smaller where it would overlap the button that saves the chart. */
+/**
+ * Returns a chart's title as SVG text. It is left of the axes, and in a smaller font if it would otherwise overlap the
+ * button that saves the chart. `width` is the chart's width in pixels.
+ */
 export function titled(text: string, width: number): string {
   const size = Math.max(Math.min(14, (width - 64) / (0.6 * text.length)), 9);
   return label(text, 20, 20, { class: "c-title", style: size < 14 ? `font-size:${px(size)}px` : undefined });

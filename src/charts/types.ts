@@ -1,6 +1,6 @@
 /** Charts as plain data. */
 
-/** An axis of numbers. */
+/** An axis of a chart on which numbers are shown. */
 export interface Axis {
   /** The quantity of the axis with its unit. */
   readonly label: string;
@@ -13,47 +13,47 @@ export interface Axis {
 /** A point of a series. */
 export type Point = readonly [x: number, y: number];
 
-/** A series of points. */
+/** A sequence of points in a chart, drawn as a line, dots, an area or bars. */
 export interface Series {
   readonly label: string;
-  /** The points in the order of x; one that is not finite interrupts a line. */
+  /** The points in the order of x. A point that is not finite interrupts a line. */
   readonly points: readonly Point[];
   /**
-   * The style, a solid line by default. A "reference" is thin and grey, for comparison; an "area" is filled down to
-   * zero; "bars" stand side by side, one for each point, as in a histogram.
+   * The style, a solid line by default. A "reference" is a thin grey line for comparison. An "area" is filled down to
+   * zero. "bars" has one bar for each point, as in a histogram.
    */
   readonly style?: "line" | "dashed" | "dots" | "reference" | "area" | "bars";
   /** The area of each dot, relative to the largest. */
   readonly weights?: readonly number[];
 }
 
-/** Lines, dots and bars between two axes. */
+/** A chart with lines, dots and bars between two axes. */
 export interface PlotChart {
   readonly kind: "plot";
   readonly title: string;
   readonly x: Axis;
   readonly y: Axis;
   readonly series: readonly Series[];
-  /** The upright dotted lines: today's spot, a strike. */
+  /** Vertical dotted lines, such as at today's spot or at a strike. */
   readonly marks?: readonly { readonly x: number; readonly label: string }[];
   /** The colours of series: distinct hues ("distinct", the default), or one hue from light to dark ("ordered"). */
   readonly colours?: "distinct" | "ordered";
 }
 
-/** Values on a grid, shown as colours and, where there is room, as numbers. */
+/** A chart of values on a grid, shown as colours and, if there is room, as numbers. */
 export interface HeatMapChart {
   readonly kind: "heat-map";
   readonly title: string;
   readonly x: { readonly label: string; readonly values: readonly string[] };
   readonly y: { readonly label: string; readonly values: readonly string[] };
-  /** The values, values[y][x]; null where there is none. */
+  /** The values, values[y][x], with y from the bottom; null if there is no value. */
   readonly values: readonly (readonly (number | null)[])[];
   readonly unit: string;
   /** The colours: "diverging" around zero, for changes; "sequential" by default. */
   readonly colours?: "sequential" | "diverging";
 }
 
-/** A chart of the steps of a change: each begins where the previous one ended. */
+/** A chart of the steps of which a change consists. Each bar begins where the one before it ends. */
 export interface WaterfallChart {
   readonly kind: "waterfall";
   readonly title: string;
@@ -61,7 +61,7 @@ export interface WaterfallChart {
   readonly steps: readonly {
     readonly label: string;
     readonly value: number;
-    /** Stands on zero, as the first and the last value do. */
+    /** True for a bar that begins at zero, such as the first and the last. */
     readonly isTotal?: boolean;
   }[];
 }

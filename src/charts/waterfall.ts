@@ -5,7 +5,10 @@ import type { ChartSize, WaterfallChart } from "./types.ts";
 const TOP = 40;
 const BELOW = 44;
 
-/** Draws the content of an SVG document of the given size: one bar a line, so that names have room. */
+/**
+ * Returns the content of the SVG element of a waterfall chart. Each step is a horizontal bar on a line of its own, so
+ * that names have room.
+ */
 export function drawWaterfall({ title, unit, steps }: WaterfallChart, { width, height }: ChartSize): string {
   const left = 20 + Math.max(...steps.map(({ label: text }) => widthOf(text)), 40);
   const right = width - 84;

@@ -2,26 +2,29 @@
 import { InvalidArgumentError } from "commander";
 import type { TableRows } from "./output.ts";
 
-/** Reads a number of table rows, or "all". */
+/** Parses a command-line argument that is a number of table rows, or "all". */
 export function tableRows(text: string): TableRows {
   return text === "all" ? text : wholeNumber(text);
 }
 
-/** Reads comma-separated names. */
+/** Parses a command-line argument that is a list of names, separated by commas. */
 export function names(text: string): string[] {
   const all = text.split(",").map((name) => name.trim());
   if (all.includes("")) throw new InvalidArgumentError("expected names with commas between them.");
   return all;
 }
 
-/** Reads the index of a GPU. */
+/** Parses a command-line argument that is the index of a GPU. */
 export function deviceIndex(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 0) throw new InvalidArgumentError("expected a whole number from 0 on.");
   return value;
 }
 
-/** Reads a list of distinct GPUs by back end and index: cuda:0,cuda:1. */
+/**
+ * Parses a command-line argument that lists distinct GPUs by back end and index, such as cuda:0,cuda:1. Returns the
+ * indexes.
+ */
 export function deviceList(text: string): number[] {
   const all = names(text).map((name) => Number(/^cuda:(\d+)$/.exec(name)?.[1]));
   if (all.some((index) => !Number.isInteger(index)) || new Set(all).size < all.length)
@@ -31,35 +34,35 @@ export function deviceList(text: string): number[] {
   return all;
 }
 
-/** Reads a positive number of seconds. */
+/** Parses a command-line argument that is a positive number of seconds. */
 export function seconds(text: string): number {
   const value = Number(text);
   if (!(value > 0)) throw new InvalidArgumentError("expected a positive number of seconds.");
   return value;
 }
 
-/** Reads an accuracy from 1e-8 to 1e-3. */
+/** Parses a command-line argument that is an accuracy from 1e-8 to 1e-3. */
 export function accuracyGoal(text: string): number {
   const value = Number(text);
   if (!(value >= 1e-8 && value <= 1e-3)) throw new InvalidArgumentError("expected a number from 1e-8 to 1e-3.");
   return value;
 }
 
-/** Reads a whole number from 1. */
+/** Parses a command-line argument that is a whole number ≥ 1. */
 export function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError("expected a whole number from 1 on.");
   return value;
 }
 
-/** Reads a whole number from 2. */
+/** Parses a command-line argument that is a whole number ≥ 2. */
 export function atLeastTwo(text: string): number {
   const value = Number(text);
   if (!Number.isInteger(value) || value < 2) throw new InvalidArgumentError("expected a whole number from 2 on.");
   return value;
 }
 
-/** Reads a share, `0.1%` or 0.001. */
+/** Parses a command-line argument that is a fraction, written as `0.1%` or 0.001. */
 export function share(text: string): number {
   const [, number, percent] = /^(\d*\.?\d+(?:e-?\d+)?)(%?)$/i.exec(text) ?? [];
   const value = Number(number) / (percent === "%" ? 100 : 1);
@@ -68,7 +71,7 @@ export function share(text: string): number {
   return value;
 }
 
-/** Reads a port number. */
+/** Parses a command-line argument that is a port number. */
 export function portNumber(text: string): number {
   const value = Number(text);
   if (!(Number.isInteger(value) && value >= 0 && value <= 65_535))
@@ -76,7 +79,10 @@ export function portNumber(text: string): number {
   return value;
 }
 
-/** Reads a run's share of the workers, from 1 to 12. */
+/**
+ * Parses a command-line argument from 1 to 12, the share of the workers that a job gets relative to other jobs: 2 gets
+ * twice as much as 1.
+ */
 export function runShare(text: string): number {
   const value = Number(text);
   if (!(value >= 1 && value <= 12)) throw new InvalidArgumentError("expected a number from 1 to 12.");

@@ -5,16 +5,16 @@ import type { BackendName } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { Work } from "../pricing/index.ts";
 
-/** The chosen back end and the reason. */
+/** The back end that the command line chose for a book, and the reason. */
 export interface Choice {
-  /** The back end; "auto" opens the GPU, or the best device without one. */
+  /** The back end. "auto" opens the GPU, or the best device if there is no GPU. */
   readonly backend: "auto" | "cpu";
   readonly reason: string;
 }
 
 /**
- * Chooses a back end for the expected work; undefined where there is no choice, or the work is unknown. A GPU is not
- * started for a book that the CPU prices before a GPU has started.
+ * Chooses between the CPU and a GPU for pricing a book, by the expected work. Returns undefined if there is no choice,
+ * or if the work is unknown. No GPU is started for a book that the CPU prices before a GPU has started.
  */
 export async function chooseBackend(
   { backend, precision, threads }: EngineOptions,
@@ -39,11 +39,12 @@ export async function chooseBackend(
 
 const said = (seconds: number): string => `${seconds.toPrecision(2)} s`;
 
-/** The options of a command that select a device. */
+/** The command-line options that select a device. */
 export interface EngineOptions {
   readonly backend: "auto" | BackendName;
-  /** The GPU, or several, for the backend "cuda". */
+  /** The index of the GPU, or of several, for the back end "cuda". */
   readonly device: number | readonly number[] | undefined;
+  /** The number of CPU threads. */
   readonly threads: number | undefined;
   readonly precision: Precision;
 }

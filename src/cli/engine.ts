@@ -10,33 +10,34 @@ import type { Pipeline } from "../pipeline/index.ts";
 import type { ExplainMethod, ExplainReport, Work } from "../pricing/index.ts";
 import { chooseBackend } from "./choose-backend.ts";
 
-/** The options of a command that prices. */
+/** The options with which a command prices trades. */
 export interface RunOptions {
   readonly precision: Precision;
+  /** The sensitivities to compute: all, those that the finite difference mesh gives at no cost, or none. */
   readonly greeks: "all" | "grid" | "none";
   /** True to add error estimates of the sensitivities to results. */
   readonly sensitivityErrorEstimates?: boolean;
-  /** The target error, relative to spot. */
+  /** The target error of a value, relative to the spot. */
   readonly accuracy?: number | undefined;
-  /** The maximum seconds for a trade. */
+  /** The maximum time for a trade in seconds. */
   readonly timePerTrade?: number | undefined;
-  /** The method, in place of the book's own. */
+  /** The numerical method, which replaces the book's own choice. */
   readonly method?: MethodName | undefined;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: { done: number; total: number | undefined }) => void;
 }
 
-/** The options of pricing for explanations. */
+/** The options with which a command prices trades for an explanation of the change of value. */
 export interface ExplainRunOptions extends Omit<RunOptions, "greeks" | "sensitivityErrorEstimates" | "method"> {
   readonly method: ExplainMethod;
 }
 
-/** An opened device with the functions that price on it. */
+/** An opened device with the functions that price trades on it. */
 export interface Engine extends AsyncDisposable {
   readonly device: BookReport["device"];
-  /** The precision of computation: the requested one, or f32x2 for f64 where that is emulated. */
+  /** The precision of the computation: the requested one, or f32x2 if f64 is emulated. */
   readonly precision: Precision;
-  /** The reason why "auto" chose this device, where it had a choice. */
+  /** The reason for which "auto" chose this device, if it had a choice. */
   readonly reason?: string | undefined;
   priceTrades(
     trades: AsyncIterable<ParsedTrade>,
@@ -44,17 +45,19 @@ export interface Engine extends AsyncDisposable {
     options: RunOptions,
   ): AsyncIterable<readonly TradeResult[]>;
   explainBook(before: Book, after: Book, options: ExplainRunOptions): Promise<ExplainReport>;
-  /** Starts the threads for a long file; absent where only one thread can use the device, as with WebGPU. */
+  /**
+   * Starts the threads that price a long file in chunks. Absent if only one thread can use the device, as with WebGPU.
+   */
   readonly startPipeline?: () => Promise<Pipeline>;
 }
 
 /**
- * A function that opens the device, which "auto" chooses for the expected work; `work` is called where there is a
- * choice. @throws DeviceUnavailableError with what is missing
+ * A function that opens the device of a command. With the back end "auto", the choice depends on the result of `work`,
+ * the expected work; `work` is called only if there is a choice. @throws DeviceUnavailableError with what is missing
  */
 export type OpenEngine = (options: EngineOptions, work?: () => Promise<Work | undefined>) => Promise<Engine>;
 
-/** Opens the device of a command. */
+/** Opens the device that a command's options select. */
 export const openEngine: OpenEngine = async (options, work) => {
   const { device: index, threads, precision } = options;
   const choice = work === undefined ? undefined : await chooseBackend(options, work);

@@ -5,13 +5,16 @@ import { within } from "../turns.ts";
 import type { PriceOptions } from "./options.ts";
 import { askedOf } from "./options.ts";
 
-/** The number of trades of the sample. */
+/** The number of trades from which the work of a whole book is estimated. */
 export const SAMPLE = 256;
 
 /** The time in milliseconds for which trades on their way are waited for. */
 const PATIENCE = 100;
 
-/** Returns the work of a book `times` as long as the sample; undefined where the options cannot be met. */
+/**
+ * Estimates the work of pricing a book that is `times` as long as the sample of its trades. Undefined if the options
+ * are invalid.
+ */
 export async function expectedWork(
   sample: readonly ParsedTrade[],
   times: number,
@@ -27,7 +30,7 @@ export async function expectedWork(
   }
 }
 
-/** A stream of trades whose first trades can be inspected before they are consumed. */
+/** A stream of trades whose first trades can be looked at before they are consumed. */
 export class Peekable implements AsyncIterable<ParsedTrade> {
   readonly #rest: AsyncIterator<ParsedTrade>;
   readonly #seen: Promise<IteratorResult<ParsedTrade>>[] = [];
@@ -36,7 +39,10 @@ export class Peekable implements AsyncIterable<ParsedTrade> {
     this.#rest = trades[Symbol.asyncIterator]();
   }
 
-  /** Returns the first trades, as many as arrive within a short time, and whether these are all. */
+  /**
+   * Returns the first `count` trades, or as many of them as arrive within a short time, and whether these are all
+   * trades.
+   */
   async first(count: number): Promise<{ readonly trades: ParsedTrade[]; readonly isAll: boolean }> {
     const until = performance.now() + PATIENCE;
     const trades: ParsedTrade[] = [];

@@ -1,17 +1,17 @@
 import { getSystemErrorMap } from "node:util";
 
-/** The error of a command that cannot continue: its message is shown to the user without a stack. */
+/** The error of a command that cannot continue. The user sees its message without a stack. */
 export class CliError extends Error {
   override readonly name = "CliError";
 }
 
-/** Returns the operating system's reason in words, without names of calls: `no space left on device`. */
+/** Returns the reason of an operating system error in words, such as `no space left on device`. */
 export function reasonOf(cause: unknown): string {
   const { errno, message } = cause as NodeJS.ErrnoException;
   return (errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1]) ?? message;
 }
 
-/** The exit statuses. */
+/** The exit statuses of the command line. */
 export const EXIT = {
   /** Everything was priced. */
   ok: 0,
@@ -23,12 +23,12 @@ export const EXIT = {
   internal: 70,
 } as const;
 
-/** The signals that end the command, with its exit status: 128 + their number, as in a shell. */
+/** The signals that end a command, with the exit status of each: 128 plus the signal's number, as in a shell. */
 export const INTERRUPTING = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
-/** The name of a signal that ends the command. */
+/** The name of a signal that ends a command. */
 export type InterruptingSignal = keyof typeof INTERRUPTING;
 
-/** The reason of an abort by a signal from outside. */
+/** The reason for which a command is aborted when the process receives a signal, such as SIGINT. */
 export class Interruption extends Error {
   override readonly name = "Interruption";
   readonly status: number;

@@ -29,31 +29,33 @@ export { formatOfName, type InputFormat } from "../book/index.ts";
 
 type TextFormat = Exclude<InputFormat, "parquet">;
 
-/** The input that a command opens. */
+/** The input file of a command, and how to read it. */
 export interface InputRequest {
   /** The path, or `-` for standard input. */
   readonly path: string;
+  /** The path of a separate market file. */
   readonly marketPath: string | undefined;
-  /** True where that market replaces the book's own; otherwise only one of the two may exist. */
+  /** True if the separate market replaces the book's own. Otherwise only one of the two may exist. */
   readonly replacesMarket?: boolean;
+  /** The format of the file; undefined if it follows from the name or the contents. */
   readonly format: InputFormat | undefined;
-  /** The columns of a table to keep as tags. */
+  /** The columns of a table that become tags of its trades. */
   readonly keep?: readonly string[] | undefined;
   readonly stdin: NodeJS.ReadableStream;
   readonly signal: AbortSignal;
 }
 
-/** An open input. */
+/** An input file that has been opened, with its trades as a stream. */
 export interface OpenInput extends BookStream {
-  /** The number of trades, where known in advance. */
+  /** The number of trades, if it is known before they are read. */
   readonly total: number | undefined;
-  /** Returns the fraction of the input that has been read, 0 … 1, where its size is known. */
+  /** Returns the fraction of the input that has been read, 0 … 1; undefined if its size is unknown. */
   readonly fractionRead: () => number | undefined;
   /** Closes the file. */
   readonly close: () => void;
 }
 
-/** Opens the input of a command. @throws CliError | BookError for input that cannot be priced */
+/** Opens the input file of a command. @throws CliError | BookError for input that cannot be priced */
 export async function openInput(request: InputRequest): Promise<OpenInput> {
   const market = request.marketPath === undefined ? undefined : await readMarket(request.marketPath, request);
   const named = request.format ?? formatOfName(request.path);

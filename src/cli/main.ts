@@ -22,7 +22,7 @@ import { reportFailure } from "./report-failure.ts";
 import { describeRuns } from "./run-commands.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** Runs a worker thread of `feynkac price`; see `servePipeline` of src/pipeline. */
+/** Runs a worker thread of `feynkac price`, as `servePipeline` of src/pipeline does. */
 export async function servePipeline(afterFirst: () => void): Promise<void> {
   const { servePipeline: serve } = await import("../pipeline/index.ts");
   await serve(afterFirst);
@@ -33,7 +33,7 @@ export async function servePipeline(afterFirst: () => void): Promise<void> {
  */
 const PATIENCE = 300;
 
-/** Runs the process's command line, and sets its exit status. */
+/** Runs the command line with the process's arguments, and sets the exit status. */
 export async function runFromShell(engine: OpenEngine = openEngine): Promise<void> {
   const controller = new AbortController();
   const { signal } = controller;
@@ -70,8 +70,8 @@ async function written(stream: NodeJS.WriteStream): Promise<void> {
 }
 
 /**
- * Runs the command line.
- * @returns the exit status; never throws
+ * Runs the command line with the given arguments.
+ * @returns the exit status; it never throws
  */
 export async function main(
   args: readonly string[],

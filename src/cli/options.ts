@@ -8,12 +8,12 @@ import { CliError } from "./failure.ts";
 import type { InputFormat } from "./input.ts";
 import { OUTPUT_FORMATS, type OutputFormat, type TableRows } from "./output.ts";
 
-/** The description of the option --keep. */
+/** The help text of the option --keep. */
 export const KEEP = "columns of CSV or Parquet that are no terms of a trade: desk,ticker";
-/** The description of the option --group-by. */
+/** The help text of the option --group-by. */
 export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
-/** Adds the options of the device to a command. */
+/** Adds the options that select a device to a command. `precision` is the help text about the default precision. */
 export const withDevice = (
   command: Command,
   precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
@@ -27,7 +27,7 @@ export const withDevice = (
     .addOption(new Option("--precision <name>", `of the arithmetic: ${precision}`).choices(["f64", "f32", "f32x2"]))
     .option("--threads <n>", "CPU threads (every core by default)", wholeNumber);
 
-/** Adds the options of the accuracy to a command. */
+/** Adds the options for accuracy to a command. */
 export const withAccuracy = (command: Command): Command =>
   withDevice(command).option(
     "--accuracy <part>",
@@ -35,7 +35,7 @@ export const withAccuracy = (command: Command): Command =>
     accuracyGoal,
   );
 
-/** Adds the option of the Greeks to a command. */
+/** Adds the option --greeks to a command. */
 export const withGreeks = (command: Command): Command =>
   command.addOption(
     new Option("--greeks <which>", "all; grid: delta, gamma and theta, at no extra cost; none")
@@ -43,7 +43,7 @@ export const withGreeks = (command: Command): Command =>
       .default("all"),
   );
 
-/** Adds the options of formats to a command. */
+/** Adds the options for input and output formats to a command. */
 export const withFormats = (command: Command): Command =>
   command
     .addOption(
@@ -78,7 +78,7 @@ const METHODS: Readonly<Record<MethodName, true>> = {
   convolution: true,
 };
 
-/** Adds the option of the method to a command. */
+/** Adds the option --method to a command. */
 export const withMethod = (command: Command): Command =>
   command.addOption(
     new Option(
@@ -87,13 +87,13 @@ export const withMethod = (command: Command): Command =>
     ).choices(Object.keys(METHODS)),
   );
 
-/** Adds the options of parts to a command. */
+/** Adds the options for the size of chunks of trades to a command. */
 export const withChunks = (command: Command): Command =>
   command
     .option("--chunk-trades <n>", "of a run in parts: trades in a part, at most", wholeNumber, 16_384)
     .option("--chunk-seconds <s>", "of a run in parts: expected cost of a part on one core, at most", seconds, 1);
 
-/** The options as commander reads them. */
+/** The command-line options as the parser (commander) returns them. */
 export interface Flags {
   readonly accuracy?: number;
   readonly backend: PriceOptions["backend"];
@@ -118,7 +118,7 @@ export interface Flags {
 }
 
 /** The options of pricing, of what commander makes of them. */
-/** Returns the options for the pricer. */
+/** Returns those options of `feynkac price` that `priceTrades` takes. */
 export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
   greeks,
   sensitivityErrorEstimates: sensitivityErrors,
@@ -127,7 +127,10 @@ export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, met
   ...(method === undefined ? {} : { method }),
 });
 
-/** Returns the options of `feynkac price` from those that commander reads. */
+/**
+ * Converts the options that the command-line parser returns to the options of `feynkac price`. @throws CliError options
+ * that contradict each other
+ */
 export function priceOptions(flags: Flags): PriceOptions {
   const { market, inputFormat, format, output, threads, rows, keep, groupBy, ...others } = flags;
   const { sensitivityErrors = false, device: one, devices, ...rest } = others;
@@ -139,7 +142,7 @@ export function priceOptions(flags: Flags): PriceOptions {
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }
 
-/** The options of `feynkac price`. */
+/** The options of the command `feynkac price`. */
 export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy" | "timePerTrade"> {
   readonly sensitivityErrors: boolean;
   readonly method?: MethodName | undefined;
@@ -148,15 +151,15 @@ export interface PriceOptions extends EngineOptions, Pick<RunOptions, "greeks" |
   readonly format: OutputFormat | undefined;
   readonly output: string | undefined;
   readonly rows: TableRows | undefined;
-  /** The columns of a table that become tags. */
+  /** The columns of a table that become tags of its trades. */
   readonly keep: readonly string[] | undefined;
   /** The tags by which totals are grouped. */
   readonly groupBy: readonly string[] | undefined;
-  /** True to continue an existing run in parts. */
+  /** True to continue pricing a book in chunks. */
   readonly resume?: boolean | undefined;
-  /** The maximum number of trades in a part of a run. */
+  /** The maximum number of trades in a chunk. */
   readonly chunkTrades?: number | undefined;
-  /** The maximum expected cost of a part of a run on one core, in seconds. */
+  /** The maximum expected time of a chunk on one core, in seconds. */
   readonly chunkSeconds?: number | undefined;
   /** The path of a report on the results. */
   readonly report?: string | undefined;

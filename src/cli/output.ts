@@ -7,10 +7,11 @@ import { rowsOnScreen, type TableOptions } from "./format/table.ts";
 import type { Part } from "../formats/index.ts";
 import { type Sink, writeTo } from "./terminal.ts";
 
-/** The destination of results: standard output, or a file that appears under its name only when it is complete. */
+/** The destination of results: standard output, or a file that gets its name only when it is complete. */
 export interface Output {
   readonly sink: Sink;
   readonly write: (part: Part) => Promise<void>;
+  /** Completes the output and gives the file its name. */
   readonly commit: () => Promise<void>;
   /** Removes what was written. */
   readonly discard: () => Promise<void>;
@@ -18,7 +19,7 @@ export interface Output {
 
 const nothing = async (): Promise<void> => {};
 
-/** The output formats. */
+/** The names of the output formats. */
 export const OUTPUT_FORMATS = ["table", "json", "ndjson", "csv", "parquet"] as const;
 /** The name of an output format. */
 export type OutputFormat = (typeof OUTPUT_FORMATS)[number];
@@ -33,8 +34,8 @@ const BY_EXTENSION: ReadonlyMap<string, OutputFormat> = new Map([
 ]);
 
 /**
- * Returns the requested format, otherwise that of the output's name, otherwise a table. @throws CliError a name without
- * a known format; Parquet to a terminal
+ * Returns the output format: the one that was asked for, otherwise the one that the output's name implies, otherwise a
+ * table. @throws CliError a name without a known format; Parquet to a terminal
  */
 export function outputFormat(asked: OutputFormat | undefined, path: string | undefined, stdout: Sink): OutputFormat {
   const extension = path === undefined ? "" : extname(path).toLowerCase();
@@ -48,13 +49,15 @@ export function outputFormat(asked: OutputFormat | undefined, path: string | und
   return format;
 }
 
-/** The number of a table's rows. */
+/** The maximum number of rows of a printed table. */
 export type TableRows = number | "all";
 
 /** The number of lines of a terminal that does not say how many it has. */
 const USUAL_LINES = 24;
 
-/** Returns the options of a table: for a terminal it fits the screen, for a pipe or a file it is complete. */
+/**
+ * Returns the options of a printed table. On a terminal the table fits the screen; in a pipe or a file it is complete.
+ */
 export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows: lines }: Sink): TableOptions {
   const terminal = isTTY === true;
   const max = rows ?? (terminal ? rowsOnScreen(lines || USUAL_LINES) : "all");
@@ -67,8 +70,8 @@ export function tableOptions(rows: TableRows | undefined, { isTTY, columns, rows
 }
 
 /**
- * Tells whether results are written to a folder, in parts: an existing one, a name that ends with a slash, or a place
- * in S3.
+ * Tells whether an output path means that a book is priced in chunks, whose results are files in a folder. Such a path
+ * is an existing folder, a name that ends with a slash, or a location in S3.
  */
 export function isRunFolder(path: string | undefined): path is string {
   if (path === undefined) return false;
@@ -78,18 +81,22 @@ export function isRunFolder(path: string | undefined): path is string {
 }
 
 /**
- * Opens the output file of a name, or standard output for none or `-`. @throws CliError when the file cannot be written
+ * Opens an output file, or standard output if the path is undefined or `-`. @throws CliError when the file cannot be
+ * written
  */
 export async function openOutput(path: string | undefined, stdout: Sink): Promise<Output> {
   return path === undefined || path === "-" ? outputTo(stdout) : outputToFile(path);
 }
 
-/** Returns an output to a sink. */
+/** Returns an output that writes to a stream. */
 export function outputTo(sink: Sink): Output {
   return { sink, write: (part) => writeTo(sink, part), commit: nothing, discard: nothing };
 }
 
-/** Opens a file for results. @throws CliError when the file cannot be written */
+/**
+ * Opens a file for results, which gets its name only when it is complete. @throws CliError when the file cannot be
+ * written
+ */
 export async function outputToFile(path: string): Promise<Output> {
   const target = targetOf(path);
   const temporary = target.replaceable

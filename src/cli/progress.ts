@@ -6,14 +6,15 @@ const QUIET = 300;
 const INTERVAL = 100;
 const BAR = 30;
 
-/** The progress of a run: trades done, and the fraction of the work that they are, where known. */
+/** The progress of pricing. */
 export interface Advance {
+  /** The number of trades that are done. */
   readonly done: number;
-  /** The fraction of the work that is done, 0 … 1. */
+  /** The fraction of the work that is done, 0 … 1; undefined if it is unknown. */
   readonly fraction: number | undefined;
 }
 
-/** A progress bar with the remaining time, on one line that is overwritten; shown on terminals only. */
+/** A progress bar with the remaining time, on one line that is overwritten. It is shown on terminals only. */
 export class ProgressBar {
   readonly #sink: Sink;
   readonly #now: () => number;
@@ -37,14 +38,14 @@ export class ProgressBar {
     this.#sink.write(`\r\u001b[K${line.slice(0, (this.#sink.columns || 80) - 1)}`);
   }
 
-  /** Removes the bar, before anything else is written to the terminal, and at the end. */
+  /** Removes the bar. It must be called before anything else is written to the terminal, and at the end. */
   clear(): void {
     if (this.#shown) this.#sink.write("\r\u001b[K");
     this.#shown = false;
   }
 }
 
-/** Formats the line of a progress bar. */
+/** Formats the line of a progress bar. `seconds` is the time since the start. */
 export function progressLine({ done, fraction }: Advance, seconds: number): string {
   const rate = done / seconds;
   const count = `${grouped(done)} trades, ${grouped(Math.round(rate))}/s`;
@@ -55,7 +56,7 @@ export function progressLine({ done, fraction }: Advance, seconds: number): stri
   return `[${"=".repeat(filled)}${" ".repeat(BAR - filled)}] ${Math.floor(100 * part)} %, ${count}, ${left} left`;
 }
 
-/** Formats a duration: 0:42, 12:05, 3:00:00. */
+/** Formats a duration in seconds: 0:42, 12:05, 3:00:00. */
 export function duration(seconds: number): string {
   const whole = Math.ceil(seconds);
   const parts = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];

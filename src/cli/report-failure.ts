@@ -12,7 +12,7 @@ const ASKED_WRONGLY: ReadonlySet<string> = new Set([
   "STORAGE",
 ]);
 
-/** Reports on standard error why a command ended early, and returns the exit status for the kind of reason. */
+/** Writes the error that ended a command to standard error, and returns the exit status for this kind of error. */
 export function reportFailure(error: unknown, { stderr }: Terminal, signal: AbortSignal): number {
   if (isBrokenPipe(error) || isBrokenPipe(signal.reason)) return EXIT.ok;
   if (signal.aborted && !(signal.reason instanceof CliError)) {

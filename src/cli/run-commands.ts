@@ -22,7 +22,9 @@ import {
 } from "./options.ts";
 import { OUTPUT_FORMATS } from "./output.ts";
 
-/** Describes the commands about runs. */
+/**
+ * Adds the commands about books that are priced in chunks (`merge`, `verify`, `submit` and others) to the command line.
+ */
 export function describeRuns(program: Command, context: Context): void {
   describeParts(program, context);
   describeSubmit(program, context);
@@ -178,7 +180,7 @@ function describeServe(program: Command, { terminal, signal, done, takeTime }: C
     });
 }
 
-/** The context of the commands about runs. */
+/** What the commands about books priced in chunks need from the command line. */
 export interface Context {
   readonly terminal: Terminal;
   readonly signal: AbortSignal;

@@ -20,15 +20,18 @@ type Wrapper = (
   imported: (specifier: string) => Promise<unknown>,
 ) => void;
 
-/** A loaded program, and a function that stores V8's compiled code of it; nothing is stored where code exists. */
+/**
+ * The program that was loaded from its file. `keep` stores the code that V8 has compiled; it does nothing if that code
+ * was already stored.
+ */
 export interface Loaded {
   readonly program: typeof Main;
   readonly keep: () => void;
 }
 
 /**
- * Loads the CommonJS module in `file` for a command and returns its exports; its compiled code is stored when the
- * process ends.
+ * Loads the CommonJS module in `file` for a command and returns its exports. The code that V8 compiles is stored when
+ * the process ends, so that later processes start faster.
  */
 export function load(file: string, command = process.argv[2] ?? ""): typeof Main {
   // V8 shares each thread's young garbage among helpers, which many threads at once fight for: 16 of them, all cores
@@ -40,8 +43,9 @@ export function load(file: string, command = process.argv[2] ?? ""): typeof Main
 }
 
 /**
- * Loads the CommonJS module in `file` and returns its exports. V8 itself checks that stored code matches its version
- * and flags. Code is stored separately for each purpose, since it lacks functions that were never called.
+ * Loads the CommonJS module in `file` with the code that V8 compiled earlier for the same purpose, if it is stored. V8
+ * itself checks that stored code matches its version and flags. Code is stored separately for each purpose, because it
+ * lacks the functions that were not called.
  */
 export function loadFor(purpose: string, file: string): Loaded {
   const cache = new KernelCache();

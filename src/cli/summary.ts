@@ -2,7 +2,7 @@ import type { Totals } from "../book/index.ts";
 import type { Engine } from "./engine.ts";
 import { grouped } from "./format/numbers.ts";
 
-/** Returns the line that ends a run: how many trades were priced, how fast, and where. */
+/** Returns the last line of a command's output: how many trades were priced, how fast, and on which device. */
 export function summary(
   { priced, failed }: Pick<Totals, "priced" | "failed">,
   { device, precision, reason }: Engine,

@@ -1,11 +1,11 @@
-/** The streams and properties of a terminal, which tests replace. */
+/** The standard streams of the process, which tests replace. */
 export interface Terminal {
   readonly stdin: NodeJS.ReadableStream;
   readonly stdout: Sink;
   readonly stderr: Sink;
 }
 
-/** The destination of text. */
+/** A stream to which text and bytes are written. */
 export interface Sink {
   write(part: string | Uint8Array): boolean;
   once(event: "drain" | "error" | "close", listener: (error?: Error) => void): unknown;
@@ -15,7 +15,7 @@ export interface Sink {
   readonly rows?: number;
 }
 
-/** Writes a part, and waits while the reader is slow, so that results never accumulate in memory. */
+/** Writes text or bytes to a stream, and waits while its reader is slow, so that results never accumulate in memory. */
 export async function writeTo(sink: Sink, part: string | Uint8Array): Promise<void> {
   if (sink.write(part)) return;
   await new Promise<void>((resolve, reject) => {

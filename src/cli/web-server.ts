@@ -6,7 +6,10 @@ import { extname, join, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CliError } from "./failure.ts";
 
-/** The folder into which `npm run build` puts the page, at the same relative path in sources and package. */
+/**
+ * The folder into which `npm run build` puts the browser page. Its path relative to this file is the same in the
+ * sources and in the package.
+ */
 export const WEB_FILES = fileURLToPath(new URL("dist/web/", new URL("../../package.json", import.meta.url)));
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -28,13 +31,16 @@ const HEADERS = {
   "Cache-Control": "no-cache",
 };
 
-/** A running web server. */
+/** A running web server, with its address as a URL. */
 export interface RunningServer {
   readonly address: string;
   readonly close: () => void;
 }
 
-/** Starts the server of a folder's files, as they are when it starts. @throws CliError no page, or a port in use */
+/**
+ * Starts a web server for the files of a folder, whose contents it reads once. @throws CliError if the folder has no
+ * page, or if the port is in use
+ */
 export async function serveWeb(folder: string, port: number): Promise<RunningServer> {
   if (!existsSync(join(folder, "index.html")))
     throw new CliError(`there is no page in ${folder}; in a clone run \`npm ci\` (which builds), or \`npm run build\``);

@@ -6,20 +6,24 @@ import { REMEMBERED } from "./jobs.ts";
 /** The number of lines of a run's log that are kept. */
 const LOG_LINES = 10_000;
 
-/** The seconds without a message after which a worker counts as gone. */
+/** The number of seconds without a sign of life after which a worker counts as gone. */
 export const SILENCE = 15;
 
-/** A run on the board. */
+/** The entry of a run in Redis. A run is a book that workers price in chunks. */
 export interface RunEntry {
+  /** The id of the run. */
   readonly run: string;
+  /** The name of the queue of its jobs. */
   readonly queue: string;
+  /** The folder of its results. */
   readonly output: string;
   readonly chunks: number;
   readonly trades: number;
+  /** The time of submission in ISO format. */
   readonly submitted: string;
 }
 
-/** A worker on the board. */
+/** The entry of a worker process in Redis. */
 export interface WorkerEntry {
   readonly name: string;
   readonly queue: string;
@@ -27,7 +31,7 @@ export interface WorkerEntry {
   readonly started: string;
 }
 
-/** A message of a worker. */
+/** A log message of a worker, with additional fields. */
 export interface LogLine {
   readonly time: string;
   readonly message: string;
@@ -37,7 +41,7 @@ export interface LogLine {
 const RUNS = `${PREFIX}:runs`;
 const keyOf = (run: string, what: string): string => `${PREFIX}:run:${run}:${what}`;
 
-/** The shared board of runs, workers and messages in Redis. */
+/** The entries of runs and workers and the workers' messages, which all processes share in Redis. */
 export class Board implements AsyncDisposable {
   readonly #redis: Redis;
 

@@ -3,10 +3,10 @@ import type * as Bull from "bullmq";
 import type { Redis } from "ioredis";
 import { type Manifest, packageName, RunError } from "../runs/index.ts";
 
-/** The module BullMQ. */
+/** The module of the npm package BullMQ. */
 export type BullModule = typeof Bull;
 
-/** The connection to Redis. */
+/** The parameters of a connection to Redis, as BullMQ takes them. */
 export interface Connection {
   readonly url: string;
   readonly maxRetriesPerRequest: null;
@@ -16,7 +16,7 @@ export interface Connection {
 /** The prefix of all keys in Redis. */
 export const PREFIX = "feynkac";
 
-/** Loads BullMQ. @throws RunError a package that is not installed */
+/** Loads the npm package BullMQ. @throws RunError if it is not installed */
 export async function loadBull(): Promise<BullModule> {
   try {
     const [bull] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -27,14 +27,14 @@ export async function loadBull(): Promise<BullModule> {
 }
 
 /**
- * Returns the queue's name for one version: workers of another version never see its jobs, because their numbers may
- * differ in the last digits.
+ * Returns the name of the queue for one version of the package. Workers of another version never see its jobs, because
+ * their results may differ in the last digits.
  */
 export function queueName({ version, commit }: Manifest["feynkac"] = packageName()): string {
   return commit === undefined ? version : `${version}-${commit.slice(0, 12)}`;
 }
 
-/** Returns a Redis URL without secrets. */
+/** Returns a Redis URL without user name and password. */
 export function withoutSecrets(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url);
@@ -47,7 +47,7 @@ export function withoutSecrets(url: string): string {
 /** Waits between attempts to connect, at most. Milliseconds. */
 const LONGEST_WAIT = 2000;
 
-/** Returns the connection of a URL. @throws RunError an invalid URL */
+/** Returns the parameters of the connection to a Redis URL. @throws RunError an invalid URL */
 export function connectionOf(url: string): Connection {
   if (!/^rediss?:\/\//.test(url) || !URL.canParse(url))
     throw new RunError("--queue: expected redis://HOST:PORT or rediss://USER:PASSWORD@HOST:PORT");
@@ -60,8 +60,8 @@ export function connectionOf(url: string): Connection {
 }
 
 /**
- * Opens a separate connection for data outside BullMQ. @throws RunError no server that answers within `patience` ms; a
- * package that is not installed
+ * Opens a connection to Redis for data that BullMQ does not manage. `patience` is the time in milliseconds within which
+ * the server must answer. @throws RunError if it does not, or if a package is not installed
  */
 export async function connect(url: string, patience = 10_000): Promise<Redis> {
   const { url: _, ...options } = connectionOf(url);

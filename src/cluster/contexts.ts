@@ -11,18 +11,18 @@ import {
 import type { RunJob } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
-/** The files of a run that a worker has open. */
+/** What a worker keeps open of a run: its folder, its manifest and its book. */
 export interface RunContext {
   readonly store: Store;
   readonly manifest: Manifest;
-  /** Returns the book, opened by the first chunk that is priced. */
+  /** Returns the book, which is opened when the first chunk is priced. */
   book(): Promise<OpenBook>;
 }
 
 /** Runs that are remembered at once. */
 const MAX_RUNS = 4;
 
-/** A cache of the runs that a worker has open. */
+/** The cache of the runs that a worker has open. */
 export class Contexts implements AsyncDisposable {
   readonly #known = new Map<string, Promise<Kept>>();
 

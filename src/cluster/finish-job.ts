@@ -16,8 +16,8 @@ interface Surroundings {
 }
 
 /**
- * Completes the run. Failed chunks become parts of errors; missing chunks are queued again, and this job waits for
- * them. @throws RunError a book that has changed meanwhile; StorageError
+ * Completes a run after its last chunk. The trades of failed chunks get errors as results. Missing chunks are queued
+ * again, and this job waits for them. @throws RunError if the book has changed meanwhile; StorageError
  */
 export async function finishJob(job: BullJob<Job>, token: string, surroundings: Surroundings): Promise<string> {
   const { contexts, log, bull } = surroundings;

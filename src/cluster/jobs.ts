@@ -2,82 +2,91 @@
 import type { JobsOptions } from "bullmq";
 import { PREFIX } from "./connect.ts";
 
-/** The name of jobs for chunks. */
+/** The name of the jobs that price a chunk of trades. */
 export const CHUNK = "chunk";
-/** The name of jobs that complete a run. */
+/** The name of the jobs that complete a run. */
 export const RUN = "run";
 
-/** The properties that all jobs of a run share. */
+/** The data that all jobs of a run contain. */
 export interface RunJob {
+  /** The id of the run. */
   readonly run: string;
-  /** The place of the run: a folder that all workers can access, or S3. */
+  /** The location of the results: a folder that all workers can access, or S3. */
   readonly output: string;
-  /** The hash of the plan; a worker that finds another manifest rejects the job. */
+  /** The hash of the manifest. A worker that finds another manifest rejects the job. */
   readonly plan: string;
+  /** The number of chunks of the run. */
   readonly chunks: number;
+  /** The number of trades of the run. */
   readonly trades: number;
-  /** The maximum number of chunks in the queue, and so of workers on the run. */
+  /** The maximum number of the run's chunks in the queue, and therefore of workers on the run. */
   readonly window: number;
   /** The priority of the first chunk; see `fairPriority`. */
   readonly priority: number;
+  /** The difference between the priorities of consecutive chunks. */
   readonly stride: number;
 }
 
-/** The job of one chunk of a run. */
+/** The data of a job that prices one chunk of a run. `chunk` is the chunk's number. */
 export interface ChunkJob extends RunJob {
   readonly chunk: number;
 }
 
-/** A job in the queue. */
+/** The data of a job in the queue. */
 export type Job = RunJob | ChunkJob;
 
-/** The number of tries of a chunk that fails. */
+/** The maximum number of attempts to price a chunk. */
 export const TRIES = 3;
 
-/** The number of times that a chunk's worker may die before its trades become errors. */
+/** The number of times that the worker of a chunk may die before the chunk's trades get errors as results. */
 export const MAX_STALLED = TRIES - 1;
 
-/** The seconds for which finished runs are remembered. */
+/** The time in seconds for which finished runs are kept in Redis. */
 export const REMEMBERED = 7 * 24 * 3600;
 
 /** Priorities that BullMQ knows. */
 const HIGHEST = 2 ** 21 - 1;
-/** The levels of priority. */
+/** The priority levels of runs. Chunks of a higher level are priced first. */
 export const LEVELS = ["high", "normal", "low"] as const;
-/** A level of priority. */
+/** The priority level of a run. */
 export type Level = (typeof LEVELS)[number];
 const BAND = Math.floor(HIGHEST / LEVELS.length);
 
-/** The number of steps between chunks of a run with the smallest share; a larger share takes smaller steps. */
+/**
+ * The largest share of the workers that a run may ask for. It is also the distance between the priorities of
+ * consecutive chunks for a run with share 1; larger shares have smaller distances.
+ */
 export const MAX_SHARE = 12;
 
-/** Returns the first and the last priority of a level. */
+/** Returns the first and the last BullMQ priority of a priority level. Smaller priorities are served first. */
 export function bandOf(level: Level): { readonly first: number; readonly last: number } {
   const first = 1 + LEVELS.indexOf(level) * BAND;
   return { first, last: first + BAND - 1 };
 }
 
-/** Returns the number of steps between chunks of a run with a share. */
+/**
+ * Returns the difference between the priorities of consecutive chunks for a run with the given share of the workers.
+ */
 export function strideOf(share: number): number {
   return Math.max(1, Math.round(MAX_SHARE / share));
 }
 
 /**
- * Returns the priority of a chunk; the smallest goes first. Runs of one level begin at the queue's current position and
- * take equal steps from there, so that chunks of several runs alternate (start-time fair queueing, Goyal, Vin & Cheng
- * 1996).
+ * Returns the BullMQ priority of a chunk; the smallest is served first. Runs of one level begin at the present front of
+ * the queue, and their priorities grow by a constant stride from chunk to chunk, so that chunks of several runs
+ * alternate (start-time fair queueing, Goyal, Vin & Cheng 1996).
  */
 export function fairPriority({ priority, stride }: RunJob, chunk: number): number {
   const last = Math.ceil(priority / BAND) * BAND;
   return Math.min(priority + chunk * stride, last);
 }
 
-/** Returns the id of a chunk's job. */
+/** Returns the id of the job that prices a chunk. */
 export function chunkId(run: string, chunk: number): string {
   return `${run}-${chunk}`;
 }
 
-/** Returns the options of a chunk's job, whose failure does not stop the others. */
+/** Returns BullMQ's options for the job that prices a chunk. Its failure does not stop other jobs. */
 export function chunkOptions(job: RunJob, chunk: number): JobsOptions {
   return {
     jobId: chunkId(job.run, chunk),
@@ -89,7 +98,7 @@ export function chunkOptions(job: RunJob, chunk: number): JobsOptions {
   };
 }
 
-/** Returns the parent of a run's chunks in the queue. */
+/** Returns the BullMQ parent of a run's chunks: the job that completes the run. */
 export function parentOf(run: string, queue: string): { readonly id: string; readonly queue: string } {
   return { id: run, queue: `${PREFIX}:${queue}` };
 }

@@ -1,16 +1,18 @@
 import type { Queue } from "bullmq";
 import { Metrics } from "../serving/index.ts";
 
-/** The metrics of a worker. */
+/** The Prometheus metrics of a worker. */
 export interface WorkerMetrics {
   readonly all: Metrics;
+  /** Counts a chunk that is done, with its number of trades and the seconds that it took. */
   done(outcome: string, trades: number, seconds: number): void;
+  /** Counts a chunk that failed. */
   failed(): void;
   /** Adds the lengths of the queue to the metrics. */
   show(queue: Queue): void;
 }
 
-/** Returns the metrics of a worker. */
+/** Creates the Prometheus metrics of a worker. */
 export function workerMetrics(): WorkerMetrics {
   const all = new Metrics();
   const chunks = all.counter("feynkac_chunks_total", "Chunks that this worker has done, by outcome.");

@@ -1,6 +1,9 @@
 import { hashOf, type Manifest } from "../runs/index.ts";
 
-/** Returns a hash of everything that determines the parts of a run: plans with equal hashes give equal parts. */
+/**
+ * Returns a hash of everything that determines the results of a run. Manifests with equal hashes give equal result
+ * files.
+ */
 export function planHash({ feynkac, book, market, options, scenarios, seed, chunks }: Manifest): string {
   const places = chunks.map((chunk) => ({ ...chunk, outcome: undefined }));
   return hashOf(

@@ -4,10 +4,13 @@ import type { PricedRow } from "../formats/index.ts";
 import { knownPart, priceChunks, type Pricer, processName, RunError, writePart } from "../runs/index.ts";
 import type { RunContext } from "./contexts.ts";
 
-/** The outcome of a chunk: priced now, or already priced by another. */
+/** How a chunk's job ended: the chunk was priced, or another process had priced it before. */
 export type ChunkOutcome = "priced" | "known";
 
-/** Prices a chunk, unless its part exists. @throws RunError | StorageError; as `priceTrades`; the signal's reason */
+/**
+ * Prices a chunk of trades, unless its result file exists. @throws RunError | StorageError; as `priceTrades`; the
+ * signal's reason
+ */
 export async function priceChunk(
   { store, manifest, book }: RunContext,
   chunk: number,
@@ -21,7 +24,7 @@ export async function priceChunk(
   return "priced";
 }
 
-/** Writes the part of a chunk that could not be priced, with an error for every trade. */
+/** Writes the result file of a chunk that could not be priced. Every trade has an error with the given reason. */
 export async function giveUpChunk({ store, manifest, book }: RunContext, chunk: number, reason: string): Promise<void> {
   const { book: open } = await book();
   const rows: PricedRow[] = [];

@@ -7,21 +7,24 @@ import { connectionOf, loadBull, PREFIX, queueName } from "./connect.ts";
 import { bandOf, CHUNK, chunkOptions, type Level, REMEMBERED, RUN, type RunJob, strideOf, TRIES } from "./jobs.ts";
 import { planHash } from "./plan-hash.ts";
 
-/** The input of `submitRun`. */
+/** A run that is to be put into the queue, and how workers shall treat it. */
 export interface SubmitRequest {
   /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly manifest: Manifest;
-  /** The place of the run as workers find it. */
+  /** The location of the results, by a name that workers can open. */
   readonly output: string;
-  /** The maximum number of chunks in the queue, and so of workers on the run. */
+  /** The maximum number of the run's chunks in the queue, and therefore of workers on the run. */
   readonly maxWorkers: number;
   readonly level: Level;
   /** The run's share of the workers, relative to other runs of the same level: 2 gets twice as much as 1. */
   readonly share: number;
 }
 
-/** Queues a run and returns its entry. @throws RunError no server that answers, or no packages */
+/**
+ * Puts a run into the queue and returns its entry. @throws RunError if no server answers, or if packages are not
+ * installed
+ */
 export async function submitRun(request: SubmitRequest): Promise<RunEntry> {
   const { queue: url, manifest, output, maxWorkers, level, share } = request;
   await using board = await Board.open(url);
@@ -76,16 +79,17 @@ function flowOf(queue: string, job: RunJob): FlowJob {
   };
 }
 
-/** The state of a run. */
+/** The state of a run in the queue. */
 export interface RunState {
-  /** The state; `lost` where Redis has forgotten the run, as after a restart without persistence. */
+  /** The state. It is "lost" if Redis does not know the run any more, as after a restart without persistence. */
   readonly state: "waiting" | "running" | "complete" | "cancelled" | "failed" | "lost";
+  /** The number of chunks that are priced. */
   readonly done: number;
   /** The reason of a failure. */
   readonly reason: string | undefined;
 }
 
-/** Returns the state of a run from the queue and the board. */
+/** Returns the state of a run, read from Redis. */
 export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Promise<RunState> {
   const [job, done, cancelled] = await Promise.all([queue.getJob(run), board.doneCount(run), board.isCancelled(run)]);
   const state = job === undefined ? "lost" : await job.getState();
@@ -101,8 +105,8 @@ export async function stateOf(queue: Queue, board: Board, { run }: RunEntry): Pr
 const LOOK = 250;
 
 /**
- * Waits until a run is complete, even through interruptions of Redis. @throws RunError a run that has failed, was
- * cancelled, or was lost by Redis; the signal's reason
+ * Waits until a run is complete, even through interruptions of Redis. `onState` is called when the state changes.
+ * @throws RunError if the run failed, was cancelled, or was lost by Redis; the signal's reason
  */
 export async function waitForRun(
   url: string,
@@ -145,7 +149,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
   return aborted;
 }
 
-/** Waits for some milliseconds, or until the signal, without an error. */
+/** Waits for a number of milliseconds, or until the signal. It never rejects. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const end = (): void => {

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import type { Log } from "../serving/index.ts";
 import { pause } from "./submit.ts";
 
-/** A process to be kept running. */
+/** A process that a supervisor starts, and starts again when it ends. */
 export interface Supervised {
   /** The name in logs. */
   readonly name: string;
@@ -20,7 +20,7 @@ const LONG_LIFE = 60_000;
 /** Processes get so long to end; see STOP_SECONDS in worker.ts. Milliseconds. */
 const PATIENCE = 9500;
 
-/** Runs processes, and restarts those that end, until the signal. */
+/** Starts processes, restarts each one that ends, and ends all of them when the signal is aborted. */
 export async function supervise(all: readonly Supervised[], signal: AbortSignal, log: Log): Promise<void> {
   await Promise.all(all.map((one) => keepRunning(one, signal, log)));
 }

@@ -2,8 +2,9 @@ import type { Telemetry } from "bullmq";
 import { RunError } from "../runs/index.ts";
 
 /**
- * Returns traces by OpenTelemetry through BullMQ's hook, where its environment asks for them. The exporter is the
- * caller's to register: `NODE_OPTIONS="--import @opentelemetry/auto-instrumentations-node/register"`.
+ * Returns OpenTelemetry tracing for BullMQ if the environment variables of OpenTelemetry ask for it, otherwise an empty
+ * object. The exporter must be registered by the caller: `NODE_OPTIONS="--import
+ * @opentelemetry/auto-instrumentations-node/register"`.
  * @throws RunError a package that is not installed
  */
 export async function telemetryOf(): Promise<{ readonly telemetry?: Telemetry }> {

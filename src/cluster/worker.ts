@@ -12,23 +12,24 @@ import { priceChunk } from "./price-chunk.ts";
 import { pause } from "./submit.ts";
 import { telemetryOf } from "./telemetry.ts";
 
-/** The input of `runWorker`. */
+/** The settings of a worker, which prices chunks of trades from a queue. */
 export interface WorkerRequest {
+  /** The URL of the Redis or Valkey server. */
   readonly queue: string;
   readonly pricer: Pricer;
-  /** The seconds after which a worker that has not renewed its lock loses its chunk to another. */
+  /** The time in seconds after which a worker that has not renewed its lock loses its chunk to another worker. */
   readonly lockSeconds: number;
-  /** The seconds after which a chunk counts as failed. */
+  /** The time in seconds after which pricing a chunk counts as failed. */
   readonly chunkTimeout: number;
-  /** A signal that ends the worker: it takes no more jobs and has `stopSeconds` for the current one. */
+  /** The signal that ends the worker. The worker then takes no more jobs, and has `stopSeconds` for the current one. */
   readonly signal: AbortSignal;
-  /** The seconds for the current job after the signal, after which it is queued again. */
+  /** The time in seconds that the current job has after the signal. A job that is not done by then is queued again. */
   readonly stopSeconds?: number;
-  /** The seconds before a job is tried again whose files could not be read or written. */
+  /** The time in seconds after which a job is tried again if files could not be read or written. */
   readonly storageSeconds?: number;
   readonly log: Log;
   readonly metrics: WorkerMetrics;
-  /** A callback when jobs are taken, for tests and health checks. */
+  /** A function that is called when the worker begins to take jobs, for tests and health checks. */
   readonly onReady?: (state: { readonly isHealthy: () => boolean; readonly queue: Queue }) => void;
 }
 
@@ -50,7 +51,10 @@ interface Surroundings extends WorkerRequest {
   readonly stop: AbortSignal;
 }
 
-/** Works on jobs until the signal. @throws RunError no server that answers when it begins, or no packages */
+/**
+ * Takes jobs from a queue and does them until the signal is aborted. @throws RunError if no server answers at the
+ * beginning, or if packages are not installed
+ */
 export async function runWorker(request: WorkerRequest): Promise<void> {
   const { queue: url, signal, log, pricer } = request;
   const bull = await loadBull();

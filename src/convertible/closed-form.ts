@@ -3,7 +3,7 @@ import { hostNormalCdf } from "../models/index.ts";
 import { gaussLegendre } from "../linalg/index.ts";
 import { type Convertible, type ConvertibleMarket, isDate, ratioAtMaturity, SAME_TIME } from "./contract.ts";
 
-/** Tells whether a bond has a closed form: no decision before maturity, and no dividends on dates. */
+/** Tells whether a bond has a closed form: no conversion, call or put before maturity, and no dividends on dates. */
 export function hasClosedForm({ conversions, calls, puts, maturity }: Convertible, market: ConvertibleMarket): boolean {
   const { credit, dividends, volatility } = market;
   if (calls.length > 0 || puts.length > 0) return false;
@@ -26,9 +26,9 @@ function probabilities(forward: number, level: number, variance: number): readon
 const POINTS = 48;
 
 /**
- * Returns the value of a bond that `hasClosedForm`. With a spread, Black and Scholes' shares are discounted at r and
- * all cash at r + s; with a hazard rate p everything is discounted at r + p, and the recovery is integrated over the
- * time of default, in √t, where the integrand is smooth.
+ * Returns the value of a bond for which `hasClosedForm`, in the currency. With a spread, shares are valued by Black and
+ * Scholes' formula at r, and all cash is discounted at r + s. With a hazard rate p everything is discounted at r + p,
+ * and the recovery is integrated over the time t of default, in √t, where the integrand is smooth.
  */
 export function closedFormValue(contract: Convertible, market: ConvertibleMarket, spot: number): number {
   const { credit } = market;

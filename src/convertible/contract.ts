@@ -1,51 +1,60 @@
 import type { Dividends, ForwardCurve, PiecewiseConstant } from "../market/index.ts";
 
-/** A coupon; interest accrues linearly from the previous coupon date, which may lie in the past. */
+/**
+ * A coupon of a bond. Interest accrues linearly from the previous coupon date (`accruesFrom`), which may lie in the
+ * past. Times are in years from now.
+ */
 export interface Coupon {
   readonly time: number;
   readonly amount: number;
   readonly accruesFrom: number;
 }
 
-/** A right between two dates, or on one date (`from` = `to`), in years. */
+/** The period of a right in years from now, or its date (`from` = `to`). */
 export interface Period {
   readonly from: number;
   readonly to: number;
 }
 
-/** A right to call at a clean price plus accrued interest, at spots from the trigger on. */
+/**
+ * A right of the issuer to call the bond at a clean price plus accrued interest, while the spot is at the trigger or
+ * above.
+ */
 export interface Call extends Period {
   readonly price: number;
-  /** The trigger; 0 for none. */
+  /** The lowest spot at which the bond may be called; 0 if there is no trigger. */
   readonly trigger: number;
 }
 
-/** A right to put at a clean price plus accrued interest. */
+/** A right of the holder to sell the bond back at a clean price plus accrued interest. */
 export interface Put extends Period {
   readonly price: number;
 }
 
-/** The right to convert into `ratio` shares. */
+/** A right of the holder to convert the bond into `ratio` shares. */
 export interface Conversion extends Period {
   readonly ratio: number;
 }
 
-/** A convertible bond; amounts are in the currency, times in years. */
+/** A convertible bond. Amounts are in the currency, times in years from now. */
 export interface Convertible {
   readonly notional: number;
   /** The maturity, > 0. */
   readonly maturity: number;
-  /** The coupons by time, after now and up to maturity. */
+  /** The coupons in order of time, after now and up to maturity. */
   readonly coupons: readonly Coupon[];
-  /** The conversion rights, in periods and on dates, which do not overlap. */
+  /** The conversion rights, in periods or on dates; they do not overlap. */
   readonly conversions: readonly Conversion[];
   readonly calls: readonly Call[];
   readonly puts: readonly Put[];
-  /** The cash-only part where the bond is called for cash: the price (1), or 0. */
+  /** The fraction of the call price that belongs to the cash-only part, which is discounted with the spread: 1 or 0. */
   readonly calledCash: number;
 }
 
-/** The issuer's credit: Tsiveriotis and Fernandes' spread on cash payments, or default at a hazard rate. */
+/**
+ * The issuer's credit risk: a spread on cash payments (Tsiveriotis and Fernandes), or default at a hazard rate (Ayache,
+ * Forsyth and Vetzal). Spread and hazard rate are per year.
+ */
 export type Credit =
   | { readonly kind: "spread"; readonly spread: PiecewiseConstant }
   | {
@@ -61,7 +70,7 @@ export type Credit =
       readonly jump: number;
     };
 
-/** The volatility σ(t), or σ(S, t). */
+/** The volatility per √year: σ(t) piecewise constant, or a function σ(S, t). */
 export type ConvertibleVolatility = PiecewiseConstant | ((spot: number, t: number) => number);
 
 /** The market in which a convertible is priced. */
@@ -72,17 +81,23 @@ export interface ConvertibleMarket {
   readonly credit: Credit;
 }
 
-/** The difference below which two times are one date. */
+/** The difference in years below which two times are the same date. */
 export const SAME_TIME = 1e-9;
 
-/** Tells whether a right is on one date. */
+/** Tells whether the period of a right is a single date. */
 export const isDate = ({ from, to }: Period): boolean => to - from <= SAME_TIME;
 
-/** Tells whether a period contains a whole interval, or a right's date is the time. */
+/**
+ * Tells whether a period contains the whole interval from `start` to `end`; for a right on a date, whether both are
+ * that date.
+ */
 export const covers = ({ from, to }: Period, start: number, end: number): boolean =>
   from <= start + SAME_TIME && to >= end - SAME_TIME;
 
-/** Returns the interest accrued at a time; just before a coupon all of it, `after` it none. */
+/**
+ * Returns the interest accrued at time t, in the currency. On a coupon date it is the whole coupon, or with `after`
+ * zero.
+ */
 export function accruedInterest(coupons: readonly Coupon[], t: number, after: boolean): number {
   const coupon = coupons.find(({ time }) => (after ? time > t + SAME_TIME : time > t - SAME_TIME));
   if (coupon === undefined) return 0;
@@ -90,7 +105,7 @@ export function accruedInterest(coupons: readonly Coupon[], t: number, after: bo
   return amount * Math.min(Math.max((t - accruesFrom) / (time - accruesFrom), 0), 1);
 }
 
-/** Returns the conversion ratio at maturity; 0 without a right. */
+/** Returns the conversion ratio at maturity; 0 if the bond cannot be converted then. */
 export function ratioAtMaturity({ conversions, maturity }: Convertible): number {
   return conversions.find(({ from, to }) => from <= maturity + SAME_TIME && to >= maturity - SAME_TIME)?.ratio ?? 0;
 }

@@ -3,23 +3,31 @@ import { type Convertible, type ConvertibleMarket, isDate } from "./contract.ts"
 import { kinksNow, type Point, readPoint } from "./read.ts";
 import { prepare, type Prepared, type Profile, rollBack } from "./rollback.ts";
 
-/** A convertible with its spots, and the target error in the currency. */
+/** A convertible to be valued at some spots, with the target error of the value in the currency. */
 export interface ConvertibleRow {
   readonly contract: Convertible;
   readonly market: ConvertibleMarket;
   /** The spots, > 0, at least one. */
   readonly spots: readonly number[];
+  /** The target error of the value, in the currency. */
   readonly accuracy: number;
-  /** Another market on whose mesh the row is solved, and a maximum level, for bumps. */
+  /**
+   * The market for whose volatility and rates the mesh is made, by default `market`. A bumped market uses the mesh of
+   * its base market.
+   */
   readonly meshOf?: ConvertibleMarket;
+  /** The largest number of levels of refinement, so that a bumped market is refined like its base market. */
   readonly levels?: number;
 }
 
 /**
- * The solution at a spot, its estimated errors, and the last changes of the value: by the last level, and extrapolated.
+ * The value and derivatives at a spot with their error estimates, and the change of the value from the last level to
+ * the one before: of the value itself, and of its extrapolation.
  */
 export interface ConvertiblePoint extends Point {
+  /** The error estimate of the value, in the currency. */
   readonly errorEstimate: number;
+  /** The error estimates of the cash-only part, delta and gamma. */
   readonly errors: Pick<Point, "cash" | "delta" | "gamma">;
   readonly moves: Moves;
 }
@@ -27,7 +35,10 @@ export interface ConvertiblePoint extends Point {
 /** The changes of a figure from a level to the next: as it is, and extrapolated. */
 type Moves = readonly [level: number, extrapolated: number];
 
-/** Returns the estimated error of an extrapolated derivative, or difference of values, from its changes. */
+/**
+ * Returns the error estimate of an extrapolated derivative, or difference of values, from its last changes between
+ * levels of refinement.
+ */
 export const errorOfMoves = ([level, extrapolated]: Moves): number =>
   1.25 * Math.abs(level) + 2.5 * Math.abs(extrapolated);
 
@@ -39,7 +50,7 @@ const STEPS = 4;
 const FIRST_LEVELS = 3;
 const MAX_LEVELS = 7;
 
-/** The truncation error beyond the ends of a mesh, 4.5 standard deviations away, relative to the notional. */
+/** The error from ending the mesh 4.5 standard deviations away, relative to the notional. */
 export const TRUNCATED = 3e-6;
 
 /** Rounding, relative to the value. */
@@ -65,8 +76,9 @@ function marginOf({ calls, puts, conversions }: Convertible): number {
 }
 
 /**
- * Returns the values of convertibles, extrapolated from two levels (Richardson), with errors of second order in mesh
- * and time step. Levels are refined until the estimate is small enough. @throws the signal's reason
+ * Returns the values of convertibles at their spots. Values are Richardson extrapolations from two levels of refinement
+ * of mesh and time step, whose errors are of second order. The levels of each convertible are refined until its error
+ * estimate is small enough. @throws the signal's reason
  */
 export async function solveConvertibles(
   device: Device,

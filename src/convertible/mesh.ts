@@ -33,9 +33,10 @@ function centerOf(
 }
 
 /**
- * Returns the mesh of a convertible, in units of the notional: equidistant in asinh((ln S − c)/d), where d is the
- * standard deviation and c the middle of spots and kinks, extending `DEVIATIONS` beyond the spots, with the trigger of
- * each call on a node. The mesh of the next level halves each interval.
+ * Returns the nodes of the mesh of a convertible, in units of the notional. They are equidistant in asinh((ln S −
+ * c)/d), where d is the standard deviation of ln S and c the middle of spots and kinks. They extend `DEVIATIONS` beyond
+ * the spots, and the trigger of each call is a node. Each level has twice the intervals of the level before, by halving
+ * them.
  */
 export function meshOf(
   contract: Convertible,

@@ -11,17 +11,21 @@ import {
 } from "./contract.ts";
 import { NEVER } from "./kernel/terms.ts";
 
-/** The time steps of one length between two events, backwards from `end`, on level 0. */
+/** A series of equal time steps on level 0 between two events, backward from time `end`. */
 export interface Run {
+  /** The time at which the steps start in backward time, in years. */
   readonly end: number;
+  /** The number of steps. */
   readonly count: number;
+  /** The length of each step in years. */
   readonly length: number;
-  /** The ratio of its steps' length to that of the previous step; 0 at a restart. */
+  /** The ratio of the step length to that of the step before; 0 at a restart. */
   readonly growth: number;
-  /** True where an event occurs at its start. */
+  /** True where an event occurs after the last of these steps, at their earliest time. */
   readonly hasEvent: boolean;
-  /** The number of the interval between events that contains it. */
+  /** The start of the interval between two events in which the steps lie, in years. */
   readonly from: number;
+  /** The end of this interval, in years. */
   readonly to: number;
 }
 
@@ -31,7 +35,7 @@ const FIRST_STEPS = [{ part: 0.5, count: 2 }];
 /** The growth of a time step beyond which BDF2 would not be stable (1 + √2), with a margin: it begins again there. */
 const MAX_GROWTH = 2.1;
 
-/** Returns the dates of events and of starts of rights, from maturity to now, both included. */
+/** Returns the times of all events and of the starts and ends of rights, from maturity back to now, both included. */
 export function eventTimes({ maturity, coupons, conversions, calls, puts }: Convertible, market: ConvertibleMarket) {
   const rights: readonly Period[] = [...conversions, ...calls, ...puts];
   const all = [
@@ -52,7 +56,8 @@ function knotsOf({ rates, volatility, credit }: ConvertibleMarket): readonly num
 }
 
 /**
- * Returns the time steps of level 0, from maturity to now, `perLife` or more; coefficients are constant in each run.
+ * Returns the time steps of level 0 from maturity back to now, at least `perLife` of them, as series of equal steps in
+ * which the coefficients are constant.
  */
 export function timeRuns(contract: Convertible, market: ConvertibleMarket, perLife: number): Run[] {
   const times = eventTimes(contract, market);
@@ -147,7 +152,7 @@ function eventWords(contract: Convertible, market: ConvertibleMarket, t: number,
   return [1, 0, 0, NEVER, 0, 1 + coupon / notional, ratioAtMaturity(contract), ...earlier];
 }
 
-/** Returns the program that `rollbackKernel` executes. */
+/** Returns the program of a bond that `rollbackKernel` executes. */
 export function programOf(contract: Convertible, market: ConvertibleMarket, runs: readonly Run[]): Float64Array {
   const { notional, coupons } = contract;
   const { credit, rates, dividends, volatility } = market;

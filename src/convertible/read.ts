@@ -3,7 +3,7 @@ import type { Convertible } from "./contract.ts";
 import { covers, isDate } from "./contract.ts";
 import type { Profile } from "./rollback.ts";
 
-/** The values V and B and the derivatives of V at a spot, in the currency. */
+/** The value V, its cash-only part B, and the derivatives of V at a spot, in the currency. */
 export interface Point {
   readonly value: number;
   readonly cash: number;
@@ -11,7 +11,7 @@ export interface Point {
   readonly gamma: number;
 }
 
-/** Returns the spots at which V has a kink now, in units of the notional: where an open call binds. */
+/** Returns the spots at which V has a kink now because a call binds there, in units of the notional. */
 export function kinksNow({ calls, conversions, notional, coupons }: Convertible): number[] {
   const isNow = (period: { readonly from: number; readonly to: number }): boolean => covers(period, 0, 0);
   const ratio = conversions.find(isNow)?.ratio ?? 0;
@@ -27,7 +27,8 @@ export function kinksNow({ calls, conversions, notional, coupons }: Convertible)
 const POINTS = 5;
 
 /**
- * Returns the solution at a spot (in units of the notional), by polynomials through nodes on one side of every kink.
+ * Returns the solution at a spot (in units of the notional), by polynomials through nodes on the same side of every
+ * kink.
  */
 export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: readonly number[], notional: number) {
   const last = nodes.length - 1;
@@ -45,7 +46,7 @@ export function readPoint({ nodes, value, cash }: Profile, spot: number, kinks: 
   const width = Math.max(count, 3);
   const first = Math.min(Math.max(nearest - (width >> 1), low), high - width + 1);
   const [weights, slopes, curvatures] = fornbergWeights(spot, nodes.subarray(first, first + width), 2);
-  const sum = (of: readonly number[], at: (node: number) => number): number =>
+  const sum = (of: Float64Array, at: (node: number) => number): number =>
     of.reduce((total, weight, j) => total + weight * at(first + j), 0);
   return {
     value: sum(weights, value) * notional,

@@ -4,27 +4,32 @@ import { rollbackKernel } from "./kernel/rollback.ts";
 import { meshOf } from "./mesh.ts";
 import { programOf, type Run, timeRuns } from "./program.ts";
 
-/** A convertible to be solved on a mesh. */
+/** A convertible to be solved on one mesh. */
 export interface Instance {
   readonly contract: Convertible;
   readonly market: ConvertibleMarket;
-  /** The spots at which it will be read. */
+  /** The spots at which the solution will be read. */
   readonly spots: readonly number[];
-  /** The market for which the mesh is made, if not its own. */
+  /** The market for which the mesh is made, if it is not `market`. */
   readonly meshOf?: ConvertibleMarket;
 }
 
-/** The solution on a mesh, with values and spots in units of the notional. */
+/** The solution on a mesh at all nodes, with values and spots in units of the notional. */
 export interface Profile {
+  /** The spots of the mesh. */
   readonly nodes: Float64Array;
-  /** Returns V at a node. */
+  /** Returns V at the node with an index. */
   value(node: number): number;
+  /** Returns the cash-only part B at the node with an index. */
   cash(node: number): number;
-  /** The number of time steps whose policy iteration has not converged. */
+  /** The number of time steps whose policy iteration did not converge. */
   readonly failures: number;
 }
 
-/** The number of intervals of level 0, and a level, each of which halves intervals and time steps. */
+/**
+ * The number of mesh intervals on level 0, and the level. Each level halves the intervals and time steps of the one
+ * before.
+ */
 export interface Resolution {
   readonly intervals: number;
   readonly level: number;
@@ -36,7 +41,7 @@ export interface Resolution {
  */
 const CAPACITY = 1290;
 
-/** An instance with its mesh and time steps for every level. */
+/** An instance with its time steps on level 0 and its kernel's program, which serve all levels. */
 export interface Prepared {
   readonly instance: Instance;
   readonly runs: readonly Run[];
@@ -51,7 +56,7 @@ interface Meshed extends Prepared {
   readonly nodes: Float64Array;
 }
 
-/** Prepares an instance with `perLife` or more time steps on level 0. */
+/** Prepares an instance with at least `perLife` time steps on level 0. */
 export function prepare(instance: Instance, perLife: number): Prepared {
   const { contract, market } = instance;
   const { credit, volatility } = market;
@@ -69,7 +74,10 @@ export function prepare(instance: Instance, perLife: number): Prepared {
   };
 }
 
-/** Solves instances on one level, those of one kind in one launch. */
+/**
+ * Solves instances on one level, and returns their solutions in order. Instances that share a kernel are solved in one
+ * launch.
+ */
 export async function rollBack(
   device: Device,
   instances: readonly Prepared[],

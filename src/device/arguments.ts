@@ -1,9 +1,12 @@
-/** Checks of a launch's arguments against what its kernel declares; the same rules and words on every device. */
+/** Checks a launch's arguments against the kernel's declarations, with the same rules and messages on every device. */
 import { ShapeError } from "../errors.ts";
 import { hostReal, type KernelSignature, pairOf, type Precision, type ScalarType } from "../kernel/index.ts";
 import type { Device, DeviceBuffer, LaunchArguments, LaunchSize } from "./device.ts";
 
-/** The largest number of items: items and groups are counted in i32; a chunk beyond the last must not wrap. */
+/**
+ * The largest number of work items of a launch. Items and workgroups are counted in i32, and the numbers of a chunk
+ * beyond the last item must not overflow.
+ */
 const MAX_ITEMS = 2 ** 31 - 65_536;
 
 /**
@@ -56,7 +59,10 @@ export function launchBuffers<B extends UsableBuffer>(
   return buffers;
 }
 
-/** WebGPU forbids it, so that no kernel can come to rely on it elsewhere. */
+/**
+ * Rejects two buffer arguments that are the same if one is written. WebGPU forbids this, so kernels must not rely on it
+ * elsewhere.
+ */
 function rejectAliases(ir: KernelSignature, buffers: readonly DeviceBuffer[]): void {
   for (const [i, buffer] of buffers.entries()) {
     const j = buffers.indexOf(buffer);

@@ -1,4 +1,4 @@
-/** The checks of buffers that every back end makes, in the same words. */
+/** The checks of buffers, with the same messages on every device. */
 import { OutOfMemoryError, ShapeError, SpecError } from "../errors.ts";
 import type { UsableBuffer } from "./arguments.ts";
 import type { BufferElement, Device, DeviceBuffer } from "./device.ts";

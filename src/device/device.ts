@@ -68,7 +68,9 @@ export interface CompiledKernel<P extends Params = Params> {
   readonly kernel: Kernel<P>;
   /** The precision of `real` for which it was compiled. */
   readonly precision: Precision;
-  /** The milliseconds from the kernel's source to a launchable program; 0 on a cache hit. */
+  /**
+   * The time in milliseconds from the kernel's source to a program that can be launched; 0 if the program was cached.
+   */
   readonly compileMs: number;
   /** The generated code for reading: WGSL, CUDA C++, or a listing of the WebAssembly. */
   readonly code: string;
@@ -100,9 +102,9 @@ export interface CompileOptions {
 
 /** The limits of a device for kernels, launches and buffers. */
 export interface DeviceLimits {
-  /** The number of lanes of a subgroup, where it is the same for all kernels in hardware. */
+  /** The number of lanes of a hardware subgroup; undefined if it depends on the kernel. */
   readonly subgroupSize?: number;
-  /** The number of multiprocessors, where it is known; each runs workgroups independently. */
+  /** The number of multiprocessors, each of which runs workgroups independently; undefined if it is not known. */
   readonly multiprocessors?: number;
   /** The maximum size of a buffer in bytes. */
   readonly maxBufferBytes: number;
@@ -161,23 +163,24 @@ export interface PartsUser extends Disposable {
  * `compile`, `read` and `finish` wait. Get a device from `openDevice`, and dispose it.
  */
 export interface Device extends Disposable {
+  /** The back end. */
   readonly backend: BackendName;
-  /** The name for display: "CPU, 8 threads, WebAssembly SIMD", "NVIDIA H200 (Vulkan)". */
+  /** The display name, such as "CPU, 8 threads, WebAssembly SIMD" or "NVIDIA H200 (Vulkan)". */
   readonly name: string;
   /**
-   * The precisions that kernels may be compiled for. An emulated precision is added once it has been requested (by
-   * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this very device.
+   * The precisions for which kernels can be compiled. Emulated double (f32x2) is added when it has been requested (by
+   * `openDevice`, `compile` or `offeredPrecision`) and has passed its test on this device.
    */
   readonly precisions: readonly Precision[];
   /** The limits for kernels, launches and buffers. */
   readonly limits: DeviceLimits;
   /** The number of work items that keep the device fully busy. With fewer it is partly idle. */
   readonly parallelism: number;
-  /** The number of host threads that run kernels; 1 where they run on a GPU. */
+  /** The number of host threads that run kernels; 1 on a GPU. */
   readonly threads: number;
   /** The number of buffers that are not yet disposed. */
   readonly liveBuffers: number;
-  /** Resolves with the reason when the device is lost; otherwise it stays pending. */
+  /** A promise that resolves with the reason when the device is lost. Otherwise it stays pending. */
   readonly lost: Promise<string>;
   /** How other threads can share the device. Absent if only one thread can use it. */
   readonly parts?: DeviceParts | undefined;

@@ -1,4 +1,4 @@
-/** Choices among ways to run a kernel, by what a device has room for. */
+/** Chooses among ways to run a kernel by the resources that a device has. */
 import type { Device } from "./device.ts";
 
 /**
@@ -49,7 +49,7 @@ export function privateSizes({ limits }: Device, sizes: readonly number[], bytes
   return [...sizes.filter((size) => size < max), max];
 }
 
-/** The bytes of one launch's buffers, unless something else is said. */
+/** The default for the maximum number of bytes of one launch's buffers. */
 const LAUNCH_BYTES = 2 ** 28;
 
 /**

@@ -1,4 +1,4 @@
-/** The properties of the machine that the search for libraries asks for; a test gives some of its own. */
+/** The parts of the operating system that the search for libraries uses. Tests replace them. */
 import { nodeModule } from "./node.ts";
 
 /** The parts of the operating system that the search for libraries uses. Tests replace them. */

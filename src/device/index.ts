@@ -68,7 +68,7 @@ export interface OpenOptions<B extends "auto" | "cpu" | "webgpu" | "cuda" = "aut
    */
   readonly precision?: Precision;
   /**
-   * The context of another thread's device in which this one works (`DeviceParts`), for the backend "cuda".
+   * The CUDA context of another thread's device in which this device works (`DeviceParts`).
    *
    * @internal
    */
@@ -211,13 +211,13 @@ async function openCuda({ device, shared }: OpenOptions): Promise<CudaDevice> {
 }
 
 /**
- * GPUs made for computing do f64 at half the rate of f32 (a few at a third or a quarter); all others at a 24th to a
- * 64th, where the CPU's cores may well be faster.
+ * The largest ratio of f32 to f64 speed with which a GPU is chosen for f64. GPUs made for computing have a ratio of 2,
+ * a few of 3 or 4; all others have 24 to 64, with which the CPU may well be faster.
  */
 const MAX_RATIO = 8;
 
 /**
- * Opens a CUDA device; undefined wherever anything of CUDA is missing or does not work; at once where there is no
+ * Opens a CUDA device; undefined if any part of CUDA is missing or does not work. It returns at once if there is no
  * NVIDIA GPU.
  */
 async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined> {
@@ -231,7 +231,7 @@ async function openUsableCuda(maxRatio: number): Promise<CudaDevice | undefined>
   }
 }
 
-/** Opens a WebGPU device. It is loaded on demand, as CUDA is, so that who only uses the CPU loads none of it. */
+/** Opens a WebGPU device. Like CUDA, it is loaded on demand, so that programs that use only the CPU do not load it. */
 async function openWebGpu(): Promise<Device> {
   const { createWebGpuDevice } = await import("./webgpu/index.ts");
   return createWebGpuDevice();

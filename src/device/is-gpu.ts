@@ -1,6 +1,8 @@
 import type { Device } from "./device.ts";
 
-/** Work items that a GPU holds at once at least; an adapter with fewer is a CPU that poses as one. */
+/**
+ * The smallest number of work items that a hardware GPU holds at once. An adapter with fewer is emulated on the CPU.
+ */
 const MIN_GPU = 8192;
 
 /**

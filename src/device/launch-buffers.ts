@@ -1,4 +1,4 @@
-/** Buffers of one launch, and buffers that are filled from the host. */
+/** The buffers of one launch, and buffers that are filled from the host. */
 import type { BufferElement, Device, DeviceBuffer, HostArray } from "./device.ts";
 
 /** Returns a new buffer that contains `values`. */

@@ -1,4 +1,4 @@
-/** Node's own modules without an import that bundlers for browsers would trip over. */
+/** Modules of Node without imports, which bundlers for browsers could not resolve. */
 import type * as Crypto from "node:crypto";
 import type * as Fs from "node:fs";
 import type * as Os from "node:os";

@@ -2,14 +2,14 @@ import { Work } from "../turns.ts";
 import type { Device } from "./device.ts";
 
 /**
- * Intended durations of a launch in milliseconds: of one that keeps the host's thread, and of one that runs elsewhere,
- * which costs a way there and back.
+ * The intended duration in milliseconds of a launch on the host's own thread. Below: of a launch that runs elsewhere,
+ * whose submission has a cost.
  */
 const HERE = 8;
 const ELSEWHERE = 60;
 /**
- * Nanoseconds that a stage takes a node on one thread, unless the user's functions are costly; in a GPU of which
- * nothing is known. Sizes the first launch.
+ * The assumed time in nanoseconds of one stage at one node on one thread, before anything is measured and without
+ * costly user functions. It determines the size of the first launch.
  */
 const FIRST_PACE = { cpu: 12, cuda: 2e-3, webgpu: 5e-2 } as const;
 
@@ -35,7 +35,10 @@ export interface Parts {
  * launch and chooses the length of the next one. It also reports progress.
  */
 export class Pace extends Work {
-  /** The time in nanoseconds of a node and stage of one entry, as launches have taken; where they ran. */
+  /**
+   * The measured time in nanoseconds of one stage at one node of one entry, and, below, the intended duration of a
+   * launch.
+   */
   #pace: number;
   #aim = HERE;
 
@@ -45,10 +48,10 @@ export class Pace extends Work {
   }
 
   /**
-   * Runs a time program of `rows` rows a part at a time: a part has at least `fewest`, at most `most`, and as many as a
-   * launch had better have. `work`: node-stages of a row; `instances`: those that advance side by side. `launch` may
-   * return what is over when the part is, rather than everything that the device was given.
-   * @throws the signal's reason, between two parts
+   * Runs the program of `rows` rows in several launches. Each launch has at least `fewest` and at most `most` rows, and
+   * otherwise as many as keep it short. `launch` records the rows from `first` to `end` − 1. It may return a promise
+   * for the end of this launch; otherwise everything recorded on the device is awaited.
+   * @throws the signal's reason, between two launches
    */
   async inParts(
     device: Device,
@@ -67,14 +70,14 @@ export class Pace extends Work {
     }
   }
 
-  /** The number of node-stages that a launch had better have. */
+  /** The amount of work, in nodes times stages, that the next launch should have. */
   get share(): number {
     return (this.#aim * 1e6) / this.#pace;
   }
 
   /**
-   * Takes in the durations of a launch of `work` node-stages, in milliseconds: until it returned, and until it was
-   * complete.
+   * Takes account of a launch of `work` nodes times stages. Its durations in milliseconds are those until `launch`
+   * returned and until the launch was complete.
    */
   measured(work: number, returned: number, complete: number): void {
     // It may have been slow once, for code that was not optimised yet: half of what is new.

@@ -24,8 +24,15 @@ export type {
   SchemeChoice,
   StateFunction,
 } from "./problem/equation.ts";
-export type { EntrySolution, ExerciseBoundary, PointSolution, Solution } from "./read/equation-solution.ts";
-export type { AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
+export type { EntryStatus } from "./read/columns.ts";
+export type {
+  EntrySolution,
+  ExerciseBoundary,
+  PointColumns,
+  PointSolution,
+  Solution,
+} from "./read/equation-solution.ts";
+export type { AxesColumns, AxesEntrySolution, AxesPoint, AxesSolution, EquationPoint } from "./read/axes-solution.ts";
 export type { AxesDerivatives } from "./read/entry.ts";
 export { solve, type SolutionOn } from "./solve.ts";
 

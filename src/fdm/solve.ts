@@ -14,7 +14,7 @@ import { solveOnAxes, solveOnAxis } from "./solve-entries.ts";
 /** True where a type of names has more than one. */
 type HasSeveral<A extends string, Each = A> = Each extends unknown ? ([A] extends [Each] ? false : true) : never;
 
-/** The result type of `solve`, by the number of axes. */
+/** The result type of `solve`: `Solution` for one axis, `AxesSolution` for several. */
 export type SolutionOn<A extends string> = true extends HasSeveral<A> ? AxesSolution<A> : Solution;
 
 /**
@@ -78,17 +78,10 @@ function solverOf(
   called: Error,
 ): (device: Device, wanted: Precision) => Promise<Solution | AxesSolution> {
   const isOne = axesOf(problem, PROBLEM_KEYS, MAX_AXES).length === 1;
-  const { problem: whole, apart } = movedProblem(problem);
-  if (isOne) {
-    const model = oneAxisModelOf(whole);
-    return async (device, wanted) => {
-      const solution = await solveOnAxis(device, model, await offeredPrecision(device, wanted), options, called);
-      return { ...solution, entries: apart(solution.entries) };
-    };
-  }
-  const model = axesModelOf(whole);
-  return async (device, wanted) => {
-    const solution = await solveOnAxes(device, model, await offeredPrecision(device, wanted), options, called);
-    return { ...solution, entries: apart(solution.entries) };
-  };
+  const moved = movedProblem(problem);
+  const solver = isOne
+    ? solveOnAxis.bind(undefined, oneAxisModelOf(moved.problem))
+    : solveOnAxes.bind(undefined, axesModelOf(moved.problem));
+  return async (device, wanted) =>
+    solver(moved, { ...options, device, called, wanted: await offeredPrecision(device, wanted) });
 }

@@ -2,7 +2,7 @@ import { type Market, SENSITIVITIES, type PricedTrade, type SensitivityName, typ
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunStart } from "./writer.ts";
 
-/** The columns of results in tables. */
+/** The columns of a table of results. */
 export const RESULT_COLUMNS = [
   "id",
   "underlying",
@@ -22,9 +22,9 @@ export const RESULT_COLUMNS = [
   "warnings",
   "error",
 ] as const;
-/** The columns of scenarios, as JSON. */
+/** The columns of a table of results under scenarios. Their cells are JSON. */
 export const SCENARIO_COLUMNS = ["scenarios", "scenarioErrorEstimates"] as const;
-/** The columns of figures that only bonds, caps, swaptions and convertibles have; lists and records are JSON. */
+/** The columns of numbers that only bonds, caps, swaptions and convertible bonds have. Lists and records are JSON. */
 export const FIGURE_COLUMNS = [
   "clean",
   "accrued",
@@ -40,29 +40,36 @@ export const FIGURE_COLUMNS = [
 ] as const;
 
 /**
- * Tells whether a market is meant for trades with such figures: it has a short-rate model, credit or no underlyings.
+ * Tells whether trades in a market may be bonds, caps, swaptions or convertible bonds, whose results have further
+ * columns. This is so if the market has a short rate model, credit, or no underlyings.
  */
 export const hasFigures = ({ rates, credit, underlyings }: Market): boolean =>
   credit.size > 0 || underlyings.size === 0 || [...rates.values()].some(({ kind }) => kind !== "curve");
 
-/** Returns a figure of a result; null where it has none. */
+/** Returns the cell of one of the `FIGURE_COLUMNS` of a result; null if the result does not have the number. */
 export function figureOf(result: TradeResult, name: (typeof FIGURE_COLUMNS)[number]): string | number | null {
   const figure = result.status === "ok" ? (result[name] ?? null) : null;
   return typeof figure === "object" && figure !== null ? JSON.stringify(figure) : figure;
 }
 
-/** Returns the name of the column of a sensitivity's error estimate: a dotted path into the result. */
+/**
+ * Returns the name of the column with a sensitivity's error estimate. It is the path of the estimate in a result, with
+ * dots.
+ */
 export const sensitivityErrorColumn = (name: SensitivityName): string => `sensitivityErrorEstimates.${name}`;
-/** The name of a column of results. */
+/** The name of a column in a table of results. */
 export type ResultColumn = (typeof RESULT_COLUMNS)[number];
 
-/** A column that a table has in addition to the columns of every result. */
+/** A column that a table has in addition to the columns of every result, and the function that returns its cells. */
 export interface FurtherColumn {
   readonly name: string;
   readonly value: (result: TradeResult) => string | number | null;
 }
 
-/** Returns a column for each tag, or one JSON column where tags are known only from the trades. */
+/**
+ * Returns one column for each tag. If the names of the tags are not known in advance, returns one column with all tags
+ * of a trade as JSON.
+ */
 export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
   if (tags === undefined)
     return [{ name: "tags", value: (result) => (result.tags === undefined ? null : JSON.stringify(result.tags)) }];
@@ -73,8 +80,8 @@ export function tagColumns(tags: RunStart["tags"]): FurtherColumn[] {
 }
 
 /**
- * Returns the format of CSV by RFC 4180 with LF line ends: numbers in full, warnings joined by "; ", an error as its
- * message.
+ * Returns the output format CSV by RFC 4180, with LF line ends and all digits of numbers. Warnings are joined by "; ",
+ * and an error is shown by its message.
  */
 export function csvFormat(): ResultFormat {
   let further: FurtherColumn[] = [];
@@ -119,12 +126,12 @@ const errorEstimateColumn = (name: SensitivityName): FurtherColumn => ({
   value: (result) => sensitivityErrorOf(result, name),
 });
 
-/** Returns the error estimate of a sensitivity; null where there is none. */
+/** Returns the error estimate of a sensitivity in a result; null if there is none. */
 export function sensitivityErrorOf(result: TradeResult, name: SensitivityName): number | null {
   return result.status === "ok" ? (result.sensitivityErrorEstimates?.[name] ?? null) : null;
 }
 
-/** Formats one cell, quoted where necessary. */
+/** Formats a CSV cell, in quotes if necessary. */
 export function cell(value: string | number | null): string {
   if (value === null) return "";
   const text = String(value);

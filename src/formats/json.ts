@@ -1,14 +1,17 @@
 import { encoded } from "./encoded.ts";
 import type { ResultFormat, RunEnd } from "./writer.ts";
 
-/** The format NDJSON: one result a line, with the fields of `TradeResult`. */
+/** The output format NDJSON: each result is a JSON object on one line, with the fields of `TradeResult`. */
 export const ndjsonFormat: ResultFormat = {
   begin: () => "",
   rows: (rows) => encoded(rows, ({ result }) => `${JSON.stringify(result)}\n`),
   end: () => "",
 };
 
-/** Returns the format of one JSON object, a `BookReport`, written as the results arrive, one result a line. */
+/**
+ * Returns the output format JSON: one object, a `BookReport`, which is written as the results arrive, with each result
+ * on one line.
+ */
 export function jsonFormat(): ResultFormat {
   let first = true;
   return {

@@ -3,10 +3,10 @@ import { jsonFormat, ndjsonFormat } from "./json.ts";
 import { parquetFormat } from "./parquet-results.ts";
 import type { ResultFormat } from "./writer.ts";
 
-/** The file formats for programs. */
+/** The name of a file format of results. */
 export type FileFormat = "json" | "ndjson" | "csv" | "parquet";
 
-/** Returns the writer of a format, for one output. */
+/** Returns a new writer of results in a file format. Each output needs its own writer. */
 export function formatNamed(name: FileFormat): ResultFormat {
   switch (name) {
     case "json":

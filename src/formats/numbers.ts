@@ -1,13 +1,16 @@
 /** Numbers for people: a column has one number of decimals, so that its points stand under each other. */
 
-/** Returns the number of decimals, 0 … 8, that gives the largest of the values `digits` significant ones. */
+/** Returns the number of decimals, 0 … 8, with which the largest of the values has `digits` significant digits. */
 export function decimalsFor(values: readonly (number | null)[], digits: number): number {
   const largest = values.reduce<number>((max, value) => Math.max(max, Math.abs(value ?? 0)), 0);
   if (largest === 0 || !Number.isFinite(largest)) return 2;
   return Math.min(Math.max(digits - 1 - Math.floor(Math.log10(largest)), 0), 8);
 }
 
-/** Formats a number as `12,345.67`; a number too large for its column, or not finite, in its shortest correct form. */
+/**
+ * Formats a number with a fixed number of decimals, as in `12,345.67`. A number that is too large for its column, or
+ * not finite, is shown in its shortest correct form.
+ */
 export function fixed(value: number | null, decimals: number): string {
   if (value === null) return "–";
   if (!Number.isFinite(value) || Math.abs(value) >= 1e15) return String(value);
@@ -16,7 +19,7 @@ export function fixed(value: number | null, decimals: number): string {
   return text.replace(/\B(?<!\.\d*)(?=(\d{3})+(?!\d))/g, ",");
 }
 
-/** Formats the size of an error with two significant digits: `3.1e-5`. */
+/** Formats an error estimate with two significant digits: `3.1e-5`. */
 export function magnitude(value: number | null): string {
   if (value === null) return "–";
   return value === 0 ? "0" : value.toExponential(1);

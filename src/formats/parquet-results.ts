@@ -14,8 +14,8 @@ import { type ParquetCell, type ParquetColumn, type ParquetTable, parquetTable }
 import type { PricedRow, ResultFormat, RunStart } from "./writer.ts";
 
 /**
- * Returns the format Parquet: the columns of CSV with their types; those of scenarios as one list of numbers each,
- * whose axes are in the file's metadata.
+ * Returns the output format Parquet, with the columns of CSV and their types. The values under scenarios are one list
+ * of numbers; the file's metadata contains the scenarios in the order of the list.
  */
 export function parquetFormat(): ResultFormat {
   let table: ParquetTable<PricedRow>;
@@ -31,7 +31,7 @@ export function parquetFormat(): ResultFormat {
   };
 }
 
-/** Returns the columns of results. */
+/** Returns the columns of a Parquet table of results. */
 export function resultColumns({
   scenarios,
   sensitivityErrors,

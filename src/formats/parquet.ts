@@ -11,14 +11,14 @@ type CellType = "string" | "number" | "strings" | "numbers";
 /** A cell of a Parquet table. */
 export type ParquetCell = string | number | null | readonly string[] | readonly (number | null)[];
 
-/** A column of a Parquet table. */
+/** A column of a Parquet table, and the function that returns its cells. */
 export interface ParquetColumn<R> {
   readonly name: string;
   readonly type: CellType;
   readonly value: (row: R) => ParquetCell;
 }
 
-/** A table in preparation, whose successive bytes are the file. */
+/** Builds a Parquet file. The bytes that `add` and `end` return, one after another, are the file. */
 export interface ParquetTable<R> {
   add(rows: readonly R[]): Uint8Array;
   end(): Uint8Array;
@@ -27,7 +27,10 @@ export interface ParquetTable<R> {
 /** Numbers and texts in a row group, at most: some 10 MB. */
 const CELLS_A_GROUP = 1 << 20;
 
-/** Starts a table; the writer is loaded on first use. */
+/**
+ * Begins a Parquet file. `about` is stored in the file's metadata. The npm package that writes Parquet is loaded on
+ * first use.
+ */
 export async function parquetTable<R>(
   columns: readonly ParquetColumn<R>[],
   about: Readonly<Record<string, unknown>>,

@@ -2,7 +2,9 @@ import type { CurrencyTotals } from "../book/index.ts";
 
 const NAMES = { cashDelta: "cash delta", theta: "theta", rho: "rho", delta: "delta", gamma: "gamma", vega: "vega" };
 
-/** Returns one sentence for each sum that omits trades: `gamma of ACME leaves out 3 of 10 trades, which have none`. */
+/**
+ * Returns one sentence for each sum that leaves out trades: `gamma of ACME leaves out 3 of 10 trades, which have none`.
+ */
 export function incompleteSums(totals: readonly CurrencyTotals[]): string[] {
   return totals.flatMap(({ currency, trades, missing, underlyings }) => [
     ...sentences(currency, trades, missing),
@@ -20,8 +22,8 @@ function sentences(of: string, trades: number, missing: Partial<Record<keyof typ
 const whole = (value: number): string => value.toLocaleString("en-US");
 
 /**
- * Returns the totals with at most `max` underlyings in all, those of the largest cash deltas, and the number of omitted
- * ones.
+ * Returns the totals with at most `max` underlyings in all currencies together, those with the largest cash deltas.
+ * `hidden` is the number of underlyings that are left out.
  */
 export function largestUnderlyings(
   totals: readonly CurrencyTotals[],

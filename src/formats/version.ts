@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 
 let known: string | undefined;
 
-/** Returns the package's version from its package.json, two folders up in `src/` and `dist/` alike; cached. */
+/** Returns the version in the package's package.json, which is two folders above this file in `src/` and in `dist/`. */
 export function packageVersion(): string {
   return (known ??= readVersion());
 }
@@ -12,7 +12,7 @@ function readVersion(): string {
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** Returns the commit from which the package was built; undefined in the sources. */
+/** Returns the commit from which the package was built; undefined when it runs from its sources. */
 export function packageCommit(): string | undefined {
   try {
     const text = readFileSync(new URL("../commit.json", import.meta.url), "utf8");

@@ -21,9 +21,9 @@ interface OpenScheme {
 }
 
 /**
- * A cache of exercise boundaries on the device. Each is solved once for each scheme, from the coarsest on, each scheme
- * starting from the one before, so that a boundary does not depend on other requests. All are removed when there are
- * too many.
+ * A cache of exercise boundaries on the device. Each boundary is solved once with each scheme, from the coarsest to the
+ * finest. Each scheme starts from the result of the one before, so that a boundary does not depend on other requests.
+ * The cache is cleared when it has too many boundaries.
  */
 export class Boundaries implements Disposable {
   readonly #device: Device;
@@ -37,17 +37,20 @@ export class Boundaries implements Disposable {
     this.#device = device;
   }
 
-  /** The distance between the entries of `model`. */
+  /** The largest number of boundaries in the cache, which is the distance between columns of `model`. */
   get capacity(): number {
     return this.#capacity;
   }
 
-  /** The inputs of all boundaries: `BOUNDARY_INPUTS` columns, by slot. */
+  /** The inputs of all boundaries: `BOUNDARY_INPUTS` columns, indexed by the boundary's slot. */
   get model(): DeviceBuffer {
     return this.#model!;
   }
 
-  /** Returns the slot of each boundary, by its inputs; earlier slots may become invalid. */
+  /**
+   * Returns the index in the cache (slot) of each boundary with given inputs, adding new ones. Slots returned earlier
+   * may become invalid.
+   */
   slotsOf(boundaries: readonly (readonly number[])[]): Int32Array {
     const missing = boundaries.reduce((count, inputs) => count + (this.#slots.find(inputs) < 0 ? 1 : 0), 0);
     if (this.#slots.size + missing > this.#capacity) this.#reset(boundaries.length);
@@ -67,7 +70,7 @@ export class Boundaries implements Disposable {
     return slots;
   }
 
-  /** Solves boundaries by a scheme and all coarser ones, unless they are solved already. */
+  /** Solves boundaries with a scheme and all coarser ones, unless they are solved already. */
   async solve(slots: ReadonlySet<number>, scheme: number): Promise<void> {
     for (let at = 0; at <= scheme; at++) {
       const { lastSteps } = this.scheme(at);
@@ -77,7 +80,7 @@ export class Boundaries implements Disposable {
     }
   }
 
-  /** Tells whether Newton's method has converged in a solved scheme. */
+  /** Tells whether Newton's method has converged for a boundary with a scheme that was solved. */
   hasConverged(slot: number, scheme: number): boolean {
     return this.scheme(scheme).lastSteps[slot] <= SCHEMES[scheme].lastStep;
   }

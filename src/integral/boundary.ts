@@ -4,14 +4,14 @@ import { boundaryLimits, Constants, sidesAt } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
 /**
- * The number of inputs of an exercise boundary: r, q, σ, T, 1 for ∂/∂r or −1 for ∂/∂q, and 1 for a put's own boundary
- * or 0 for the lower one of two.
+ * The number of inputs of an exercise boundary: r, q, σ, T, then 1 to compute ∂/∂r or −1 for ∂/∂q, and 1 for the
+ * boundary of a put or 0 for the lower one of its two boundaries.
  */
 export const BOUNDARY_INPUTS = 6;
 
 /**
- * The number of outputs of an exercise boundary: three times `MAX_NODES + 1` coefficients of Chebyshev's polynomials in
- * 2√(τ/T) − 1, those of H = ln²(B(0)/B(τ)), ∂H/∂σ and ∂H/∂r or ∂H/∂q.
+ * The number of outputs of an exercise boundary: the `MAX_NODES + 1` coefficients of three Chebyshev series in 2√(τ/T)
+ * − 1, of H = ln²(B(0)/B(τ)), ∂H/∂σ, and ∂H/∂r or ∂H/∂q.
  */
 export const BOUNDARY_OUTPUTS = 3 * (MAX_NODES + 1);
 
@@ -52,28 +52,29 @@ const formOf = fn({
 });
 
 /**
- * The kernel of the exercise boundary B(τ) of an American put with strike 1 by the equation of Kim (1990) in the form
- * of Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput. Finance 20 (2016),
+ * The kernel of the exercise boundary B(τ) of an American put with strike 1, τ the time to expiry, by the equation of
+ * Kim (1990) in the form of Andersen, Lake & Offengenden, *High-performance American option pricing*, J. Comput.
+ * Finance 20 (2016),
  *
  *   B(τ) = e^{−(r−q)τ}·N(τ)/D(τ),   N = left + r·∫₀^τ e^{ru}·left du,   D = right + q·∫₀^τ e^{qu}·right du
  *
- * (see `sidesAt`): by value where r ≥ q, by slope where r < q, for there the other form is ill-conditioned. H is
- * interpolated in √τ. All nodes are solved together by Newton's method with the whole Jacobian, where the paper has
- * fixed points: two or three steps, also for large r/σ². The same factors give the derivatives of the boundary by σ,
- * and by r or q: J·∂y/∂θ = −∂F/∂θ.
+ * (`sidesAt` has left and right). It uses the equation by value where r ≥ q and by slope where r < q, because the other
+ * form is ill-conditioned there. H is interpolated in √τ. All nodes are solved together by Newton's method with the
+ * whole Jacobian, where the paper iterates to a fixed point: two or three steps suffice, also for large r/σ². The same
+ * factors give the derivatives of the boundary by σ, and by r or q: J·∂y/∂θ = −∂F/∂θ.
  *
- * Two boundaries: with q < r < 0 the put is exercised for Y(τ) < S < B(τ), Y(0) = r/q. Since exercise separates the
- * regions above and below, neither boundary depends on the other (Andersen & Lake, *Fast American option pricing: the
- * double-boundary case*, Wilmott 2021). B is that of the equation above. By S → 1/S, 1/Y is the boundary of an option
- * on the forward 1 − S, with both rates exchanged: the same equation by slope without the terms outside of the
- * integrals. N and D of B may vanish, and each form is ill-conditioned somewhere: the sum of both, N − D·B·e^{(r−q)τ}
- * with the weights 1 and σ√τ, is not.
+ * With q < r < 0 there are two boundaries: the put is exercised for Y(τ) < S < B(τ), Y(0) = r/q. Since exercise
+ * separates the regions above and below, neither boundary depends on the other (Andersen & Lake, *Fast American option
+ * pricing: the double-boundary case*, Wilmott 2021). B solves the equation above. By S → 1/S, 1/Y is the boundary of an
+ * option on the forward 1 − S with both rates exchanged, which solves the equation by slope without the terms outside
+ * of the integrals. N and D of B may vanish, and each form is ill-conditioned somewhere. The sum of both forms, N −
+ * D·B·e^{(r−q)τ} with the weights 1 and σ√τ, is not.
  *
- * One item a boundary, l = `slots[item]`. `input[i·stride + l]`: see `BOUNDARY_INPUTS`. `from` has what a scheme of
- * `fromNodes` nodes wrote, the first of them at √(τ/T) = `fromRoot`, from which Newton's method starts; with
- * `fromNodes` 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥ r there is no early exercise, and no boundary is
- * written. `steps[item]` is the size of Newton's last step, and `steps[count + item]` is ln(B(0)/B(T)). Cost:
- * n·points·(150 + 10·n) operations a step.
+ * There is one work item for each boundary, with index l = `slots[item]`. `input[i·stride + l]` is input i
+ * (`BOUNDARY_INPUTS`). `from` has the output of a coarser scheme of `fromNodes` nodes, the first of them at √(τ/T) =
+ * `fromRoot`, from which Newton's method starts; with `fromNodes` = 0 it starts from `firstGuess`. Where r ≤ 0 and q ≥
+ * r there is no early exercise, and nothing is written. `steps[item]` is the size of Newton's last step, and
+ * `steps[count + item]` is ln(B(0)/B(T)). Cost: n·points·(150 + 10·n) operations a Newton step.
  */
 export const boundaryKernel = kernel({
   name: "exercise boundary",

@@ -5,25 +5,25 @@ import { Pairs } from "./pairs.ts";
 import { PREMIUM_OUTPUTS, premiumKernel } from "./premium.ts";
 import { SCHEMES } from "./scheme.ts";
 
-/** American puts with strike 1, one entry each, which share boundaries. */
+/** American puts with strike 1; several may share an exercise boundary. */
 export interface Puts {
-  /** The logarithms ln S. */
+  /** The logarithm of each put's spot. */
   readonly logSpot: Float64Array;
-  /** The times to expiry in years, above 0. */
+  /** The time to expiry of each put in years, above 0. */
   readonly expiry: Float64Array;
-  /** The number of each put's boundary. */
+  /** The index of each put's boundary in `boundaries`. */
   readonly boundary: Int32Array;
-  /** The inputs of each boundary: r, q, σ, its longest expiry, and the sign of `boundaryKernel`. */
+  /** The inputs of each boundary: r, q, σ, the longest expiry of its puts, and 1 for ∂/∂r or −1 for ∂/∂q. */
   readonly boundaries: readonly (readonly number[])[];
 }
 
 /** The values and derivatives of puts with strike 1, with their error estimates. */
 export class PutValues {
-  /** The values, [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
+  /** The values and derivatives, [put][V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, ∂V/∂r or ∂V/∂q]. */
   readonly all: Float64Array;
-  /** The absolute error estimate of V; infinite before there is one. */
+  /** The estimate of the absolute error of each V; infinite before there is one. */
   readonly estimate: Float64Array;
-  /** The differences from the previous scheme, entry by entry of `all`. */
+  /** The change of each number of `all` from the previous scheme. */
   readonly change: Float64Array;
 
   constructor(count: number) {
@@ -42,7 +42,7 @@ const MARGIN = 1.5;
 /** The time that an option takes one core by the finest scheme, about. */
 const OPTION_MICROSECONDS = 20;
 
-/** The engine that prices American options on a device by the integral equation. */
+/** The engine that prices American options on a device by the integral equation of the exercise boundary. */
 export class IntegralEngine implements Disposable {
   readonly #device: Device;
   readonly #boundaries: Boundaries;
@@ -55,10 +55,10 @@ export class IntegralEngine implements Disposable {
   }
 
   /**
-   * Prices the puts named by `open` by successively finer schemes until `isEnough` holds for each or the finest is
-   * reached, and returns the remaining ones. The error estimate of a value is 1.5 times its change between schemes plus
-   * 0.6 standard deviations of S times that of delta, since a change may vanish by chance at one spot; it is infinite
-   * where a boundary has not converged. @throws the signal's reason
+   * Prices the puts with the indices `open` by successively finer schemes. After each scheme `isEnough` returns the
+   * puts that need a finer one. The result are the puts that the finest scheme leaves. The error estimate of a value is
+   * 1.5 times its change between schemes plus 0.6 standard deviations of S times the change of delta, since a change
+   * may vanish by chance at one spot. It is infinite where a boundary has not converged. @throws the signal's reason
    */
   async solve(
     puts: Puts,

@@ -2,12 +2,12 @@ import { fn, real } from "../kernel/index.ts";
 import { Constants, Limits } from "./model.ts";
 
 /**
- * Computes a first guess of y = ln(B(0)/B(τ)), the boundary's distance from its limit at expiry: the quadratic
- * approximation of Barone-Adesi and Whaley (1987), whose boundary solves
+ * Computes the initial guess of y = ln(B(0)/B(τ)), the distance of the exercise boundary from its limit at expiry. It
+ * is the quadratic approximation of Barone-Adesi and Whaley (1987), whose boundary solves
  *
  *   S·(1 − e^{−qτ}·N(−d₊)) + λ·(1 − S − p(S)) = 0,   ½σ²λ² + (r − q − ½σ²)λ − r/(1 − e^{−rτ}) = 0,   λ < 0
  *
- * and 0.6·σ√τ at least, which holds next to expiry where the yield is above the rate: Evans, Kuske & Keller (2002).
+ * but at least 0.6·σ√τ, which is right next to expiry where the yield is above the rate (Evans, Kuske & Keller 2002).
  * Bisection in ln y and three steps of regula falsi find it to a few per mille.
  */
 export const firstGuess = fn({

@@ -2,12 +2,12 @@ import { i32, kernel, read, real, write } from "../kernel/index.ts";
 import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 
 /**
- * The kernel of the times to expiry T at which two boundaries meet, by the secant method,
+ * The kernel that finds the time to expiry T at which the two boundaries of an option meet, by the secant method:
  *
  *   ln(B(0)/B(T)) + ln(Y(T)/Y(0)) = ln(q/r)
  *
- * Parameters are those of `premiumKernel`. `option[2·count + l]`, which holds the option's own time to expiry, becomes
- * that time where it is shorter, and NaN where none is found. Options with one boundary keep theirs.
+ * Its parameters are those of `premiumKernel`. `option[2·count + l]` holds the time to expiry of option l. It is
+ * replaced by the meeting time if that is shorter, and by NaN if none is found. Options with one boundary keep theirs.
  */
 export const meetingKernel = kernel({
   name: "where two boundaries meet",

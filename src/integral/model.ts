@@ -1,10 +1,16 @@
 /** The American put on a strike of 1, in a model of constant rate, yield and volatility. */
 import { bool, fn, real, record } from "../kernel/index.ts";
 
-/** The rate, yield and volatility per year. A call is the put with both rates exchanged: McDonald & Schroder (1998). */
+/**
+ * The rate, dividend yield and volatility per year of a put. A call is the put with rate and yield exchanged (McDonald
+ * & Schroder 1998).
+ */
 export const Constants = record({ rate: real, dividendYield: real, sigma: real });
 
-/** The limits of ln B: at expiry, whether that is below the strike, and its largest fall from there. */
+/**
+ * The limits of ln B: its value `atExpiry`, whether that is below the strike (`isBelow`), and the `depth`, the largest
+ * fall of ln B from there.
+ */
 export const Limits = record({ isBelow: bool, atExpiry: real, depth: real });
 
 /**
@@ -21,12 +27,12 @@ export const limitAtExpiry = fn({
 });
 
 /**
- * Computes the limits of the boundary: ln B at expiry, and the fall of ln B to the perpetual option.
+ * Computes the limits of the boundary: ln B at expiry, and the fall of ln B from there to the perpetual option.
  *
  *   B(∞) = λ/(λ − 1),   ½σ²λ² + (r − q − ½σ²)λ − r = 0,   λ < 0
  *
- * With r below 0 it is one of two boundaries (see `boundaryKernel`). If they meet, there is no limit for τ → ∞, and the
- * depth is the distance of one limit at expiry from the other. Source: Kim (1990), Merton (1973).
+ * With r < 0 it is one of two boundaries (`boundaryKernel`). If these meet, there is no limit for τ → ∞, and the depth
+ * is the distance between their limits at expiry. Source: Kim (1990), Merton (1973).
  */
 export const boundaryLimits = fn({
   name: "boundaryLimits",
@@ -48,14 +54,14 @@ export const boundaryLimits = fn({
 });
 
 /**
- * Computes the two sides of the equation at one earlier time u, without their factors r·e^{ru} and q·e^{qu}, and their
- * derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
+ * Computes the terms `left` and `right` in the equation of the exercise boundary (`boundaryKernel`) at one earlier time
+ * u, and their derivatives by the moneyness m = ln(B(τ)/B(u)) + (r − q)t and by the deviation s = σ√t, t = τ − u:
  *
  *   by value    N(d₋)           and   N(d₊)                       d± = m/s ± s/2
  *   by slope    φ(d₋)/s         and   N(d₊) + φ(d₊)/s
  *
- * or a sum of both with the weights `byValue` and `bySlope`. The terms outside of the integrals are the same with 1 in
- * place of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
+ * or the sum of both forms with the weights `byValue` and `bySlope`. The terms outside of the integrals are the same
+ * with 1 instead of B(u). Source: Andersen, Lake & Offengenden (2016), FP-A and FP-B.
  */
 export const sidesAt = fn({
   name: "sidesAt",

@@ -1,11 +1,11 @@
 import type { Device } from "../device/index.ts";
 import { Boundaries } from "./boundaries.ts";
 
-/** The inputs of all boundaries of some puts. */
+/** The inputs of the exercise boundaries of some puts, including the lower boundary of those that have two. */
 export interface Expanded {
-  /** The `BOUNDARY_INPUTS` of each: those of the puts, followed by the lower ones. */
+  /** The `BOUNDARY_INPUTS` of each boundary: first the given ones, then the lower ones. */
   readonly inputs: readonly (readonly number[])[];
-  /** The number of the lower boundary of each of the puts' boundaries; −1 for a single boundary. */
+  /** The index in `inputs` of the lower boundary of each given boundary; −1 where there is only one. */
   readonly lower: Int32Array;
 }
 
@@ -37,10 +37,11 @@ const STAGES = 20;
 const PAST = 1.1;
 
 /**
- * The treatment of puts with two boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| they meet, and there is no earlier
- * exercise. Beyond that time the equation of the upper one is solvable only for a while, so that both are solved until
- * the requested expiry, or shortly after they meet, as the secant method with the coarsest scheme finds.
- * `premiumKernel` finds the meeting time of a scheme in its own boundaries.
+ * The treatment of puts with two exercise boundaries, q < r < 0. For σ > |√(−2r) − √(−2q)| the boundaries meet, and for
+ * longer times to expiry there is no early exercise. Beyond that time the equation of the upper boundary can be solved
+ * only for a while. Both boundaries are therefore solved until the requested expiry or until shortly after they meet,
+ * which the secant method finds with the coarsest scheme. `premiumKernel` then finds the meeting time for its own
+ * scheme's boundaries.
  */
 export class Pairs implements Disposable {
   readonly #trials: Boundaries;
@@ -51,7 +52,8 @@ export class Pairs implements Disposable {
   }
 
   /**
-   * Returns all boundaries of puts with the given ones: r, q, σ, the longest expiry, and the sign of `boundaryKernel`.
+   * Returns the inputs of all boundaries of puts whose boundaries have the given inputs: r, q, σ, the longest expiry,
+   * and 1 for ∂/∂r or −1 for ∂/∂q.
    */
   async expand(boundaries: readonly (readonly number[])[]): Promise<Expanded> {
     const pairs = boundaries.filter(isPair);

@@ -3,25 +3,29 @@ import { BOUNDARY_OUTPUTS, seriesAt } from "./boundary.ts";
 import { limitAtExpiry } from "./model.ts";
 import { MAX_NODES } from "./scheme.ts";
 
-/** The number of outputs: V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as for the boundary. */
+/**
+ * The number of outputs of `premiumKernel` for each option: V, ∂V/∂S, ∂²V/∂S², ∂V/∂σ, and ∂V/∂r or ∂V/∂q, as the
+ * boundary's input says.
+ */
 export const PREMIUM_OUTPUTS = 5;
 
 /**
- * The kernel of American puts with strike 1, given their boundaries: the European put and the early exercise premium,
+ * The kernel of the values of American puts with strike 1, given their exercise boundaries. A value is that of the
+ * European put and the early-exercise premium,
  *
  *   V = p(S, T) + ∫₀^T (r·e^{−ru}·N(−d₋) − q·S·e^{−qu}·N(−d₊)) du,   d± = (ln(S/B(T−u)) + (r−q)u)/(σ√u) ± ½σ√u
  *
  * or 1 − S where S ≤ B(T). Source: Kim (1990), Carr, Jarrow & Myneni (1992). The Greeks are the derivatives of this
- * formula, of its boundary too. With S·e^{−qu}·φ(d₊) = B·e^{−ru}·φ(d₋) one density serves all.
+ * formula, including those of the boundary. With S·e^{−qu}·φ(d₊) = B·e^{−ru}·φ(d₋) one density serves all of them.
  *
- * With two boundaries the same integral over the lower one is subtracted, and 1 − S holds between both. Where they have
- * met before T, the integrals begin there, and their derivative by that time is 0.
+ * With two boundaries the same integral over the lower one is subtracted, and V = 1 − S between them. Where they have
+ * met before T, the integrals begin at the meeting time, and the derivative of V by that time is 0.
  *
- * One item an option: `boundary[l]` is the slot of its boundary, whose inputs and outputs are `model` and `series`, and
- * `boundary[count + l]` that of its lower one, or −1. `option[l]` is ln S and `option[count + l]` is T, which may be
- * shorter than the boundary's, and longer if two have met. `option[2·count + l]` is the time to expiry at which they
- * have met, or T. `output[i·count + l]`: see `PREMIUM_OUTPUTS`. Cost: about 100 operations and 6·nodes a point of the
- * integral, of each boundary.
+ * There is one work item for each option l. `boundary[l]` is the slot of its boundary in `model` (inputs) and `series`
+ * (outputs), and `boundary[count + l]` is that of its lower boundary, or −1. `option[l]` is ln S. `option[count + l]`
+ * is T, which may be shorter than the boundary's, and longer if two boundaries have met. `option[2·count + l]` is the
+ * time to expiry at which they have met, or T. `output[i·count + l]` is output i (`PREMIUM_OUTPUTS`). Cost: about 100
+ * operations and 6·nodes for each point of the integral and each boundary.
  */
 export const premiumKernel = kernel({
   name: "early-exercise premium",

@@ -2,24 +2,27 @@
 import { gaussLegendre } from "../linalg/index.ts";
 import { cosPi } from "../elementary.ts";
 
-/** The maximum number of nodes of a boundary besides the known one at expiry. */
+/** The largest number of nodes of a boundary, without the one at expiry, whose value is known. */
 export const MAX_NODES = 32;
 
-/** The size of a discretisation of the integral equation. */
+/** The sizes of a discretisation of the integral equation. */
 export interface SchemeSize {
   /** The number of Chebyshev nodes of the boundary besides the one at expiry. */
   readonly nodes: number;
-  /** The number of points of the integrals in the equation of the boundary. */
+  /** The number of quadrature points of the integrals in the equation of the boundary. */
   readonly points: number;
-  /** The number of points of the integral of the early-exercise premium. */
+  /** The number of quadrature points of the integral of the early-exercise premium. */
   readonly premium: number;
-  /** The step below which Newton's method ends, relative to the boundary's distance from its limit at expiry. */
+  /**
+   * The size of a Newton step below which the iteration ends, relative to the boundary's distance from its limit at
+   * expiry.
+   */
   readonly lastStep: number;
-  /** The smallest error estimate, for strike 1: the median error of ordinary options. */
+  /** The lower bound of error estimates, for strike 1: the median error of ordinary options. */
   readonly leastError: number;
 }
 
-/** The schemes from coarse to fine; the error of each is estimated by the one before. */
+/** The schemes from coarse to fine. The error of each is estimated by its difference from the one before. */
 export const SCHEMES: readonly SchemeSize[] = [
   { nodes: 4, points: 6, premium: 14, lastStep: 1e-2, leastError: 1e-6 },
   { nodes: 6, points: 8, premium: 20, lastStep: 1e-3, leastError: 3e-8 },
@@ -29,34 +32,36 @@ export const SCHEMES: readonly SchemeSize[] = [
   { nodes: 32, points: 56, premium: 192, lastStep: 1e-7, leastError: 1e-12 },
 ];
 
-/** The positions of the parts of a scheme's table. */
+/**
+ * The quadrature and interpolation weights of a scheme in one array, `values`; the other fields are positions in it.
+ */
 export interface SchemeTable {
   readonly size: SchemeSize;
   readonly values: Float64Array;
-  /** The position of √(τᵢ/T), i = 1 … n. */
+  /** The position of √(τᵢ/T) at the nodes i = 1 … n. */
   readonly roots: number;
-  /** The position of vⱼ and wⱼ: ∫₀^τ f(u) du = τ·Σ wⱼ·f(τ·(1 − vⱼ²)). */
+  /** The position of the points vⱼ and weights wⱼ of ∫₀^τ f(u) du = τ·Σ wⱼ·f(τ·(1 − vⱼ²)). */
   readonly quadrature: number;
-  /** The position of Lₖ at √(τᵢ·(1 − vⱼ²)/T), [i][j][k], k = 1 … n. */
+  /** The position of the Lagrange polynomials Lₖ at √(τᵢ·(1 − vⱼ²)/T), [i][j][k], k = 1 … n. */
   readonly interpolation: number;
   /**
-   * The position of the coefficients of Chebyshev's polynomials from values at nodes 1 … n, [k][i], k = 0 … n; the
-   * value at node 0 is 0.
+   * The position of the matrix that converts values at nodes 1 … n to coefficients of Chebyshev polynomials, [k][i], k
+   * = 0 … n; the value at node 0 is 0.
    */
   readonly coefficients: number;
-  /** The position of gⱼ and wⱼ: ∫₀^T f(u) du = T·Σ wⱼ·f(T·gⱼ). */
+  /** The position of the points gⱼ and weights wⱼ of ∫₀^T f(u) du = T·Σ wⱼ·f(T·gⱼ). */
   readonly premium: number;
 }
 
 const tables: SchemeTable[] = [];
 
 /**
- * Returns the table of a scheme, which is cached. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ being the time to
- * expiry.
+ * Returns the cached table of the scheme with an index in `SCHEMES`. Nodes are xᵢ = ½·(1 − cos(iπ/n)) in x = √(τ/T), τ
+ * the time to expiry.
  *
- * Both integrals are by Gauss and Legendre's rule in a variable in which their integrands are smooth. Near u = τ they
- * depend on √(τ − u), which v is, and near u = 0 on √u: v = s·(2 − s). Near the boundary the premium's integrand is a
- * narrow peak at small u, and near u = T it depends on √(T − u): u = T·(5s⁴ − 4s⁵).
+ * Both integrals use Gauss–Legendre quadrature in a variable in which their integrands are smooth. Those of the
+ * boundary depend on √(τ − u) near u = τ, which is v up to a factor, and on √u near u = 0: v = s·(2 − s). The integrand
+ * of the premium has a narrow peak at small u near the boundary, and depends on √(T − u) near u = T: u = T·(5s⁴ − 4s⁵).
  */
 export function schemeTable(scheme: number): SchemeTable {
   return (tables[scheme] ??= tableOf(SCHEMES[scheme]));

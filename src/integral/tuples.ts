@@ -1,4 +1,4 @@
-/** A numbering of equally long tuples in the order in which they are added. */
+/** A numbering of tuples of one length, in the order in which they are added; equal tuples have the same number. */
 export class TupleNumbers {
   readonly #length: number;
   #size = 0;

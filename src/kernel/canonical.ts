@@ -1,7 +1,10 @@
-/** A kernel's canonical text: equal exactly when two kernels compute the same, so it is the key of every cache. */
+/**
+ * The canonical text of a kernel. It is equal for two kernels exactly when they compute the same, so that it can be the
+ * key of caches.
+ */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
 
-/** Numbers by their bits: −0 and 0 differ, NaN equals itself. */
+/** Formats a number such that −0 and 0 differ and NaN equals itself. */
 function number(value: number): string {
   if (Object.is(value, -0)) return "-0";
   return String(value); // shortest text that reads back as the same double

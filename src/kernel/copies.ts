@@ -1,4 +1,4 @@
-/** Copies of locals, which records and inlined calls leave by the dozen. */
+/** Removes copies of local variables, of which records and inlined calls leave many. */
 import type { Expr, KernelIR, Local, Stmt } from "./ir.ts";
 import { assigned, bodies, forEachExpr, forEachStmt, mapChildren, mapParts, operands, someExpr } from "./visit.ts";
 
@@ -14,7 +14,7 @@ export function withoutCopies({ body, locals }: Pick<KernelIR, "body" | "locals"
   return renumbered(withoutUnread(replaced, locals.length), locals);
 }
 
-/** The local that a local is a copy of; versions tell whether one of the two has been assigned since. */
+/** The local variable that another one is a copy of. The versions tell whether either has been assigned since. */
 interface Copy {
   readonly of: number;
   readonly ofVersion: number;
@@ -24,7 +24,7 @@ interface Copy {
 class Copies {
   private readonly versions: Uint32Array;
   private readonly known: (Copy | undefined)[];
-  /** The locals that have been assigned so far, in order. */
+  /** The numbers of the local variables that have been assigned so far, in order. */
   private readonly log: number[] = [];
 
   constructor(locals: number) {
@@ -58,7 +58,7 @@ class Copies {
     return replaced;
   }
 
-  /** Follows a branch. What it has assigned is, after it, one of two values. */
+  /** Processes a branch. After it, the local variables that it assigns have one of two values. */
   private branch(list: readonly Stmt[]): Stmt[] {
     const start = this.log.length;
     const replaced = this.list(list);
@@ -66,7 +66,7 @@ class Copies {
     return replaced;
   }
 
-  /** Follows a loop. What it assigns may have been assigned before any statement of it runs. */
+  /** Processes a loop. The local variables that it assigns may have been assigned before any of its statements runs. */
   private loop(s: Extract<Stmt, { kind: "loop" }>): Stmt {
     const init = this.list(s.init);
     for (const list of [s.body, s.update])
@@ -94,10 +94,13 @@ class Copies {
 
 const isLocal = (e: Expr, id: number): boolean => e.kind === "local" && e.id === id;
 
-/** Tells whether nothing but its value comes of an assignment: loads may fail, and what others do shows in them. */
+/**
+ * Tells whether an assignment has no effect other than its value, so that it may be removed. A load may fail, and shows
+ * what other work items do.
+ */
 const isPlain = ({ value }: Assignment): boolean => !someExpr(value, ({ kind }) => kind === "load");
 
-/** The body without assignments of plain values to locals that nothing else depends on. */
+/** Returns the body without those assignments of plain values whose local variables nothing else depends on. */
 function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   const isRead = new Uint8Array(locals);
   const sources: number[][] = Array.from({ length: locals }, () => []);
@@ -121,7 +124,7 @@ function withoutUnread(body: readonly Stmt[], locals: number): readonly Stmt[] {
   return kept(body);
 }
 
-/** The body without the locals that have gone, with the others renumbered. */
+/** Returns the body and the local variables without the unused ones; the others are renumbered. */
 function renumbered(body: readonly Stmt[], locals: readonly Local[]): Pick<KernelIR, "body" | "locals"> {
   const numbers = new Map<number, number>();
   const numberOf = (local: number): number => {

@@ -1,4 +1,4 @@
-/** The operations of every declaration of a kernel function, whichever `gpu` plain JavaScript runs it with. */
+/** What declaring a kernel function does, with any `gpu` that plain JavaScript passes to the function. */
 import { SpecError } from "../errors.ts";
 import { checkFieldNames, isTuple } from "./language.ts";
 import type { Gpu } from "./gpu.ts";
@@ -17,7 +17,7 @@ interface Trace {
   readonly stack?: string;
 }
 
-/** The places at which declarations were made, for error messages; the stack is only formatted when somebody asks. */
+/** The call stacks at which declarations were made, for error messages. A stack is formatted only when it is read. */
 const declaredAt = new WeakMap<object, Trace>();
 
 /** Returns the text of the call stack at which a kernel or kernel function was declared, if it was recorded. */
@@ -38,9 +38,8 @@ export function recordDeclaration<T extends object>(declared: T, entry: Entry): 
 export type Entry = (...args: never[]) => unknown;
 
 /**
- * The caller of `entry`, and no more: V8's traces hold on to `this` of every frame, so that a kernel declared somewhere
- * below a solver's
- * method would keep the solver with all its arrays.
+ * Returns the stack entry of the caller of `entry`, and no more. V8's traces keep `this` of every entry alive, so that
+ * a kernel declared below a solver's method would keep the solver with all its arrays.
  */
 function traceAbove(entry: Entry): Trace {
   if (Error.captureStackTrace === undefined) return new Error(); // a text already, where it is not V8's

@@ -26,7 +26,7 @@ export function storesThatDepend(ir: KernelIR, id: number): ReadonlyMap<number, 
   return found;
 }
 
-/** A piece of code with the item's number for parameter `id`. */
+/** Returns code in which the work item's number takes the place of parameter `id`. */
 function vary(code: unknown, id: number): unknown {
   if (Array.isArray(code)) return code.map((part) => vary(part, id));
   if (typeof code !== "object" || code === null) return code;

@@ -1,4 +1,4 @@
-/** Arithmetic on constants, with JavaScript's own meaning; types are checked where the result is used. */
+/** Arithmetic on constants with JavaScript's meaning. Types are checked where the result is used. */
 import type { BinaryOp, CompareOp } from "./ir.ts";
 
 /** Returns the value of a binary operation on constants; null where it must not be folded. */

@@ -7,7 +7,10 @@ import type { Collective, Numbers, ReadonlyNumbers } from "./numbers.ts";
  * `Infinity` and `NaN`.
  */
 export interface Gpu {
-  /** The precision of `real` in this compilation; a constant, so that `if (gpu.precision === "f32")` costs nothing. */
+  /**
+   * The precision of `real` for which the kernel is compiled. It is a constant, so that a branch such as `if
+   * (gpu.precision === "f32")` costs nothing.
+   */
   readonly precision: Precision;
 
   // The work item's place. All i32.
@@ -17,7 +20,7 @@ export interface Gpu {
   localId(): number;
   /** Returns the i32 number of the workgroup: 0 … groupCount − 1. */
   groupId(): number;
-  /** The number of items per workgroup: a compile-time constant. */
+  /** Returns the number of work items per workgroup, a compile-time constant. */
   groupSize(): number;
   /** Returns the number of workgroups of the launch, an i32. */
   groupCount(): number;
@@ -67,30 +70,30 @@ export interface Gpu {
   /** Rounds to the nearest integer, ties to even. */
   nearest(x: number): number;
   /**
-   * Returns 1/x to 2 ulp where x and 1/x are normal. On a GPU this takes fewer operations than the division, which
-   * rounds correctly for all numbers. Elsewhere it is 1/x, or NaN (for 0, ±∞), or 0 (where 1/x is subnormal). On a CPU,
-   * and with `fma: "exact"`, it is the division.
+   * Returns 1/x with an error of at most 2 ulp where x and 1/x are normal numbers. On a GPU this takes fewer operations
+   * than a division, which rounds correctly for all numbers. For other x the result is 1/x, or NaN for 0 and ±∞, or 0
+   * where 1/x is subnormal. On a CPU, and with `fma: "exact"`, it is the division.
    */
   reciprocal(x: number): number;
   /**
-   * Returns max(x, 0); for NaN it is NaN or 0. On CUDA in f64 it takes one integer operation on the high word instead
-   * of three: there a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0, but never with `fma: "exact"`.
+   * Returns max(x, 0). For NaN it returns NaN or 0. On CUDA in f64 it takes one integer operation instead of three.
+   * There a negative x may give up to 2⁻¹⁰²² (2e-308) instead of 0, but never with `fma: "exact"`.
    */
   positivePart(x: number): number;
   /** Returns |magnitude| with the sign of `sign`. */
   copysign(magnitude: number, sign: number): number;
   /** Returns x·2ⁿ. */
   ldexp(x: number, n: number): number;
-  /** Returns floor(log2 |x|) for normal x ≠ 0. */
+  /** Returns floor(log2 |x|) for a normal number x ≠ 0. */
   exponent(x: number): number;
-  /** Returns x / 2^exponent(x). */
+  /** Returns x / 2^exponent(x), in ±[1, 2), for a normal number x ≠ 0. */
   significand(x: number): number;
   /**
    * Returns x with the low half of its significand bits cleared, so that headBits(x)² is exact. In f32x2 it returns the
    * f32 nearest to x.
    */
   headBits(x: number): number;
-  /** Returns the high 32 bits of the 64-bit product of two u32 (`Math.imul` gives the low ones). */
+  /** Returns the high 32 bits of the 64-bit product of two u32. `Math.imul` gives the low 32 bits. */
   mulHigh(a: number, b: number): number;
   /** Returns the number of bits that are set in an integer. */
   popcount(x: number): number;

@@ -1,6 +1,6 @@
 /**
- * The kernel language's scalar functions in plain JavaScript: in f64, bit for bit as the CPU back end computes them.
- * There are no work items and no device arrays here; those throw.
+ * The kernel language's scalar functions in plain JavaScript: in f64, with the same bits as on the CPU back end.
+ * Functions of work items and device arrays throw.
  */
 import { KernelError } from "../errors.ts";
 import type { Gpu } from "./gpu.ts";
@@ -96,9 +96,10 @@ export function popcount(x: number): number {
 }
 
 /**
- * Plain JavaScript does not know a whole real from an integer. What is not whole, or lies beyond both integer types,
- * must be real: it saturates. A whole number in [−2³¹, 2³²) keeps its bits, as between i32 and u32; so a whole real
- * such as 3e9 wraps in `gpu.i32` here, where it saturates in a compiled kernel.
+ * Converts a number to an integer. Plain JavaScript cannot tell a whole real from an integer. A number that is not
+ * whole, or beyond both integer types, must be a real and saturates. A whole number in [−2³¹, 2³²) keeps its bits, as
+ * between i32 and u32. A whole real such as 3e9 therefore wraps in `gpu.i32` here, whereas it saturates in a compiled
+ * kernel.
  */
 function toInteger(x: number | boolean, lowest: number, highest: number): number {
   const value = Math.trunc(Number(x));

@@ -24,7 +24,7 @@ export type { UserFunctions } from "./frontend/user-functions.ts";
 // What follows serves other folders, not users of the package.
 /** @internal */
 export { hostReal, signatureOf } from "./ir.ts";
-/** @internal */
+/** The intermediate representation of kernels, for other folders of the package. @internal */
 export type { KernelIR, KernelSignature } from "./ir.ts";
 /** @internal */
 export { formulaMessage, formulaShape, formulaVariables, onColumn, substituted } from "./frontend/formula.ts";

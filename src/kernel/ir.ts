@@ -41,7 +41,7 @@ export interface Place {
 export interface SourceText {
   readonly name: string;
   readonly text: string;
-  /** Returns the place of the declaration, "path/to/file.ts:12:5", where known. */
+  /** Returns the position of the declaration, "path/to/file.ts:12:5", if it is known. */
   readonly declared: () => string | undefined;
 }
 
@@ -63,8 +63,7 @@ export interface BufferParam {
   readonly element: ElementType;
   readonly access: "read" | "write"; // a buffer with "write" may also be read
   /**
-   * True where the buffer is accessed by an atomic operation somewhere; languages may then require all accesses to be
-   * atomic.
+   * True if some atomic operation accesses the buffer. A target language may then require that all accesses are atomic.
    */
   readonly atomic: boolean;
 }
@@ -151,9 +150,9 @@ export type Expr =
   | { readonly kind: "unary"; readonly type: ScalarType; readonly op: UnaryOp; readonly a: Expr }
   | { readonly kind: "binary"; readonly type: ScalarType; readonly op: BinaryOp; readonly a: Expr; readonly b: Expr }
   | { readonly kind: "compare"; readonly type: "bool"; readonly op: CompareOp; readonly a: Expr; readonly b: Expr }
-  /** Short-circuit: `b` is not evaluated (its loads are not made) when `a` decides. */
+  /** A logical operation with short circuit: `b` is not evaluated, and its loads are not made, if `a` decides. */
   | { readonly kind: "logical"; readonly type: "bool"; readonly op: "and" | "or"; readonly a: Expr; readonly b: Expr }
-  /** Lazy: the branch not chosen makes no loads that could leave an array. */
+  /** A lazy choice: the operand that is not chosen makes no loads that could be out of bounds. */
   | { readonly kind: "select"; readonly type: ScalarType; readonly condition: Expr; readonly a: Expr; readonly b: Expr }
   /**
    * A conversion to `type` from `a.type`. real → i32/u32 truncates and saturates, NaN gives 0; i32 ↔ u32 keeps the
@@ -193,8 +192,8 @@ export type Stmt = { readonly place: Place } & (
   | { readonly kind: "break" }
   | { readonly kind: "continue" }
   /**
-   * Starts to copy `words` elements, 1, 2 or 4, from a buffer to a workgroup array; both indexes are multiples of
-   * `words`. What arrives is there after a barrier that awaits it.
+   * Starts an asynchronous copy of `words` elements (1, 2 or 4) from a buffer to a workgroup array. Both indexes are
+   * multiples of `words`. The elements have arrived after a barrier that awaits them.
    */
   | {
       readonly kind: "fetch";
@@ -205,9 +204,9 @@ export type Stmt = { readonly place: Place } & (
       readonly words: number;
     }
   /**
-   * Workgroup execution barrier; orders workgroup and buffer memory for the workgroup. Uniform control flow only. With
-   * `fetches`: an item's fetches since its last such barrier become a group, and at most so many of its newest groups
-   * are still under way afterwards.
+   * A barrier of the workgroup, which orders accesses to workgroup and buffer memory. It is only in uniform control
+   * flow. With `fetches`, an item's copies since its last such barrier become a group, and after the barrier at most
+   * `fetches` of its newest groups have not arrived.
    */
   | { readonly kind: "barrier"; readonly fetches?: number }
   | {
@@ -224,7 +223,7 @@ export type Stmt = { readonly place: Place } & (
       readonly op: SubgroupOp;
       readonly value: Expr;
       readonly operand: Expr | null; // i32; null for the reductions
-      /** The number of lanes, a power of two, within which shuffles stay; undefined: the subgroup. */
+      /** The number of consecutive lanes, a power of two, that exchange values; by default the whole subgroup. */
       readonly width?: number;
       readonly result: number;
     }
@@ -245,12 +244,12 @@ export interface KernelSignature {
   readonly privates: readonly FixedArray[];
   /** The arrays that a workgroup shares. */
   readonly workgroups: readonly FixedArray[];
-  /** The number of items per workgroup, a compile-time constant. */
+  /** The number of work items per workgroup, a compile-time constant. */
   readonly groupSize: number;
   /**
-   * True where items of a workgroup must run together: the kernel has a barrier, a subgroup operation or a workgroup
-   * array, or uses its local or group index. Such kernels are launched by `groups`; all others by `items`, and items
-   * beyond the count never run.
+   * True if the work items of a workgroup must run together, because the kernel has a barrier, a subgroup operation or
+   * a workgroup array, or uses its local or group index. Cooperative kernels are launched with a number of workgroups,
+   * `groups`. All others are launched with a number of work items, `items`, beyond which no item runs.
    */
   readonly cooperative: boolean;
 }
@@ -264,15 +263,12 @@ export function signatureOf(ir: KernelIR): KernelSignature {
 /** The intermediate representation of a kernel for one precision. */
 export interface KernelIR extends KernelSignature {
   readonly locals: readonly Local[];
-  /**
-   * A hint of the number of workgroups that a multiprocessor shall have room for at once; undefined: the compiler's
-   * choice.
-   */
+  /** The requested number of workgroups that a multiprocessor can run at once; undefined if the compiler decides. */
   readonly residentGroups?: number;
   readonly body: readonly Stmt[];
   /**
-   * The loops that consume the kernel's `loopBudget`, in the order of the numbers that `endlessLoop` returns. Back ends
-   * ignore it.
+   * The positions of the loops whose iterations count against `loopBudget`. `endlessLoop` returns numbers, from 1, of
+   * this list. Back ends ignore it.
    */
   readonly countedLoops?: readonly Place[];
   readonly sources: readonly SourceText[];

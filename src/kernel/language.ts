@@ -170,19 +170,19 @@ type KnownValue = number | boolean | string | FunctionSpec | undefined;
 /** The compile-time values (`env`) of a kernel or kernel function, by name. */
 export type Environment = Readonly<Record<string, EnvironmentValue>>;
 /**
- * Tells whether a value of an environment is a kernel function.
+ * Tells whether a compile-time value (an entry of `env`) is a kernel function.
  *
  * @internal
  */
 export const isFunctionSpec = (value: EnvironmentValue): value is FunctionSpec => typeof value === "function";
 /**
- * Tells whether a value of an environment is a list.
+ * Tells whether compile-time values are a list.
  *
  * @internal
  */
 export const isList = (value: EnvironmentList | Environment): value is EnvironmentList => Array.isArray(value);
 
-/** Any number where a constant is a number, so that comparisons make sense to TypeScript. */
+/** The type of any number where a constant is a number, so that TypeScript accepts comparisons with other numbers. */
 type Widened<T> = T extends FunctionSpec | undefined
   ? T
   : T extends number
@@ -211,9 +211,10 @@ export type KernelBody<R = void> = Generator<Collective | undefined, R, number>;
 /** A kernel function with any parameters and results, as the compiler sees it. */
 export interface FunctionSpec {
   readonly kind: "function";
+  /** The function's name in error messages. */
   readonly functionName: string;
   readonly params: FunctionParams;
-  /** The names of the arguments where the body takes them as one object (`userFunction`), otherwise undefined. */
+  /** The names of the arguments if the body takes them as one object (`userFunction`), otherwise undefined. */
   readonly argumentNames: readonly string[] | undefined;
   readonly env: Environment;
   /** The text of the function, `(…) => …` or a method, as the front end parses it. */
@@ -221,8 +222,8 @@ export interface FunctionSpec {
   /** The literals that have become its last parameters (`liftLiterals`), otherwise undefined. */
   readonly lifted?: LiftedLiterals | undefined;
   /**
-   * The form of a function that a user names in `functions`: a plain one, `(S, t) => …`, with positional arguments, or
-   * one declared with `fn`.
+   * How a user wrote a function that is named in `functions`: as a plain function with positional arguments, `(S, t) =>
+   * …`, or with `fn`. Undefined for any other function.
    */
   readonly userWritten?: "plain" | "declared" | undefined;
 }
@@ -268,9 +269,13 @@ export type ResultOf<F extends FunctionOf<(...args: never) => FunctionResult>> =
 
 /** The definition of a kernel function that `fn` takes. */
 export interface FunctionDefinition<P extends FunctionParams, E extends Environment, R extends FunctionResult> {
+  /** The function's name in error messages; by default that of `body`. */
   readonly name?: string;
+  /** The declarations of the parameters: a tuple, or a record by name. */
   readonly params: P;
+  /** The compile-time values, which `body` receives as its third argument. */
   readonly env?: E;
+  /** The function. It destructures its first argument. */
   body(args: BodyArgument<P>, gpu: Gpu, env: EnvironmentValues<E>): R;
 }
 
@@ -286,27 +291,32 @@ export type ResidentGroups = number | Readonly<Partial<Record<Precision, number>
  */
 export interface Kernel<P extends Params = Params> {
   readonly kind: "kernel";
+  /** The kernel's name in error messages. */
   readonly name: string;
   readonly params: P;
+  /** The compile-time values. */
   readonly env: Environment;
-  /** The number of items per workgroup. */
+  /** The number of work items per workgroup. */
   readonly groupSize: number;
-  /** The hint of resident workgroups; see `KernelDefinition`. */
+  /** The requested number of workgroups that a multiprocessor can run at once; see `KernelDefinition`. */
   readonly residentGroups?: ResidentGroups;
   /** The maximum number of loop iterations in a call of a user's function; see `KernelDefinition`. */
   readonly loopBudget?: number;
   /** The text of the body, which is compiled. */
   readonly source: string;
-  /** The body itself, for running it as plain JavaScript. */
+  /** The body as a JavaScript function. */
   readonly body: (args: never, gpu: Gpu, env: never) => void | KernelBody;
 }
 
 /** The definition of a kernel that `kernel` takes. */
 export interface KernelDefinition<P extends Params, E extends Environment> {
+  /** The kernel's name in error messages. */
   readonly name?: string;
+  /** The declarations of the parameters by name. */
   readonly params: P;
+  /** The compile-time values, which `body` receives as its third argument. */
   readonly env?: E;
-  /** The number of items per workgroup, 64 by default. */
+  /** The number of work items per workgroup, 64 by default. */
   readonly groupSize?: number;
   /**
    * The number of workgroups that one multiprocessor shall be able to run at once on CUDA. It bounds the number of

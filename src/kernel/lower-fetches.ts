@@ -1,6 +1,6 @@
 /**
- * Rewrites fetches as loads and stores, for back ends that have no copies beside the arithmetic. The barriers that
- * await them stay barriers.
+ * Rewrites asynchronous copies as loads and stores, for back ends without asynchronous copies. The barriers that await
+ * them stay barriers.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
 import { mapParts, someStmt } from "./visit.ts";

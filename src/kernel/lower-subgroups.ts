@@ -1,6 +1,6 @@
 /**
- * Rewrites subgroup operations as exchanges through a workgroup array, for back ends without them: every item writes
- * its value, then reads those of its subgroup. Reductions add in the fixed order ((v₀ + v₁) + v₂) + …
+ * Rewrites subgroup operations as exchanges through a workgroup array, for back ends without subgroups. Every item
+ * writes its value, then reads those of its subgroup. Reductions add in the fixed order ((v₀ + v₁) + v₂) + …
  */
 import type { ArrayRef, ElementType, Expr, FixedArray, KernelIR, Local, Place, Stmt, SubgroupOp } from "./ir.ts";
 import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts";
@@ -9,7 +9,7 @@ import { mapChildren, mapParts, operands, someExpr, someStmt } from "./visit.ts"
 export interface SubgroupLowering {
   /** The number of items of a subgroup: a power of two. */
   readonly size: number;
-  /** True where exchanges need barriers: not where a subgroup runs in lock step. */
+  /** True if exchanges need barriers. They do not if a subgroup runs in lock step. */
   readonly barriers: boolean;
 }
 

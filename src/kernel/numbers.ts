@@ -1,4 +1,4 @@
-/** The arrays of a kernel as its body sees them, and what a body yields at a collective operation. */
+/** The types of arrays inside a kernel's body, and of what a body yields at a collective operation. */
 import type { ElementType } from "./ir.ts";
 
 declare const elementOf: unique symbol;

@@ -1,4 +1,4 @@
-/** The pairs of f32 that emulated doubles (`f32x2`) are, on the host. */
+/** Conversions on the host between numbers and the pairs of f32 of emulated doubles (`f32x2`). */
 
 /**
  * Returns the pair of f32 (f32x2) nearest to `value`: its rounding to f32, and the rounding error, itself rounded to

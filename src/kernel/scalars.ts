@@ -1,8 +1,10 @@
-/** Private arrays that are indexed by constants alone, as locals: no memory, and no address. */
+/**
+ * Turns private arrays that are indexed by constants only into local variables, which need no memory and no addresses.
+ */
 import type { ArrayRef, Expr, KernelIR, Stmt } from "./ir.ts";
 import { forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "./visit.ts";
 
-/** The largest length of an array that becomes locals: as many values as an equation has axes and a few more. */
+/** The largest length of an array that becomes local variables: the number of axes of an equation, and some more. */
 const MAX_LENGTH = 16;
 
 type Parts = Pick<KernelIR, "body" | "locals" | "privates">;

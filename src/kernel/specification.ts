@@ -1,4 +1,4 @@
-/** A kernel's specification as text: all that its IR is made of, but for the precision. */
+/** The text of a kernel's specification: everything that determines its IR except the precision. */
 import { keyOf } from "../remembered.ts";
 import type { FunctionSpec, Kernel } from "./language.ts";
 

@@ -1,5 +1,6 @@
 /**
- * The places at which a local is mentioned: the nesting of statement lists, and which of them only some items may run.
+ * Where a local variable is read and written: the nesting of statement lists, and which of them only some work items
+ * may execute.
  */
 import type { Stmt } from "./ir.ts";
 

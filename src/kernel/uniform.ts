@@ -1,9 +1,11 @@
 /**
- * An analysis of which values are the same for every work item, which follow its number, and where items part company.
+ * Analyses which values are the same for every work item, which increase with its number, and where items may take
+ * different branches.
  *
- * A fixed point over the locals' shapes. Control flow that depends on a varying value opens a region, in which only
- * some items run. A local may stay uniform inside such a region if it lives there altogether: every item that reads it
- * then also ran each of its assignments. Without this rule, a loop counter after `if (i >= n) return;` would vary.
+ * It is a fixed-point iteration over the local variables. Control flow that depends on a varying value begins a region
+ * that only some items execute. A variable may stay uniform inside such a region if it is used only there, because
+ * every item that reads it then also executed each of its assignments. Without this rule, a loop counter after `if (i
+ * >= n) return;` would vary.
  */
 import type { Expr, KernelIR, Stmt } from "./ir.ts";
 import { type Block, common, type Mentions, newBlock } from "./uniform-blocks.ts";
@@ -49,7 +51,7 @@ export interface UniformityOptions {
   readonly writable: "uniform" | "varying";
 }
 
-/** The knowledge of a local so far; `none` until its first assignment has been seen. */
+/** What is known of a local variable so far; "none" before its first assignment has been seen. */
 type Known = Shape | "none";
 
 /** Finds which values and conditions of a kernel are the same for all work items. */
@@ -61,7 +63,7 @@ export function analyseUniformity(ir: KernelIR, options: UniformityOptions): Uni
   return analysis.result();
 }
 
-/** An assignment to a local; `value` is null where it varies whatever it is made of. */
+/** An assignment to a local variable. `value` is null if the result varies whatever the operands are. */
 interface Assignment {
   readonly local: number;
   readonly value: Expr | null;
@@ -85,7 +87,10 @@ class Analysis {
     this.walk(ir.body, this.block(null, null));
   }
 
-  /** Derives regions from the shapes known so far, and shapes from those; returns whether it learnt anything. */
+  /**
+   * Derives regions from what is known of the variables, and then more knowledge from the regions. Returns whether
+   * anything new was found.
+   */
   pass(): boolean {
     for (const block of this.blocks) block.region = this.parts(block) ? block : (block.parent as Block).region;
     let changed = false;
@@ -143,7 +148,7 @@ class Analysis {
     return block;
   }
 
-  /** Tells whether not all items that run the list around a block need run the block. */
+  /** Tells whether only some of the items that execute the enclosing list may execute a block. */
   private parts({ parent, of }: Block): boolean {
     if (parent === null || of === null) return true;
     if (of.kind === "if") return varies(this.shape(of.condition));
@@ -160,7 +165,7 @@ class Analysis {
     return { test: s.test !== null && varies(this.shape(s.test)), break: breaks, continue: skips };
   }
 
-  /** Tells whether a `kind` of the loop around `list` stands under a varying condition. */
+  /** Tells whether a `break` or `continue` of the loop around `list` is under a condition that varies between items. */
   private leavesApart(list: readonly Stmt[], kind: "break" | "continue", apart: boolean): boolean {
     return list.some((s) => {
       if (s.kind === kind) return apart;
@@ -189,7 +194,10 @@ class Analysis {
     return (this.mentions[local] = { home: block, first: { block, write }, writes: [] });
   }
 
-  /** All assignments stand in the region of the block that holds every mention, and that block begins with one. */
+  /**
+   * Tells whether all assignments of a variable are in the region of the block that contains all its uses, and that
+   * block begins with one.
+   */
   private livesTogether(local: number): boolean {
     const m = this.mentions[local];
     if (m === undefined) return true;
@@ -221,7 +229,7 @@ class Analysis {
     }
   }
 
-  /** Uniform if all operands are. */
+  /** Returns "uniform" if all operands are uniform, otherwise "varying". */
   private flat(e: Expr): Known {
     let all: Known = "uniform";
     for (const child of children(e)) {

@@ -1,7 +1,7 @@
 /**
- * Loops that back ends have unrolled although the front end left them, having more trips or a larger body than it
- * unrolls: those whose counter indexes a private array, which only constant indexes put into registers. CUDA's compiler
- * is told to (`unrolls`); a compiler of WGSL cannot be told, so there the loops are unrolled here (`unrollLoops`).
+ * Unrolls loops that the front end leaves because they have more iterations or a larger body than it unrolls: loops
+ * whose counter indexes a private array, which stays in registers only with constant indexes. CUDA's compiler is told
+ * to unroll them (`unrolls`). A WGSL compiler cannot be told, so they are unrolled here (`unrollLoops`).
  */
 import { foldBinary, foldCompare } from "./fold.ts";
 import type { ArrayRef, Expr, FixedArray, KernelIR, Stmt } from "./ir.ts";
@@ -9,13 +9,13 @@ import { assigned, mapChildren, mapParts, operands, someExpr, someLeave, someStm
 
 type Loop = Stmt & { readonly kind: "loop" };
 
-/** Statements and operations in all that may come of it; nvcc takes twice as many in its stride. */
+/** The maximum number of statements and operations after unrolling. nvcc compiles twice as many without difficulty. */
 const maxUnrolled = 16_384;
 const maxUnrolledByNvcc = 32_768;
 
 /**
- * The limit for loops that only win the overlap and their own instructions: compilers of WGSL take long over large
- * bodies.
+ * The limit for loops that gain only the overlap of loads and their own instructions, because WGSL compilers take long
+ * for large bodies.
  */
 const maxUnrolledSum = 4096;
 
@@ -31,9 +31,12 @@ export function unrolls(loop: Loop): boolean {
   return valuesOf(loop, counter, maxUnrolledByNvcc / weight(loop.body)) !== undefined;
 }
 
-/** Private arrays of more elements have no room in registers, whatever their indexes: a GPU's item has 255 words. */
+/**
+ * The largest number of elements of a private array that fits in registers, whatever its indexes are. A GPU thread has
+ * 255 32-bit registers.
+ */
 const LARGEST_IN_REGISTERS = { f32: 128, f64: 64, f32x2: 32 } as const;
-/** The number of operations that one of a pair comes to, of which compilers get to see as many. */
+/** The number of f32 operations, as compilers see them, of one operation on a pair (f32x2). */
 const PAIR_OPERATIONS = 16;
 
 /**
@@ -86,8 +89,8 @@ function unrolled(s: Stmt, unroller: Unroller): Stmt[] {
 const int = (value: number): Expr => ({ kind: "const", type: "i32", value });
 
 /**
- * The statements with a local's value put in, and what has become constant folded: dead branches may index beyond an
- * array's end.
+ * Returns the statements with a constant in place of a local variable, and with constants folded, because dead branches
+ * may index beyond an array's end.
  */
 function withConstant(list: readonly Stmt[], local: number, value: number): Stmt[] {
   const expression = (e: Expr): Expr =>
@@ -101,7 +104,7 @@ function withConstant(list: readonly Stmt[], local: number, value: number): Stmt
   return statements(list);
 }
 
-/** An operation on i32 constants, or a choice by a constant, as what it comes to. */
+/** Folds an operation on i32 constants, or a choice by a constant. */
 function folded(e: Expr): Expr {
   if (e.kind === "select") return e.condition.kind === "const" ? (e.condition.value === true ? e.a : e.b) : e;
   if (e.kind === "logical" && e.a.kind === "const") {
@@ -116,7 +119,10 @@ function folded(e: Expr): Expr {
   return value === null || !Number.isFinite(value) ? e : int(Math.trunc(value) | 0);
 }
 
-/** The local that the loop counts with; nothing else in it is assigned by the update, and the body leaves it alone. */
+/**
+ * Returns the local variable that counts the loop's iterations. The update assigns nothing else, and the body does not
+ * assign it.
+ */
 function counterOf({ update, body }: Loop): number | undefined {
   if (update.length !== 1 || update[0].kind !== "assign") return undefined;
   const counter = update[0].local;
@@ -124,8 +130,8 @@ function counterOf({ update, body }: Loop): number | undefined {
 }
 
 /**
- * The counter's values, that after the last trip included; undefined if there are more than `limit` trips, or how many
- * is unknown.
+ * Returns the values of the counter, including the one after the last iteration. Undefined if there are more than
+ * `limit` iterations, or if their number is not known.
  */
 function valuesOf({ init, test, update }: Loop, counter: number, limit: number): number[] | undefined {
   const start = init.findLast((s) => assigned(s) === counter);
@@ -143,14 +149,14 @@ function valuesOf({ init, test, update }: Loop, counter: number, limit: number):
   return undefined;
 }
 
-/** An expression of i32 constants and the counter; undefined for any other. */
+/** Returns the value of an expression of i32 constants and the counter; undefined for any other expression. */
 function constantOf(e: Expr, counter: number, value: number): number | boolean | undefined {
   const put = (x: Expr): Expr => (x.kind === "local" && x.id === counter ? int(value) : folded(mapChildren(x, put)));
   const result = put(e);
   return result.kind === "const" && (result.type === "i32" || result.type === "bool") ? result.value : undefined;
 }
 
-/** Tells whether some private array (that is `wanted`) is indexed by what depends on the counter itself. */
+/** Tells whether some private array that `wanted` accepts is indexed by an expression that depends on the counter. */
 function indexesPrivateArray(
   body: readonly Stmt[],
   counter: number,
@@ -162,7 +168,7 @@ function indexesPrivateArray(
   );
 }
 
-/** Tells whether workgroup arrays are indexed by the counter itself, and private arrays take what comes of it. */
+/** Tells whether workgroup arrays are indexed by the counter, and the loaded values are added to private arrays. */
 function sumsWorkgroupArrays(body: readonly Stmt[], counter: number): boolean {
   const stores = (s: Stmt): boolean => s.kind === "store" && s.array.space === "private";
   return someStmt(body, stores) && someStmt(body, (s) => loadsBy(s, ({ space }) => space === "workgroup", counter));

@@ -170,7 +170,7 @@ export function weight(list: readonly Stmt[]): number {
   return total;
 }
 
-/** Asked again and again on the way down into a kernel. */
+/** Returns the weight of a statement. It is cached, because it is needed repeatedly on the way down into a kernel. */
 const statementWeight = rememberedBy((s: Stmt): number => {
   let total = 1;
   for (const e of operands(s)) total += expressionWeight(e);

@@ -11,25 +11,34 @@ import type { Dividends } from "./dividends.ts";
 import { INSTANT, integrate } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
-/** The coefficients of an affine function of X at one time. */
+/**
+ * The coefficients of the decomposition S = scale·X + cash of a spot S at one time; X is a martingale without
+ * dividends.
+ */
 export interface Affine {
   readonly scale: number;
   readonly cash: number;
 }
 
-/** The decomposition of one underlying's spot. */
+/**
+ * The decomposition S(t) = scale(t)·X(t) + cash(t) of a spot with cash dividends, where X is a martingale without
+ * dividends.
+ */
 export interface AffineSpot {
-  /** The value X(0), > 0 where the forward to the horizon is. */
+  /** The value X(0). It is positive if the forward at the horizon is. */
   readonly start: number;
-  /** The times of the dividends up to the horizon. */
+  /** The times of the dividends up to the horizon, in years. */
   readonly times: readonly number[];
-  /** Returns the coefficients after the dividends of a time. */
+  /** Returns the coefficients at a time, after dividends at that time. */
   readonly at: (time: number) => Affine;
-  /** Returns the coefficients before the dividends of a time. */
+  /** Returns the coefficients at a time, before dividends at that time. */
   readonly before: (time: number) => Affine;
 }
 
-/** Returns the decomposition of a spot with cash dividends up to a horizon. */
+/**
+ * Decomposes a spot with cash dividends up to a horizon in years into an affine function of a martingale X. An option
+ * on S with strike K is then scale(T) options on X with strike (K − cash(T))/scale(T).
+ */
 export function affineSpot(
   { spot, rates, dividends }: { readonly spot: number; readonly rates: ForwardCurve; readonly dividends: Dividends },
   horizon: number,

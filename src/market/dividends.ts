@@ -1,7 +1,7 @@
 import { INSTANT } from "./piecewise.ts";
 
 /**
- * A dividend on one date, `time` years from asOf (> 0), where S falls by S·proportional + cash, and never below zero,
+ * A dividend at one time, `time` years from `asOf` (> 0). The spot falls by S·proportional + cash, but not below zero:
  *
  *   S⁺ = max(S⁻·(1 − proportional) − cash, 0).
  */
@@ -21,12 +21,13 @@ export interface Dividends {
   readonly discrete: readonly DiscreteDividend[];
 }
 
-/** The dividends of an underlying that pays none. */
+/** The dividends of an underlying that pays no dividends. */
 export const noDividends: Dividends = Object.freeze({ yield: 0, discrete: Object.freeze([]) });
 
 /**
- * Sorts dividends by time, adds up those of the same time (both refer to the spot before either), and drops those at or
- * before time 0, which the spot already excludes.
+ * Returns the dividends of an underlying, with discrete dividends sorted by time. Dividends at the same time are added;
+ * both refer to the spot before either. Dividends at or before time 0 are dropped, because the spot already excludes
+ * them.
  */
 export function dividendSchedule(yieldRate: number, discrete: readonly DiscreteDividend[]): Dividends {
   const merged = new Map<number, DiscreteDividend>();
@@ -42,7 +43,7 @@ function added(a: DiscreteDividend, b: DiscreteDividend): DiscreteDividend {
   return { time: a.time, cash: a.cash + b.cash, proportional: Math.min(a.proportional + b.proportional, 1) };
 }
 
-/** Returns the dividends remaining after t years; one of that very day has been paid. */
+/** Returns the dividends as seen t years later. A dividend exactly at t counts as paid. */
 export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: number): Dividends {
   const left = discrete
     .filter(({ time }) => time > t + INSTANT)
@@ -50,7 +51,7 @@ export function laterDividends({ yield: yieldRate, discrete }: Dividends, t: num
   return { yield: yieldRate, discrete: left };
 }
 
-/** Returns the spot just after a dividend from the spot just before. */
+/** Returns the spot just after a dividend, given the spot just before. */
 export function afterDividend(spot: number, { cash, proportional }: DiscreteDividend): number {
   return Math.max(spot - spot * proportional - cash, 0);
 }

@@ -10,16 +10,7 @@ export {
   shifted,
   valueAt,
 } from "./piecewise.ts";
-export {
-  discountFactor,
-  flatCurve,
-  type ForwardCurve,
-  forwardRate,
-  type HullWhite,
-  zeroCurve,
-  type ZeroRate,
-  zeroRate,
-} from "./rates.ts";
+export { discountFactor, flatCurve, type ForwardCurve, type HullWhite, zeroCurve, type ZeroRate } from "./rates.ts";
 export type { RatesModel } from "./short-rate.ts";
 export {
   alphaOf,

@@ -1,29 +1,28 @@
 import { SpecError } from "../errors.ts";
 
 /**
- * A piecewise constant function of time; `values.length === times.length + 1`.
+ * A piecewise constant function of time, with one more value than times:
  *
  *   f(t) = values[i]  for times[i−1] < t ≤ times[i],   times[−1] = −∞,  times[n] = +∞
  *
- * `times[i]` (years, strictly increasing, > 0) is the right end of piece i; the last piece is unbounded. A constant is
- * `{ times: [], values: [c] }`. It is left-continuous, so that the piece that ends at a time step's right end holds
- * over that step.
+ * `times` are years, strictly increasing and > 0. A constant is `{ times: [], values: [c] }`. The function is
+ * left-continuous, so that the value at a time step's right end holds over the whole step.
  */
 export interface PiecewiseConstant {
   readonly times: readonly number[];
   readonly values: readonly number[];
 }
 
-/** Returns the function f(t) = value for every t. */
+/** Returns the piecewise constant function that has the same value at every time. */
 export function constant(value: number): PiecewiseConstant {
   return { times: [], values: [value] };
 }
 
 /**
- * Returns the piecewise constant f whose integral takes the given values at the given times: f = Δintegral / Δt between
- * nodes, from (0, 0) on; the last piece extends beyond the last node.
+ * Returns the piecewise constant function f whose integral from 0 takes the given values at the given times. Between
+ * two times f = Δintegral / Δt, and the last value holds beyond the last time.
  *
- * @throws SpecError no nodes; times not strictly increasing from above 0
+ * @throws SpecError no times; times not strictly increasing from above 0
  */
 export function fromIntegral(times: readonly number[], integrals: readonly number[]): PiecewiseConstant {
   if (times.length === 0 || times.length !== integrals.length) {
@@ -39,7 +38,7 @@ export function fromIntegral(times: readonly number[], integrals: readonly numbe
   return { times: times.slice(0, -1), values };
 }
 
-/** Returns f(t). Cost: a linear scan, which for the dozen nodes of a curve beats a search. */
+/** Returns f(t). It searches linearly, which for the dozen nodes of a curve is faster than bisection. */
 export function valueAt(f: PiecewiseConstant, t: number): number {
   const i = f.times.findIndex((end) => t <= end);
   return i < 0 ? f.values[f.times.length] : f.values[i];
@@ -57,7 +56,7 @@ export function integrate({ times, values }: PiecewiseConstant, t: number, g?: (
   return sum;
 }
 
-/** Returns ∫₀ᵗ f·g ds. */
+/** Returns ∫₀ᵗ f(s)·g(s) ds. */
 export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t: number): number {
   const times = [...new Set([...f.times, ...g.times])].toSorted((a, b) => a - b);
   let sum = 0;
@@ -70,16 +69,16 @@ export function integratedProduct(f: PiecewiseConstant, g: PiecewiseConstant, t:
   return sum;
 }
 
-/** A second in years; times that differ by less are equal. */
+/** One second in years. Times that differ by less are treated as equal. */
 export const INSTANT = 1 / 31_536_000;
 
-/** Returns g(s) = f(t + s), f seen t ≥ 0 years later. */
+/** Returns the function s ↦ f(t + s), which is f as seen t ≥ 0 years later. */
 export function later({ times, values }: PiecewiseConstant, t: number): PiecewiseConstant {
   const passed = times.filter((end) => end <= t + INSTANT).length;
   return { times: times.slice(passed).map((end) => end - t), values: values.slice(passed) };
 }
 
-/** Returns f + shift, everywhere: the parallel move of a scenario. */
+/** Returns the function f + shift, which is the parallel move of a scenario. */
 export function shifted(f: PiecewiseConstant, shift: number): PiecewiseConstant {
   return { times: f.times, values: f.values.map((value) => value + shift) };
 }

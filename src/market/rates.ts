@@ -1,11 +1,12 @@
-import { constant, fromIntegral, integrate, type PiecewiseConstant, valueAt } from "./piecewise.ts";
+import { constant, fromIntegral, integrate, type PiecewiseConstant } from "./piecewise.ts";
 
-/** The instantaneous forward rates f(t), continuously compounded, per year (Act/365F), of either sign. */
+/** A curve of instantaneous forward rates f(t), continuously compounded per year (Act/365F). They may be negative. */
 export type ForwardCurve = PiecewiseConstant;
 
 /**
- * Hull and White's short rate around a forward curve f (1990): dr = (θ(t) − a·r) dt + σ dW, with the θ that gives the
- * curve's discount factors. With dx = −a·x dt + σ dW from x = 0, r = x + f(t) + ½σ²·((1 − e^{−at})/a)².
+ * The parameters of Hull and White's short rate model (1990): dr = (θ(t) − a·r) dt + σ dW, with the θ that reproduces
+ * the discount factors of a forward curve f. With dx = −a·x dt + σ dW from x = 0, the short rate is r = x + f(t) +
+ * ½σ²·((1 − e^{−at})/a)².
  */
 export interface HullWhite {
   /** The mean reversion a ≥ 0, per year. */
@@ -14,25 +15,24 @@ export interface HullWhite {
   readonly volatility: number;
 }
 
-/** A zero-coupon rate z for time t (years): the discount factor is exp(−z·t). */
+/** A continuously compounded zero-coupon rate z for time t in years. The discount factor is exp(−z·t). */
 export interface ZeroRate {
   readonly time: number;
   readonly zero: number;
 }
 
-/** Returns the curve of one rate for all maturities. */
+/** Returns the forward curve with the same rate for all maturities. */
 export function flatCurve(rate: number): ForwardCurve {
   return constant(rate);
 }
 
 /**
- * Computes forward rates from zero rates: z·t is linear in t between the nodes, so the forward rate is constant there,
+ * Computes a forward curve from zero rates. Between the nodes z·t is linear in t, so the forward rate is constant:
  *
  *   f = (z₂·t₂ − z₁·t₁) / (t₂ − t₁)   on (t₁, t₂].
  *
- * Before the first node the forward rate is the first zero rate (z is flat back to 0); beyond the last node it is the
- * last interval's forward rate (with a single node: its zero rate). Verified: test/market/rates, discount factors at
- * the nodes to 1 ulp.
+ * Before the first node the forward rate is the first zero rate. Beyond the last node it is that of the last interval
+ * (with a single node, its zero rate). Verified: test/market/rates, discount factors at the nodes to 1 ulp.
  * @throws SpecError no nodes, or times not strictly increasing from above 0
  */
 export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {
@@ -42,17 +42,7 @@ export function zeroCurve(nodes: readonly ZeroRate[]): ForwardCurve {
   );
 }
 
-/** Returns the forward rate f(t), per year. */
-export function forwardRate(curve: ForwardCurve, t: number): number {
-  return valueAt(curve, t);
-}
-
-/** Returns the zero rate z(t) = (1/t)·∫₀ᵗ f(s) ds, per year; f(0) at t = 0. */
-export function zeroRate(curve: ForwardCurve, t: number): number {
-  return t > 0 ? integrate(curve, t) / t : forwardRate(curve, 0);
-}
-
-/** Returns the discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds), without unit. */
+/** Returns the discount factor P(0, t) = exp(−∫₀ᵗ f(s) ds). */
 export function discountFactor(curve: ForwardCurve, t: number): number {
   return Math.exp(-integrate(curve, t));
 }

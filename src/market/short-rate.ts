@@ -3,13 +3,13 @@ import type { PiecewiseConstant } from "./piecewise.ts";
 import type { ForwardCurve } from "./rates.ts";
 
 /**
- * The rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
- * continuously compounded per year.
+ * The interest rates of one currency: a deterministic curve, or a model of the short rate r. Times are in years, rates
+ * are continuously compounded per year.
  */
 export type RatesModel =
-  /** Deterministic: forward rates come true. */
+  /** A deterministic curve: short rates are the forward rates. */
   | { readonly kind: "curve"; readonly curve: ForwardCurve }
-  /** dr = (θ(t) − a·r) dt + σ(t) dW with the θ that gives the curve's discount factors. */
+  /** Hull and White: dr = (θ(t) − a·r) dt + σ(t) dW with the θ that reproduces the curve's discount factors. */
   | {
       readonly kind: "hullWhite";
       readonly curve: ForwardCurve;
@@ -18,11 +18,11 @@ export type RatesModel =
       /** The volatility σ(t) ≥ 0, per year and √year. */
       readonly volatility: PiecewiseConstant;
     }
-  /** dr = κ(θ − r) dt + σ dW from r0. */
+  /** Vasicek: dr = κ(θ − r) dt + σ dW from r0. */
   | AffineRate<"vasicek">
-  /** dr = κ(θ − r) dt + σ√r dW from r0; r0, κ, θ ≥ 0. */
+  /** Cox, Ingersoll and Ross: dr = κ(θ − r) dt + σ√r dW from r0; r0, κ, θ ≥ 0. */
   | AffineRate<"cir">
-  /** r = x + y + φ(t), dx = −a·x dt + σ dW₁, dy = −b·y dt + η dW₂, d⟨W₁, W₂⟩ = ρ dt, fitted to the curve. */
+  /** G2++: r = x + y + φ(t), dx = −a·x dt + σ dW₁, dy = −b·y dt + η dW₂, d⟨W₁, W₂⟩ = ρ dt, fitted to the curve. */
   | {
       readonly kind: "g2";
       readonly curve: ForwardCurve;
@@ -32,7 +32,7 @@ export type RatesModel =
       readonly eta: number;
       readonly rho: number;
     }
-  /** d ln r = (θ(t) − a·ln r) dt + σ dW, fitted to the curve. */
+  /** Black and Karasinski: d ln r = (θ(t) − a·ln r) dt + σ dW, fitted to the curve. */
   | {
       readonly kind: "blackKarasinski";
       readonly curve: ForwardCurve;

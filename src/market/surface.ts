@@ -1,15 +1,15 @@
 /**
- * A surface of local volatility σ(t, S), given on a grid of times and spots:
+ * A surface of local volatility σ(t, S), given on a grid of times and spots.
  *
- *   in t: linear between the times;
- *   in S: monotone cubic Hermite between the spots, slopes by Fritsch & Butland (1984),
- *           1/d = ((1 + α)/Δ₋ + (2 − α)/Δ₊)/3,  α = h₊/(h₋ + h₊), and 0 where the secants Δ₋, Δ₊ differ in sign, or one
- *                                               is 0;
- *   flat outside, in both; slopes are 0 at the first and the last spot, so that σ is once continuously differentiable
- *   in S everywhere.
+ * * In t it is linear between the times.
+ * * In S it is monotone cubic Hermite between the spots. The slopes d are those of Fritsch & Butland (1984): 1/d = ((1
+ *   + α)/Δ₋ + (2 − α)/Δ₊)/3 with α = h₊/(h₋ + h₊), and d = 0 where the secants Δ₋ and Δ₊ differ in sign or one of them
+ *   is 0.
+ * * Outside the grid it is constant in both variables. The slopes at the first and the last spot are 0, so that σ is
+ *   once continuously differentiable in S everywhere.
  *
- * Between two spots σ never leaves the interval of their volatilities, so it is positive where they are. It is linear
- * in the volatilities' parallel move: σ + shift is the surface with every entry moved.
+ * Between two spots σ stays between their volatilities, so it is positive where they are. A parallel move of all
+ * volatilities moves the surface by the same amount.
  *
  * Verified: test/market/surface, at and between the nodes, by values worked out by hand and by a monotonicity property.
  */
@@ -24,14 +24,17 @@ export interface LocalSurface {
   readonly slopes: readonly (readonly number[])[];
 }
 
-/** A row of the surface, or a mean of rows: σ and ∂σ/∂S by spot. */
+/**
+ * The local volatility σ and its slope ∂σ/∂S at each spot of a surface, for one time or averaged over a time interval.
+ */
 export interface SurfaceRow {
   readonly volatility: ArrayLike<number>;
   readonly slopes: ArrayLike<number>;
 }
 
 /**
- * Returns the surface of a checked grid: `times` and `spots` increase, with one row a time and one volatility a spot.
+ * Returns the surface of local volatility on a grid. `volatility[i][j]` is the volatility at `times[i]` and `spots[j]`,
+ * both of which must be increasing; this is not checked.
  */
 export function localSurface(
   times: readonly number[],
@@ -53,12 +56,12 @@ function monotoneSlopes(x: readonly number[], y: readonly number[]): number[] {
   });
 }
 
-/** Returns σ(t, S). */
+/** Returns the local volatility σ(t, S). */
 export function surfaceVolatility(surface: LocalSurface, spot: number, t: number): number {
   return rowVolatility(surface, rowMean(surface, t, t), spot);
 }
 
-/** Returns a surface with the same σ at the same dates, seen t years later. */
+/** Returns the surface as seen t years later, with the same σ on the same dates. */
 export function laterSurface({ times, spots, volatility, slopes }: LocalSurface, t: number): LocalSurface {
   const next = times.findIndex((time) => time > t);
   const now = rowMean({ times, spots, volatility, slopes }, t, t);
@@ -73,7 +76,7 @@ export function laterSurface({ times, spots, volatility, slopes }: LocalSurface,
   };
 }
 
-/** Evaluates the cubic of a row at a spot. */
+/** Returns the local volatility at a spot by cubic interpolation in a row of the surface. */
 export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: SurfaceRow, spot: number): number {
   const last = spots.length - 1;
   if (spot <= spots[0]) return volatility[0];
@@ -88,9 +91,9 @@ export function rowVolatility({ spots }: LocalSurface, { volatility, slopes }: S
 }
 
 /**
- * Returns the exact mean of the surface over the times `from` … `to` as a row: the interpolation in S is not linear in
- * the volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes. With equal times it
- * is the row of that time. It is written to `mean`.
+ * Returns the exact mean of the surface over the times `from` … `to` as a row, written to `mean`. With equal times it
+ * is the row at that time. Values and slopes are averaged separately: interpolation in S is not linear in the
+ * volatilities, but the mean of cubics on one grid is the cubic of the mean values and slopes.
  */
 export function rowMean(surface: LocalSurface, from: number, to: number, mean = emptyRow(surface)): SurfaceRow {
   const { volatility, slopes } = mean;
@@ -106,7 +109,7 @@ export function rowMean(surface: LocalSurface, from: number, to: number, mean = 
   return mean;
 }
 
-/** Returns a row of zeros for the spots of a surface. */
+/** Returns a row of zeros with an element for each spot of a surface. */
 export function emptyRow({ spots }: LocalSurface): { volatility: Float64Array; slopes: Float64Array } {
   return { volatility: new Float64Array(spots.length), slopes: new Float64Array(spots.length) };
 }

@@ -3,24 +3,27 @@ import type { ForwardCurve, HullWhite } from "./rates.ts";
 import type { Volatility } from "./volatility.ts";
 
 /**
- * One underlying with the rates of its currency. It is plain and frozen, and trades share it by reference, so that it
- * may key a cache.
+ * An underlying with the interest rates of its currency. It is a frozen plain object that trades share by reference, so
+ * that it may be the key of a cache.
  */
 export interface Underlying {
   readonly name: string;
   /** The spot, > 0, in `currency`. */
   readonly spot: number;
   readonly currency: string;
-  /** The rates of `currency`; drift and discounting both use them. */
+  /** The interest rates of `currency`, for both drift and discounting. */
   readonly rates: ForwardCurve;
-  /** The model of these rates; without one they are deterministic. */
+  /** The model of these rates; if it is undefined they are deterministic. */
   readonly shortRate?: HullWhite | undefined;
   readonly dividends: Dividends;
-  /** The volatility; absent where every trade has its own. */
+  /** The volatility; undefined if every trade has its own. */
   readonly volatility: Volatility | undefined;
 }
 
-/** The instantaneous correlation of two drivers, −1 … 1: underlyings by name, short rates by currency. */
+/**
+ * The instantaneous correlation of two risk factors, −1 … 1. A factor is an underlying, named by its name, or a short
+ * rate, named by its currency.
+ */
 export interface Correlation {
   readonly first: string;
   readonly second: string;

@@ -4,24 +4,23 @@ import { laterSurface, type LocalSurface } from "./surface.ts";
 import { power } from "../elementary.ts";
 
 /**
- * The diffusion of the underlying, dS = (r − q)·S dt + σ(S, t)·S dW; σ per √year, as a decimal.
+ * The diffusion of the underlying, dS = (r − q)·S dt + σ(S, t)·S dW, with σ per √year as a decimal.
  *
- * * `deterministic`: σ(t), piecewise constant; flat and term-structure volatilities both become this.
- * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; absorbed at zero.
- * * `displaced`: σ(S) = sigma·(S + shift)/S, so that dS has the diffusion sigma·(S + shift); absorbed at zero. The
- *   shift, ≥ 0, is constant in the spot: Rubinstein's (1983) displaced forward is the same where r = q.
- * * `surface`: σ(t, S) on a grid, see `LocalSurface`. Shared by reference: trades on one surface are priced together.
+ * * `deterministic`: σ(t) is piecewise constant. Flat volatilities and term structures become this kind.
+ * * `cev`: σ(S) = sigma·S^(beta−1), so that dS has the diffusion sigma·S^beta; S is absorbed at zero.
+ * * `displaced`: σ(S) = sigma·(S + shift)/S, so that dS has the diffusion sigma·(S + shift); S is absorbed at zero. The
+ *   shift, ≥ 0, is constant in the spot. Rubinstein's (1983) displaced forward is the same where r = q.
+ * * `surface`: σ(t, S) on a grid, see `LocalSurface`. Trades that share one surface by reference are priced together.
  * * `local`: σ(S, t) as a formula string in `S` and `t` (years from asOf), in the kernel language.
  * * `heston`: dS = (r − q)·S dt + √v·S dW, dv = κ(θ − v) dt + σ√v dZ, dW dZ = ρ dt, v = v0 today (Heston 1993).
- * * `sabr`: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt, 0 ≤ β ≤ 1, absorbed at zero (Hagan et al. 2002,
- *   written for the spot).
- *
+ * * `sabr`: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt, 0 ≤ β ≤ 1; S is absorbed at zero (Hagan et al.
+ *   2002, written for the spot).
  * * `gaussianFactors`: a spot in one or two factors that revert to 0 (`GaussianFactors`).
- * * `stochasticLocal`: a stochastic variance times a leverage with which European options are worth what they are
- *   under the local volatility of `surface` (`StochasticLocal`).
+ * * `stochasticLocal`: a stochastic variance times a leverage function that is chosen such that European options have
+ *   the prices of the local volatility in `surface` (`StochasticLocal`).
  *
- * `added` is added to σ, which is nowhere below 0; of Heston's model to √v0, of SABR to α·S₀^(β−1), today's volatility
- * at today's spot S₀. `start` is added to the formula's `t`.
+ * `added` is added to σ, and the sum is at least 0. In Heston's model it is added to √v0, in SABR to today's volatility
+ * α·S₀^(β−1) at today's spot S₀. `start` is added to the formula's `t`.
  */
 export type Volatility =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
@@ -35,8 +34,9 @@ export type Volatility =
   | StochasticLocal;
 
 /**
- * Stochastic local volatility: dS = (r − q)·S dt + L(S, t)·√v·S dW with Heston's variance v, or that of SABR, whose α
- * and β become part of L. Methods find the leverage L² = σ²(S, t)/E[v | S] of the surface's σ at the underlying's spot.
+ * Stochastic local volatility: dS = (r − q)·S dt + L(S, t)·√v·S dW. The variance v is Heston's, or that of SABR, whose
+ * α and β become part of L. Numerical methods find the leverage function L² = σ²(S, t)/E[v | S], where σ is the local
+ * volatility of the surface.
  */
 export interface StochasticLocal {
   readonly kind: "stochasticLocal";
@@ -49,8 +49,8 @@ export interface StochasticLocal {
 }
 
 /**
- * A spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one factor or two, dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
- * forward curve F. With α₁ = 0 it is Schwartz and Smith's model (2000); with both 0 Black and Scholes'.
+ * A spot S(t) = F(t)·exp(ΣXᵢ − ½·Var ΣXᵢ) with one or two factors dXᵢ = −αᵢ·Xᵢ dt + σᵢ dWᵢ, d⟨W₁, W₂⟩ = ρ dt, and the
+ * forward curve F. With α₁ = 0 it is Schwartz and Smith's model (2000); with α₁ = α₂ = 0 it is Black and Scholes'.
  */
 export interface GaussianFactors {
   readonly kind: "gaussianFactors";
@@ -64,7 +64,9 @@ export interface GaussianFactors {
   readonly added?: number;
 }
 
-/** Returns the volatilities of the factors, scaled so that `added` is included. */
+/**
+ * Returns the volatilities of the factors, per √year. They are scaled so that the total volatility includes `added`.
+ */
 export function sigmasOf({ sigma, rho, added = 0 }: GaussianFactors): readonly number[] {
   const [first, second = 0] = sigma;
   const total = Math.sqrt(first * first + 2 * rho * first * second + second * second);
@@ -87,10 +89,11 @@ export interface Heston {
   readonly sigma: number;
   /** The correlation of spot and variance, −1 … 1. */
   readonly rho: number;
+  /** The shift added to √v0. */
   readonly added?: number;
 }
 
-/** The SABR model of a spot. */
+/** The SABR model of a spot: dS = (r − q)·S dt + α·S^β dW, dα = ν·α dZ, dW dZ = ρ dt. */
 export interface Sabr {
   readonly kind: "sabr";
   /** The volatility α today, > 0, in units of S^(1−β) per √year. */
@@ -101,45 +104,46 @@ export interface Sabr {
   readonly nu: number;
   /** The correlation of spot and α, −1 … 1. */
   readonly rho: number;
+  /** The shift added to today's volatility α·S^(β−1). */
   readonly added?: number;
 }
 
-/** A volatility with its own random factor. */
+/** A volatility that is driven by a random factor of its own. */
 export type StochasticVolatility = Heston | Sabr;
 
-/** Tells whether a volatility has its own random factor. */
+/** Tells whether a volatility is driven by a random factor of its own. */
 export const isStochastic = (volatility: Volatility): volatility is StochasticVolatility =>
   volatility.kind === "heston" || volatility.kind === "sabr";
 
-/** Returns today's variance, including the shift of the volatility. */
+/** Returns today's variance in Heston's model, including the shift `added` of the volatility. */
 export const varianceOf = ({ v0, added = 0 }: Heston): number => Math.max(Math.sqrt(v0) + added, 0) ** 2;
 
-/** Tells whether the variance is 0 and has no drift upwards. */
+/** Tells whether Heston's variance is 0 and stays 0, because its drift at 0 is 0. */
 export const staysZero = (heston: Heston): boolean => varianceOf(heston) === 0 && heston.kappa * heston.theta === 0;
 
-/** Returns today's α, including the shift of the volatility at the spot. */
+/** Returns today's α in the SABR model, including the shift `added` of the volatility at the spot. */
 export const alphaOf = ({ alpha, beta, added = 0 }: Sabr, spot: number): number =>
   Math.max(alpha + added * power(spot, 1 - beta), 0);
 
-/** An implied volatility for time t (years): the total variance is σ²·t. */
+/** An implied volatility σ for time t in years. The total variance up to t is σ²·t. */
 export interface VolatilityNode {
   readonly time: number;
   readonly volatility: number;
 }
 
-/** Returns a volatility that is constant in time, ≥ 0. */
+/** Returns a volatility that is constant in time. The number is per √year, ≥ 0. */
 export function flatVolatility(volatility: number): Volatility {
   return { kind: "deterministic", sigma: constant(volatility) };
 }
 
 /**
- * Computes the instantaneous volatility from implied ones: the total variance w(t) = σ_imp(t)²·t is linear in t between
- * the nodes, so
+ * Computes the instantaneous volatility from implied volatilities. The total variance w(t) = σ_imp(t)²·t is linear in t
+ * between the nodes, so
  *
  *   σ = √((w₂ − w₁) / (t₂ − t₁))   on (t₁, t₂],
  *
- * with w(0) = 0, and the last interval's σ beyond the last node. A total variance that falls by rounding alone (1e-12,
- * relative) counts as level.
+ * with w(0) = 0, and the last interval's σ beyond the last node. A total variance that falls by rounding only (1e-12,
+ * relative) counts as constant.
  * @throws SpecError no nodes; times not strictly increasing from above 0; total variance decreasing, with `index`
  * naming the node
  */
@@ -163,8 +167,8 @@ export function termStructure(nodes: readonly VolatilityNode[]): Volatility {
 }
 
 /**
- * Returns the first index whose total variance is less than the one before it (by more than rounding), −1 if there is
- * none.
+ * Returns the first index at which the total variance is less than the one before it by more than rounding; −1 if there
+ * is none.
  */
 export function decreasingAt(totals: readonly number[]): number {
   return totals.findIndex((total, i) => i > 0 && total < totals[i - 1] * (1 - 1e-12));
@@ -172,12 +176,12 @@ export function decreasingAt(totals: readonly number[]): number {
 
 const square = (value: number): number => value * value;
 
-/** Returns ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t (years), without unit. */
+/** Returns ∫₀ᵗ σ(s)² ds, the total variance of ln S up to t years. */
 export function integratedVariance(sigma: PiecewiseConstant, t: number): number {
   return integrate(sigma, t, square);
 }
 
-/** Returns a volatility with the same σ at the same dates, seen t years later. */
+/** Returns the volatility as seen t years later, with the same σ on the same dates. */
 export function laterVolatility(volatility: Volatility, t: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":
@@ -198,13 +202,13 @@ export function laterVolatility(volatility: Volatility, t: number): Volatility {
   }
 }
 
-/** Returns max(σ(t) + shift, 0). */
+/** Returns the function max(σ(t) + shift, 0). */
 export function shiftedSigma(sigma: PiecewiseConstant, shift: number): PiecewiseConstant {
   const { times, values } = shifted(sigma, shift);
   return { times, values: values.map((value) => Math.max(value, 0)) };
 }
 
-/** Returns max(σ + shift, 0), everywhere. */
+/** Returns the volatility after a parallel move by `shift`, which leaves it ≥ 0 everywhere. */
 export function shiftedVolatility(volatility: Volatility, shift: number): Volatility {
   switch (volatility.kind) {
     case "deterministic":

@@ -1,22 +1,23 @@
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 
-/** The number of inputs of `blackScholesKernel` for each item. */
+/** The number of inputs of `blackScholesKernel` for each option. */
 export const BLACK_SCHOLES_INPUTS = 7;
-/** The number of outputs of `blackScholesKernel` for each item. */
+/** The number of outputs of `blackScholesKernel` for each option. */
 export const BLACK_SCHOLES_OUTPUTS = 5;
 
 /**
- * The kernel of the formula of Black and Scholes (1973) with Merton's yield, in integrated quantities, so that it holds
- * for any deterministic r(t), q(t), σ(t):
+ * The kernel of Black and Scholes' formula (1973) with Merton's yield, in integrated quantities, so that it holds for
+ * any deterministic r(t), q(t), σ(t):
  *
  *   vanilla   V = φ·(S·e^{−Q}·N(φd₁) − K·e^{−R}·N(φd₂)),     d₁ = (ln(S/K) + R − Q)/√w + √w/2,   d₂ = d₁ − √w
  *   digital   V = cash·e^{−R}·N(φd₂)
  *
- * with R = ∫r dt, Q = ∫q dt, w = ∫σ² dt, φ = +1 for calls and −1 for puts. One work item an option.
+ * with R = ∫r dt, Q = ∫q dt, w = ∫σ² dt, φ = +1 for calls and −1 for puts. Each option is a work item; there are
+ * `items` options.
  *
- * `input[i·items + l]`: S, K, R, Q, w, φ, cash (0 for a vanilla); `output[i·items + l]`: V, ∂V/∂S, ∂²V/∂S², ∂V/∂w,
- * ∂V/∂R. Accuracy: rounding, a few ulp of S·e^{−Q} + K·e^{−R}. w = 0 gives the limit of V (the derivatives at the
- * forward's strike do not exist).
+ * Input l of option i is `input[i·items + l]`: S, K, R, Q, w, φ, cash (0 for a vanilla). Output l is `output[i·items +
+ * l]`: V, ∂V/∂S, ∂²V/∂S², ∂V/∂w, ∂V/∂R. Accuracy: rounding, a few ulp of S·e^{−Q} + K·e^{−R}. For w = 0 the result is
+ * the limit of V (the derivatives at the forward's strike do not exist).
  */
 export const blackScholesKernel = kernel({
   name: "black-scholes",

@@ -1,4 +1,5 @@
-import { fn, i32, kernel, read, real, write } from "../kernel/index.ts";
+import { fn, kernel, real } from "../kernel/index.ts";
+import { optionParams } from "./exchange-options.ts";
 
 /** ln Γ(z) for z > 0 by Stirling's series, beyond 10 after a shift. */
 const logGamma = fn({
@@ -18,9 +19,10 @@ const logGamma = fn({
 });
 
 /**
- * Computes the distribution function of the noncentral chi-square distribution with `freedom` degrees of freedom, a
- * Poisson mixture of incomplete gamma functions P(a, x/2). These are summed from large a downwards, where their
- * recurrence P(a − 1) = P(a) + (x/2)^{a−1}·e^{−x/2}/Γ(a) only adds. Accuracy: 1e-14, absolute. Cost: some 20·√λ steps.
+ * Returns the distribution function at x of the noncentral chi-square distribution with `freedom` degrees of freedom.
+ * It is a Poisson mixture of incomplete gamma functions P(a, x/2). These are summed in decreasing order of a, in which
+ * their recurrence P(a − 1) = P(a) + (x/2)^{a−1}·e^{−x/2}/Γ(a) has only positive terms. Accuracy: 1e-14, absolute.
+ * Cost: about 20·√λ steps for noncentrality λ.
  */
 export const noncentralChiSquare = fn({
   name: "noncentralChiSquare",
@@ -67,30 +69,26 @@ export const noncentralChiSquare = fn({
   },
 });
 
-/** The number of inputs of `cirKernel` for an option. */
+/** The number of inputs of `cirKernel` for each option. */
 export const CIR_OPTION = 7;
 
 /**
- * The kernel of options to exchange a fixed amount for flows in Cox, Ingersoll and Ross' model. Below one short rate r*
- * at expiry the flows are worth more, and each is certain to that probability under its own measure (Jamshidian 1989):
+ * The kernel of options in Cox, Ingersoll and Ross' model to exchange a fixed amount a₀ for later cash flows, such as
+ * options on coupon bonds. At expiry the flows are worth more than a₀ exactly if the short rate is below one value r*.
+ * The option is then a sum over the flows, each weighted by the probability of exercise under the measure of its own
+ * zero bond (Jamshidian 1989):
  *
  *   V = φ·(Σ aⱼ·χ²(φ; xⱼ) − a₀·χ²(φ; x₀)),   xⱼ = 2r*·(ρ + ψ + Bⱼ),   λⱼ = 2ρ²·r₀·e^{γT}/(ρ + ψ + Bⱼ)
  *
- * with ρ = 2γ/(σ²(e^{γT} − 1)), ψ = (κ + γ)/σ² and d = 4κθ/σ². `options[k·count + i]`: a₀, φ, B₀, ln of the fixed
- * amount as seen at expiry at r = 0, ρ + ψ, ρ²·r₀·e^{γT}, d. `flows[k·total + j]`: aⱼ, Bⱼ, and the amount at expiry at
- * r = 0. `values`: V, ∂V/∂a₀; `slopes`: ∂V/∂aⱼ. Source: Cox, Ingersoll & Ross (1985), eq. 32.
+ * with ρ = 2γ/(σ²(e^{γT} − 1)), ψ = (κ + γ)/σ² and d = 4κθ/σ². The aⱼ are present values.
+ *
+ * Input k of option i is `options[k·count + i]`: a₀, φ, B₀, the logarithm of the fixed amount as seen at expiry at r =
+ * 0, ρ + ψ, ρ²·r₀·e^{γT}, d. Input k of flow j is `flows[k·total + j]`: aⱼ, Bⱼ, and the amount at expiry at r = 0.
+ * `values` receives V and ∂V/∂a₀, `slopes` ∂V/∂aⱼ. Source: Cox, Ingersoll & Ross (1985), eq. 32.
  */
 export const cirKernel = kernel({
   name: "cir-options",
-  params: {
-    count: i32,
-    total: i32,
-    first: read(i32),
-    options: read(real),
-    flows: read(real),
-    values: write(real),
-    slopes: write(real),
-  },
+  params: optionParams,
   env: { noncentralChiSquare },
   body({ count, total, first, options, flows, values, slopes }, gpu, { noncentralChiSquare }) {
     const i = gpu.globalId();

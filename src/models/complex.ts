@@ -1,17 +1,20 @@
 /** Complex numbers in the kernel language. */
 import { fn, real, record } from "../kernel/index.ts";
 
-/** A complex number, re + i·im. */
+/** The record type of a complex number, re + i·im. */
 export const Complex = record({ re: real, im: real });
 
-/** Returns a·b. Cost: 6 flops. */
+/** Returns the product a·b of two complex numbers. Cost: 6 flops. */
 export const product = fn({
   name: "product",
   params: { a: Complex, b: Complex },
   body: ({ a, b }) => ({ re: a.re * b.re - a.im * b.im, im: a.re * b.im + a.im * b.re }),
 });
 
-/** Returns a / b, for |b|² in the range of the precision. Cost: 10 flops, 1 division. */
+/**
+ * Returns the quotient a / b of two complex numbers, if |b|² neither overflows nor underflows. Cost: 10 flops, 1
+ * division.
+ */
 export const quotient = fn({
   name: "quotient",
   params: { a: Complex, b: Complex },
@@ -21,7 +24,10 @@ export const quotient = fn({
   },
 });
 
-/** Returns the square root with a nonnegative real part, without overflow of |a|². Cost: 2 roots, 2 divisions. */
+/**
+ * Returns the complex square root with a nonnegative real part, also if |a|² would overflow. Cost: 2 roots, 2
+ * divisions.
+ */
 export const squareRoot = fn({
   name: "squareRoot",
   params: { a: Complex },

@@ -1,45 +1,54 @@
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
 
-/** The number of outputs of `exchangeKernel` for an option. */
+/** The number of outputs of `exchangeKernel` for each option. */
 export const EXCHANGE_OUTPUTS = 3;
-/** The number of outputs of `exchangeKernel` for a flow. */
+/** The number of outputs of `exchangeKernel` for each cash flow of an option. */
 export const FLOW_OUTPUTS = 3;
 
-/** The kinds of distribution of an option's flows. */
+/**
+ * The distributions of an option's cash flows that `exchangeKernel` knows: lognormal with one or two factors, or
+ * normal.
+ */
 export const EXCHANGE = { oneFactor: 0, twoFactors: 1, normal: 2 } as const;
 
+/** The parameters of kernels of options on flows, those of option i from `first[i]` to `first[i + 1]`. */
+export const optionParams = {
+  count: i32,
+  total: i32,
+  first: read(i32),
+  options: read(real),
+  flows: read(real),
+  values: write(real),
+  slopes: write(real),
+} as const;
+
 /**
- * The kernel of options to exchange a fixed amount a₀ for flows whose forward values are jointly lognormal, in units of
- * a₀:
+ * The kernel of options to exchange a fixed amount a₀ for cash flows. The flows' values in units of a₀ are jointly
+ * lognormal:
  *
  *   V = E[max(φ·(Σ aⱼ·exp(−½(αⱼ² + βⱼ²) − αⱼ·U − βⱼ·Z) − a₀), 0)],   U, Z independent N(0, 1),   φ = 1 or −1
  *
- * So price options on coupon bonds, swaptions and caplets in Gaussian models of the short rate (Jamshidian 1989 for one
- * factor, and the integral of Brigo & Mercurio, Theorem 4.2.3, for two), and Black's formula with a displacement.
- * Given U = u, exercise pays below one z = z*, which Newton's method on the logarithm finds within a bracket:
+ * Options on coupon bonds, swaptions and caplets have this form in Gaussian models of the short rate with one factor
+ * (Jamshidian 1989) or two (Brigo & Mercurio, Theorem 4.2.3), and so does Black's formula with a displacement. Given U
+ * = u, exercise pays for z below one z*, which Newton's method on the logarithm finds within a bracket:
  *
  *   V(u) = φ·(Σ aⱼ·e^{−½αⱼ² − αⱼu}·N(φ(z* + βⱼ)) − a₀·N(φz*))
  *
- * One factor has no U. For two, the trapezoidal rule in u converges exponentially; `coarse` is that of every other
- * node. A normal option has two flows, F·A and A of an annuity A, and the amount a₀ = K·A:
+ * With one factor there is no U. With two, V is an integral over u by the trapezoidal rule, which converges
+ * exponentially; `coarse` is its value with every other node. A normal option has two flows, F·A and A of an annuity A,
+ * and the amount a₀ = K·A:
  *
  *   V = A·E[max(φ·(F − K + βZ), 0)]
  *
- * `options[k·count + i]`: a₀, φ and one of `EXCHANGE`; `flows[k·total + j]`: aⱼ, αⱼ, βⱼ, those of option i from
- * `first[i]` to `first[i + 1]`. `values`: V, ∂V/∂a₀, coarse; `slopes`: ∂V/∂aⱼ, ∂V/∂αⱼ, ∂V/∂βⱼ, exact because V is at
- * its maximum over z*. The flows' βⱼ must not be negative, with one change of sign along increasing βⱼ, −a₀ in front.
+ * Input k of option i is `options[k·count + i]`: a₀, φ and a value of `EXCHANGE`. Its flows are those with the indexes
+ * `first[i]` … `first[i + 1]` − 1, and input k of flow j is `flows[k·total + j]`: aⱼ, αⱼ, βⱼ. `values` receives V,
+ * ∂V/∂a₀ and `coarse`, and `slopes` ∂V/∂aⱼ, ∂V/∂αⱼ, ∂V/∂βⱼ. These derivatives are exact, because V is at its maximum
+ * over z*. The βⱼ must be nonnegative, and the sequence −a₀, aⱼ in the order of increasing βⱼ must change its sign
+ * once.
  */
 export const exchangeKernel = kernel({
   name: "exchange-options",
-  params: {
-    count: i32,
-    total: i32,
-    first: read(i32),
-    options: read(real),
-    flows: read(real),
-    values: write(real),
-    slopes: write(real),
-  },
+  params: optionParams,
   env: { FARTHEST: 40, STEP: 0.5, NODES: 37, ONE: EXCHANGE.oneFactor, NORMAL: EXCHANGE.normal },
   body({ count, total, first, options, flows, values, slopes }, gpu, { FARTHEST, STEP, NODES, ONE, NORMAL }) {
     const i = gpu.globalId();

@@ -11,7 +11,10 @@
 import { bool, fn, real, record } from "../kernel/index.ts";
 import { Complex, product, quotient, squareRoot } from "./complex.ts";
 
-/** The parameters of dv = κ(θ − v)dt + σ√v dW, correlated with the spot by ρ, up to the expiry T in years. */
+/**
+ * The record type of the parameters of Heston's variance dv = κ(θ − v)dt + σ√v dW with correlation ρ to the spot, and
+ * of the expiry T in years.
+ */
 export const HestonModel = record({ v0: real, kappa: real, theta: real, sigma: real, rho: real, expiry: real });
 
 /** ln z for z = 1 + w; `w` is used near z = 1. */
@@ -26,8 +29,9 @@ const logarithm = fn({
 });
 
 /**
- * Computes `log` = ln E[(S_T/F)^ζ], and `toVariance`, its derivative D to v₀. ζ has a positive imaginary part, or a
- * tiny one in place of 0, and Re ζ must be where the moment is finite. Cost: about 10 elementary functions.
+ * Returns `log` = ln E[(S_T/F)^ζ] in Heston's model, where F is the forward, and `toVariance`, its derivative D with
+ * respect to v₀. ζ has a positive imaginary part (a tiny one in place of 0), and Re ζ must be such that the moment is
+ * finite. Cost: about 10 elementary functions.
  */
 export const cumulant = fn({
   name: "cumulant",
@@ -97,8 +101,8 @@ export const cumulant = fn({
 });
 
 /**
- * Computes the cumulant generating function and its derivatives by the model's parameters. With C and D as functions of
- * β and d,
+ * Returns the cumulant generating function ln E[(S_T/F)^ζ] in Heston's model and its derivatives with respect to the
+ * model's parameters. With its coefficients C and D as functions of β and d,
  *
  *   C_β = K·(T − A/ψ),   C_d = −K·(T + 2ψ_d/ψ),   D_β = −D·A/(2ψ),   D_d = D·(A_d/A − ψ_d/ψ),   K = κθ/σ²,
  *   A_d = (T·e − A)/d,   ψ_d = (β·A_d − T·e)/2,   ∂d/∂β = β/d,   ∂d/∂σ = −σP/d at constant β.
@@ -152,8 +156,9 @@ export const cumulantGradient = fn({
 });
 
 /**
- * Tells whether E[(S_T/F)^a] is infinite, for real a: whether ψ has a zero before T. Source: Andersen & Piterbarg,
- * *Moment explosions in stochastic volatility models*, 2007, Proposition 3.1.
+ * Tells whether the moment E[(S_T/F)^a] in Heston's model is infinite, for real a. It is so if the denominator ψ of
+ * `cumulant` has a zero before T. Source: Andersen & Piterbarg, *Moment explosions in stochastic volatility models*,
+ * 2007, Proposition 3.1.
  */
 export const momentExplodes = fn({
   name: "momentExplodes",

@@ -2,9 +2,9 @@ import { bool, fn, i32, kernel, read, real, write } from "../kernel/index.ts";
 import { product, quotient } from "./complex.ts";
 import { cumulant, HestonModel, momentExplodes } from "./heston-cumulant.ts";
 
-/** The number of inputs of `hestonKernel` for each item. */
+/** The number of inputs of `hestonKernel` for each option. */
 export const HESTON_INPUTS = 12;
-/** The number of outputs of `hestonKernel` for each item. */
+/** The number of outputs of `hestonKernel` for each option. */
 export const HESTON_OUTPUTS = 8;
 
 /**
@@ -181,27 +181,30 @@ const hestonIntegrals = fn({
  *   dS = (r − q)S dt + √v·S dW,   dv = κ(θ − v)dt + σ√v dZ,   dW·dZ = ρ dt
  *   vanilla   V = e^{−R}·E[max(φ(S_T − K), 0)],     digital   V = cash·e^{−R}·P(φ(S_T − K) > 0)
  *
- * with R = ∫r dt, Q = ∫q dt, φ = +1 for calls and −1 for puts. One work item an option.
+ * with R = ∫r dt, Q = ∫q dt, φ = +1 for calls and −1 for puts. Each option is a work item; there are `items` options.
  *
- * `input[i·items + l]`: S, K, R, Q, T, φ, cash (0 for a vanilla), v₀, κ, θ, σ, ρ; T in years. `output[i·items + l]`: V,
- * ∂V/∂S, ∂²V/∂S², ∂V/∂v₀, ∂V/∂R, ∂²V/∂S∂v₀, ∂²V/∂v₀², error estimate of V. By these the equation gives theta:
- * ∂V/∂t = rV − (r − q)S·V_S − κ(θ − v)V_v − ½vS²V_SS − ρσvS·V_Sv − ½σ²v·V_vv.
+ * Input l of option i is `input[i·items + l]`: S, K, R, Q, T, φ, cash (0 for a vanilla), v₀, κ, θ, σ, ρ, with T in
+ * years. Output l is `output[i·items + l]`: V, ∂V/∂S, ∂²V/∂S², ∂V/∂v₀, ∂V/∂R, ∂²V/∂S∂v₀, ∂²V/∂v₀², error estimate of V.
+ * Theta follows from these by the equation ∂V/∂t = rV − (r − q)S·V_S − κ(θ − v)V_v − ½vS²V_SS − ρσvS·V_Sv − ½σ²v·V_vv.
  *
  * Domain: S, K, T > 0; v₀, κ, θ, σ ≥ 0; −1 ≤ ρ ≤ 1. Outside it, and for inputs that are not finite, the outputs are
- * NaN. Feller's condition need not hold; σ = 0 gives Black and Scholes, and v₀ = κθ = 0 the limit of V (the
- * derivatives at the forward's strike do not exist).
+ * NaN. Feller's condition need not hold. For σ = 0 the model is Black and Scholes'. For v₀ = κθ = 0 the result is the
+ * limit of V (the derivatives at the forward's strike do not exist).
  *
- * Method: one complex integral along a line through the saddle point of the integrand, turned against its oscillation,
- * by the trapezoidal rule in a variable of double exponential decay. Sources: Lewis, *Option Valuation under Stochastic
- * Volatility*, 2000 (the integral); Lord & Kahl, *Optimal Fourier inversion in semi-analytical option pricing*, 2007
- * (the saddle point); Andersen & Lake, *Robust high-precision option pricing by Fourier transforms*, 2018 (turned
- * lines); Boyarchenko & Levendorskiĭ, *Sinh-acceleration*, 2019 (the variable).
- * Accuracy: 1e-14 of S·e^{−Q} + K·e^{−R} in f64, 2e-7 of it in f32; of a digital's discounted cash as much, and what
- * an error of ln(S/K) in the last place makes of it where little variance is left. The derivatives, and the values of
- * options out of the money, keep a relative accuracy, in f64 of 1e-11. The estimate covers quadrature and rounding.
- * Cost: about 85 evaluations of the characteristic function, 110 at the 90th percentile; thousands only where
- * v₀ = κθ = 0 at the forward's strike. Verified: test/models/heston.test.ts, against integrals of 50 digits, QuantLib
- * and published values.
+ * Method: one complex integral along a straight line through the saddle point of the integrand, rotated to reduce its
+ * oscillation, by the trapezoidal rule in a variable in which the integrand decays double exponentially. Sources:
+ * Lewis, *Option Valuation under Stochastic Volatility*, 2000 (the integral); Lord & Kahl, *Optimal Fourier inversion
+ * in semi-analytical option pricing*, 2007 (the saddle point); Andersen & Lake, *Robust high-precision option pricing
+ * by Fourier transforms*, 2018 (rotated lines); Boyarchenko & Levendorskiĭ, *Sinh-acceleration*, 2019 (the variable).
+ *
+ * Accuracy: 1e-14 of S·e^{−Q} + K·e^{−R} in f64, and 2e-7 of it in f32. For a digital it is the same fraction of the
+ * discounted cash; where little variance is left, the effect of an error of ln(S/K) in its last bit is added. The
+ * derivatives, and the values of options out of the money, have a relative accuracy of 1e-11 in f64. The error estimate
+ * covers quadrature and rounding.
+ *
+ * Cost: about 85 evaluations of the characteristic function, 110 at the 90th percentile, and thousands only for v₀ = κθ
+ * = 0 at the forward's strike. Verified: test/models/heston.test.ts, against integrals of 50 digits, QuantLib and
+ * published values.
  */
 export const hestonKernel = kernel({
   name: "heston",

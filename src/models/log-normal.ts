@@ -1,7 +1,10 @@
 /** Options on log-normal numbers. */
 import { hostNormalCdf } from "./normal.ts";
 
-/** Returns the undiscounted value E[max(φ·(exp(N(mean, variance)) − strike), 0)] of Black's formula. */
+/**
+ * Returns the undiscounted value E[max(φ·(e^X − strike), 0)] of an option by Black's formula, where X is normal with
+ * the given mean and variance, and φ is +1 for a call and −1 for a put.
+ */
 export function logNormalOption(right: "call" | "put", strike: number, mean: number, variance: number): number {
   const sign = right === "call" ? 1 : -1;
   const forward = Math.exp(mean + 0.5 * variance);

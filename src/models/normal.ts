@@ -1,7 +1,7 @@
 /** Functions of the kernel language, on the host in f64. */
 import { fn, real } from "../kernel/index.ts";
 
-/** Returns the distribution function of N(0, 1). */
+/** Returns the standard normal distribution function, computed on the host in f64. */
 export const hostNormalCdf: (x: number) => number = fn({
   name: "hostNormalCdf",
   params: [real],

@@ -1,7 +1,7 @@
 /** Zero bonds under short rates with constant parameters. */
 import { fn, real } from "../kernel/index.ts";
 
-/** Returns (1 − e^{−a·t})/a, which is t for a = 0. */
+/** Returns (1 − e^{−a·t})/a, the integral of e^{−a·s} from 0 to t. For a = 0 it is t. */
 export const decay = fn({
   name: "decay",
   params: [real, real],
@@ -11,11 +11,11 @@ export const decay = fn({
 const Affine = { r0: real, kappa: real, theta: real, sigma: real, years: real };
 
 /**
- * Returns ln P(0, t) in Vasicek's model, dr = κ(θ − r) dt + σ dW:
+ * Returns the logarithm of the zero bond price, ln P(0, t), in Vasicek's model, dr = κ(θ − r) dt + σ dW:
  *
  *   ln P = −r₀·B − θ·(t − B) + ½·∫₀ᵗ σ²·B(s)² ds,   B(s) = (1 − e^{−κs})/κ
  *
- * Accuracy: rounding for κ ≥ 0; the integral is a series where κt is below 1. Source: Vasicek (1977).
+ * Accuracy: rounding for κ ≥ 0. For κt < 1 the integral is computed by a series. Source: Vasicek (1977).
  */
 export const vasicekBond = fn({
   name: "vasicekBond",
@@ -42,7 +42,7 @@ export const vasicekBond = fn({
   },
 });
 
-/** Returns B of the zero bond A·e^{−B·r} in Cox, Ingersoll and Ross' model, for γ = √(κ² + 2σ²). */
+/** Returns B(t) of the zero bond price A·e^{−B·r} in Cox, Ingersoll and Ross' model, where γ = √(κ² + 2σ²). */
 export const cirSlope = fn({
   name: "cirSlope",
   params: { kappa: real, gamma: real, years: real },
@@ -54,7 +54,8 @@ export const cirSlope = fn({
 });
 
 /**
- * Returns ln A of the zero bond A·e^{−B·r} in Cox, Ingersoll and Ross' model, in a form that has the limit σ → 0:
+ * Returns ln A(t) of the zero bond price A·e^{−B·r} in Cox, Ingersoll and Ross' model, in a form that is stable as σ →
+ * 0:
  *
  *   ln A = 2κθ·(ln(1 + σ²·B/(γ + κ))/σ² − t/(γ + κ))
  */
@@ -71,8 +72,8 @@ export const cirLogFactor = fn({
 });
 
 /**
- * Returns ln P(0, t) in Cox, Ingersoll and Ross' model, dr = κ(θ − r) dt + σ√r dW. Source: Cox, Ingersoll & Ross
- * (1985), eq. 23.
+ * Returns the logarithm of the zero bond price, ln P(0, t), in Cox, Ingersoll and Ross' model, dr = κ(θ − r) dt + σ√r
+ * dW. Source: Cox, Ingersoll & Ross (1985), eq. 23.
  */
 export const cirBond = fn({
   name: "cirBond",

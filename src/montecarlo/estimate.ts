@@ -1,10 +1,12 @@
 /** Estimates of a batch by Monte Carlo: the public call. */
 import { type CallOptions, type Device, withDevice } from "../device/index.ts";
 import type { Accuracy } from "../accuracy.ts";
-import { SpecError } from "../errors.ts";
+import { type FeynkacError, SpecError } from "../errors.ts";
+import { knownKeys } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type Control, recognisedControl } from "./controls.ts";
-import { bumpedVariants, bumpsOf, givenVariants, type GreekMethod, type Paths } from "./greeks.ts";
+import { bumpedVariants, bumpsOf, givenVariants, type SensitivityMethod, type Paths } from "./sensitivities.ts";
+import { firstStatus, type Instances, instancesIn, type Status } from "./instances.ts";
 import type { PathModel } from "./model.ts";
 import { type ControlMean, controlMeanOf, Moments } from "./moments.ts";
 import { type Column, columnAt, type Parameter } from "./parameters.ts";
@@ -15,7 +17,7 @@ import type { PathProduct } from "./product.ts";
 import { seedOf } from "../random/index.ts";
 import { allowedOf, checkPaths, checkSettings } from "./settings.ts";
 import { Work } from "../turns.ts";
-import { copiesOf, countOf, type Variant } from "./variants.ts";
+import { copiesOf, type Variant } from "./variants.ts";
 
 /** The settings of `monteCarlo`. */
 export interface MonteCarloSettings extends CallOptions {
@@ -52,15 +54,15 @@ export interface MonteCarloSettings extends CallOptions {
   readonly antithetic?: boolean;
   /** The control variate. "auto", the default, recognises geometric averages under Black and Scholes. */
   readonly control?: Control | "auto" | "none";
-  /** The Greeks by name: delta, gamma, vega, rho of the model, or names of parameters. */
-  readonly greeks?: readonly string[];
-  /** The method for Greeks, "bump" by default. */
-  readonly greekMethod?: GreekMethod;
+  /** The sensitivities by name: delta, gamma, vega, rho of the model, or names of parameters. */
+  readonly sensitivities?: readonly string[];
+  /** The method for sensitivities, "bump" by default. */
+  readonly sensitivityMethod?: SensitivityMethod;
   /** Copies with other parameters, on the same random numbers. */
   readonly variants?: readonly Variant[];
   /**
-   * The measures by name, reported among the Greeks: linear combinations, with weights of the value and of the value of
-   * each variant.
+   * The measures by name, reported among the sensitivities: linear combinations, with weights of the value and of the
+   * value of each variant.
    */
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
   /**
@@ -88,13 +90,10 @@ export interface Estimates {
   readonly errorEstimate: Float64Array;
 }
 
-/** A Greek of all instances, and the method that computed it. */
-export interface GreekEstimates extends Estimates {
-  readonly method: GreekMethod;
+/** A sensitivity of all instances, and the method that computed it. */
+export interface SensitivityEstimates extends Estimates {
+  readonly method: SensitivityMethod;
 }
-
-/** The outcome of an instance; see `MonteCarloResult`. */
-export type Status = "reached" | "limit" | "fixed" | "not-finite";
 
 /** The result of `monteCarlo`. */
 export interface MonteCarloResult extends Estimates {
@@ -105,12 +104,11 @@ export interface MonteCarloResult extends Estimates {
    * a larger error than its standard error.
    */
   readonly effectivePaths: Float64Array;
-  /**
-   * The outcome of each instance: its accuracy was "reached", the "limit" of paths came first, or the number of paths
-   * was "fixed"; "not-finite" where a path paid NaN or Infinity, and the value is meaningless.
-   */
+  /** The outcome of each instance. */
   readonly status: readonly Status[];
-  readonly greeks: Readonly<Record<string, GreekEstimates>>;
+  /** The errors of the instances whose status is "error", undefined of all others. */
+  readonly error: readonly (FeynkacError | undefined)[];
+  readonly sensitivities: Readonly<Record<string, SensitivityEstimates>>;
   readonly sampling: Sampling;
   readonly antithetic: boolean;
   /** The name of the control variate, if there is one. */
@@ -127,7 +125,8 @@ export interface MonteCarloResult extends Estimates {
  * depend on instance, path and step only, and sums are formed by blocks in a fixed order: a seed gives the same bits on
  * any number of threads, and on every device that rounds equally (all but WebGPU).
  *
- * Shapes: parameters are numbers or columns [instances]; so are the results.
+ * Shapes: parameters are numbers or columns [instances]; so are the results. A number out of bounds in a column fails
+ * its instance, by `status` and `error`, and changes no other; one that stands for all instances is thrown.
  * Cost: about 30 ns per step of one asset of Black and Scholes on a core. Source: P. Glasserman, Monte Carlo Methods in
  * Financial Engineering (2004). Verified: test/montecarlo.
  *
@@ -149,9 +148,35 @@ export function monteCarlo(settings: MonteCarloSettings): Promise<MonteCarloResu
   return withDevice(settings.device, settings, (device) => estimate(device, settings));
 }
 
+const KNOWN: Readonly<Record<keyof MonteCarloSettings, true>> = {
+  device: true,
+  model: true,
+  product: true,
+  dates: true,
+  substeps: true,
+  paths: true,
+  accuracy: true,
+  maxPaths: true,
+  seed: true,
+  sampling: true,
+  scramblings: true,
+  antithetic: true,
+  control: true,
+  sensitivities: true,
+  sensitivityMethod: true,
+  variants: true,
+  measures: true,
+  shifts: true,
+  streams: true,
+  precision: true,
+  signal: true,
+  onProgress: true,
+};
+
 async function estimate(device: Device, settings: MonteCarloSettings): Promise<MonteCarloResult> {
   const plan = planOf(settings);
-  const { instances, batch } = plan;
+  const { batch } = plan;
+  const { valid } = plan.instances;
   const result = emptyResult(plan, settings);
   const accuracy = settings.accuracy;
   const limit = checkPaths("maxPaths", settings.maxPaths ?? 2 ** 24);
@@ -161,21 +186,22 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
   );
   const size = instancesPerPart(device, batch, first);
   const work = new Work(settings);
-  work.expect(first * perBlock * instances);
-  for (let from = 0; from < instances; from += size) {
-    const to = Math.min(from + size, instances);
-    using simulation = await Simulation.create(device, batch, from, to);
-    const moments = new Moments(measuresOf(batch.shape), (to - from) * batch.shape.scramblings, momentsOf(batch.shape));
+  work.expect(first * perBlock * valid.length);
+  for (let from = 0; from < valid.length; from += size) {
+    const members = valid.subarray(from, from + size);
+    const count = members.length;
+    using simulation = await Simulation.create(device, batch, members);
+    const moments = new Moments(measuresOf(batch.shape), count * batch.shape.scramblings, momentsOf(batch.shape));
     let blocks = 0;
     let wanted = first;
     while (wanted > blocks) {
-      await simulation.run(moments, blocks, wanted - blocks, (done) => work.done(done * perBlock * (to - from)));
+      await simulation.run(moments, blocks, wanted - blocks, (done) => work.done(done * perBlock * count));
       blocks = wanted;
-      read(result, plan, moments, from, to);
-      if (accuracy !== undefined) wanted = neededBlocks(result, accuracy, { from, to, blocks, perBlock, limit });
-      work.expect(Math.max(wanted - blocks, 0) * perBlock * (to - from));
+      read(result, plan, moments, members);
+      if (accuracy !== undefined) wanted = neededBlocks(result, accuracy, { members, blocks, perBlock, limit });
+      work.expect(Math.max(wanted - blocks, 0) * perBlock * count);
     }
-    for (let i = from; i < to; i++) {
+    for (const i of members) {
       result.paths[i] = blocks * perBlock;
       if (accuracy !== undefined)
         result.status[i] = result.errorEstimate[i] <= allowedOf(accuracy, i, result.value[i]) ? "reached" : "limit";
@@ -189,23 +215,24 @@ async function estimate(device: Device, settings: MonteCarloSettings): Promise<M
 const pathsPerBlock = ({ scramblings, antithetic }: WalkShape): number => BLOCK * scramblings * (antithetic ? 2 : 1);
 
 interface SimulationPlan {
-  readonly instances: number;
+  readonly instances: Instances;
   readonly batch: Batch;
   /** The names of the measures after the value. */
   readonly names: readonly string[];
   readonly scores: readonly string[];
-  readonly method: GreekMethod;
+  readonly method: SensitivityMethod;
   readonly control: Control | undefined;
   readonly controlMean: (variant: number, instance: number) => number;
 }
 
 function planOf(settings: MonteCarloSettings): SimulationPlan {
   const { model, product, dates, substeps = 1, sampling = "philox", antithetic = false } = settings;
-  checkSettings(settings);
-  const method = settings.greekMethod ?? "bump";
-  const greeks = settings.greeks ?? [];
-  const scores = method === "likelihood-ratio" ? scoresOf(model, greeks) : [];
-  const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, greeks, method);
+  knownKeys("", settings, Object.keys(KNOWN));
+  const failures = checkSettings(settings);
+  const method = settings.sensitivityMethod ?? "bump";
+  const sensitivities = settings.sensitivities ?? [];
+  const scores = method === "likelihood-ratio" ? scoresOf(model, sensitivities) : [];
+  const bumps = method === "likelihood-ratio" ? [] : bumpsOf(model, product, sensitivities, method);
   const control = controlOf(settings);
   const own: Paths = { model, product, control: control?.product, dates };
   const copies = copiesOf(settings, own);
@@ -217,7 +244,7 @@ function planOf(settings: MonteCarloSettings): SimulationPlan {
           measures.map(([, weights]) => weights),
         )
       : bumpedVariants(own, bumps, method);
-  const instances = countOf(settings, variants);
+  const instances = instancesIn(settings, [own, ...copies], variants, failures);
   const shape: WalkShape = {
     model,
     product,
@@ -230,7 +257,7 @@ function planOf(settings: MonteCarloSettings): SimulationPlan {
     measures: variants.weights.length,
     scores: scores.length === 0 ? 0 : (model.score?.names.length ?? 0),
     scramblings: sampling === "sobol" ? (settings.scramblings ?? 32) : 1,
-    single: instances === 1,
+    single: instances.valid.length === 1,
   };
   const batch: Batch = {
     shape,
@@ -238,13 +265,13 @@ function planOf(settings: MonteCarloSettings): SimulationPlan {
     seed: seedOf(settings.seed ?? 1),
     dates,
     variants,
-    streams: Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i),
+    streams: Uint32Array.from({ length: instances.count }, (_, i) => settings.streams?.[i] ?? i),
     shifts: settings.shifts,
   };
   if (control !== undefined && typeof control.mean !== "function" && bumps.length > 0)
     throw new SpecError(
-      `control.mean: got a column beside greeks by bumps, expected a function of the parameters: shifted ones have ` +
-        `another mean; or ask for control: "none"`,
+      `control.mean: got a column beside sensitivities by bumps, expected a function of the parameters: shifted ` +
+        `ones have another mean; or ask for control: "none"`,
     );
   const means = [control, ...(settings.variants ?? []).map((one) => one.control)].map((one) => one?.mean ?? 0);
   const controlMean = (variant: number, i: number): number => {
@@ -260,15 +287,15 @@ function controlOf({ control = "auto", model, product, dates, substeps = 1 }: Mo
   return control === "auto" ? recognisedControl(model, product, stepEnds(dates, substeps), dates) : control;
 }
 
-function scoresOf(model: PathModel, greeks: readonly string[]): readonly string[] {
+function scoresOf(model: PathModel, sensitivities: readonly string[]): readonly string[] {
   const known = model.score?.names ?? [];
-  const unknown = greeks.find((name) => !known.includes(name));
+  const unknown = sensitivities.find((name) => !known.includes(name));
   if (unknown !== undefined)
     throw new SpecError(
-      `greeks: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
+      `sensitivities: got "${unknown}" by likelihood ratio of the model "${model.name}", expected one of ` +
         (known.join(", ") || "none: it has no scores; use bumps"),
     );
-  return greeks;
+  return sensitivities;
 }
 
 type Writable = { -readonly [K in keyof MonteCarloResult]: MonteCarloResult[K] } & {
@@ -279,15 +306,17 @@ function emptyResult(
   { instances, names: measures, scores, method, batch, control }: SimulationPlan,
   settings: MonteCarloSettings,
 ): Writable {
-  const column = (): Float64Array => new Float64Array(instances);
-  const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
+  const column = (): Float64Array => new Float64Array(instances.count);
+  const unknown = (): Float64Array => column().fill(Number.NaN);
+  const estimates = () => ({ value: unknown(), standardError: unknown(), errorEstimate: unknown() });
   const names = [...measures, ...scores];
   return {
     ...estimates(),
     paths: column(),
     effectivePaths: column(),
-    status: Array.from({ length: instances }, () => "fixed" as const),
-    greeks: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
+    status: firstStatus(instances),
+    error: instances.error,
+    sensitivities: Object.fromEntries(names.map((name) => [name, { ...estimates(), method }])),
     sampling: batch.shape.sampling,
     antithetic: settings.antithetic ?? false,
     control: control?.name,
@@ -295,8 +324,8 @@ function emptyResult(
   };
 }
 
-/** Estimates of instances `from` to `to` from their moments. */
-function read(result: Writable, plan: SimulationPlan, moments: Moments, from: number, to: number): void {
+/** Estimates of some instances from their moments. */
+function read(result: Writable, plan: SimulationPlan, moments: Moments, members: Uint32Array): void {
   const { batch, names, scores, controlMean } = plan;
   const { scramblings, measures } = batch.shape;
   const { weights } = batch.variants;
@@ -308,12 +337,12 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, from: nu
   const all = batch.shape.model.score?.names ?? [];
   const outputs: (readonly [Estimates, number])[] = [
     [result, 0],
-    ...names.map((name, k) => [result.greeks[name], 1 + k] as const),
-    ...scores.map((name) => [result.greeks[name], measures + all.indexOf(name)] as const),
+    ...names.map((name, k) => [result.sensitivities[name], 1 + k] as const),
+    ...scores.map((name) => [result.sensitivities[name], measures + all.indexOf(name)] as const),
   ];
-  for (let i = from; i < to; i++) {
+  for (const [k, i] of members.entries()) {
     for (const [output, measure] of outputs) {
-      const estimate = moments.estimate(measure, i - from, scramblings, meanOf(measure, i));
+      const estimate = moments.estimate(measure, k, scramblings, meanOf(measure, i));
       output.value[i] = estimate.value;
       output.standardError[i] = estimate.standardError;
       output.errorEstimate[i] = estimate.errorEstimate;
@@ -323,8 +352,7 @@ function read(result: Writable, plan: SimulationPlan, moments: Moments, from: nu
 }
 
 interface Round {
-  readonly from: number;
-  readonly to: number;
+  readonly members: Uint32Array;
   readonly blocks: number;
   readonly perBlock: number;
   readonly limit: number;
@@ -337,10 +365,10 @@ interface Round {
 function neededBlocks(
   result: Writable,
   accuracy: Accuracy<Column>,
-  { from, to, blocks, perBlock, limit }: Round,
+  { members, blocks, perBlock, limit }: Round,
 ): number {
   let factor = 1;
-  for (let i = from; i < to; i++) {
+  for (const i of members) {
     const ratio = (result.errorEstimate[i] / allowedOf(accuracy, i, result.value[i])) ** 2;
     if (ratio < Infinity) factor = Math.max(factor, ratio);
   }

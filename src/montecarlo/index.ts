@@ -3,7 +3,7 @@
  * regression. docs/montecarlo.md is the guide.
  */
 export type { Accuracy } from "../accuracy.ts";
-export type { Column, Parameter, Parameters } from "./parameters.ts";
+export type { Column, Parameter, ParameterFailure, Parameters } from "./parameters.ts";
 export { modelParams, type PathModel } from "./model.ts";
 export { type PathProduct, type PayoffFunction, productParams } from "./product.ts";
 export {
@@ -34,16 +34,16 @@ export {
 export { type BarrierSettings, type PathBarrier, withBarriers } from "./products/barrier.ts";
 export { type Control, europeanControl } from "./controls.ts";
 export { intervalWidth } from "./moments.ts";
-export type { GreekMethod } from "./greeks.ts";
+export type { SensitivityMethod } from "./sensitivities.ts";
 export type { Sampling } from "./paths/shape.ts";
 export {
   type Estimates,
-  type GreekEstimates,
+  type SensitivityEstimates,
   monteCarlo,
   type MonteCarloResult,
   type MonteCarloSettings,
-  type Status,
 } from "./estimate.ts";
+export type { Status } from "./instances.ts";
 export type { Variant } from "./variants.ts";
 export { type Basis, basisFunctionParams } from "./stopping/basis.ts";
 export {

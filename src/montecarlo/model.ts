@@ -1,6 +1,6 @@
 /** The interface of models for the path engine: a state, how it starts, and a step of it, as kernel functions. */
 import { bool, type KernelFunction, read, real, write } from "../kernel/index.ts";
-import type { Parameters } from "./parameters.ts";
+import type { ParameterFailure, Parameters } from "./parameters.ts";
 
 const coefficientParams = { p: read(real), t: real, dt: real, c: write(real) } as const;
 const startParams = { p: read(real), state: write(real) } as const;
@@ -75,6 +75,8 @@ export interface PathModel {
    * it the discount factor is 1.
    */
   readonly parameters: Parameters;
+  /** The numbers out of bounds in columns of parameters: simulations leave their instances out. None by default. */
+  readonly failures?: readonly ParameterFailure[];
   /** The coefficients of a step that do not depend on the path, computed once for all paths; p itself by default. */
   readonly coefficients?: {
     readonly count: number;
@@ -110,6 +112,6 @@ export interface PathModel {
     readonly names: readonly string[];
     readonly function: KernelFunction<typeof scoreParams, void>;
   };
-  /** The parameters by Greek: delta and gamma of spots, vega of volatilities, rho of the rate. */
-  readonly greeks?: Readonly<Record<string, readonly string[]>>;
+  /** The parameters by sensitivity: delta and gamma of spots, vega of volatilities, rho of the rate. */
+  readonly sensitivities?: Readonly<Record<string, readonly string[]>>;
 }

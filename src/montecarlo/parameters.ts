@@ -1,5 +1,6 @@
 /** Numbers of a batch: one for all instances, one for each, and for each date; as the table that kernels read. */
-import { ShapeError, SpecError } from "../errors.ts";
+import { type FeynkacError, ShapeError, SpecError } from "../errors.ts";
+import { shownType } from "../given.ts";
 
 /** One number for all instances, or one for each. */
 export type Column = number | ArrayLike<number>;
@@ -31,8 +32,9 @@ export interface ParameterTable {
   readonly layout: Int32Array;
 }
 
-/** The columns of a parameter: itself, or one for each step. */
-const columnsOf = (parameter: Parameter): readonly Column[] => (isByStep(parameter) ? parameter.byStep : [parameter]);
+/** Returns the columns of a parameter: itself, or one for each step. */
+export const columnsOf = (parameter: Parameter): readonly Column[] =>
+  isByStep(parameter) ? parameter.byStep : [parameter];
 
 /**
  * Returns the number of instances: the length of the arrays among all parameters, 1 if there are only numbers. @throws
@@ -58,38 +60,37 @@ export function instancesOf(groups: Readonly<Record<string, Parameters>>): numbe
 }
 
 /**
- * Packs instances `from` to `to` of parameters: all instances of the first variant, then those of the next. Variants
- * are the same parameters with some of them shifted. @throws SpecError (a number that is not finite) | ShapeError (a
- * number of steps that differs from the time grid's)
+ * Packs the finite parameters of some instances: all instances of the first variant, then those of the next. Variants
+ * are the same parameters with some of them shifted. @throws ShapeError a number of steps that differs from the time
+ * grid's
  */
 export function tableOf(
   group: string,
   variants: readonly Parameters[],
   steps: number,
-  from: number,
-  to: number,
+  members: Uint32Array,
 ): ParameterTable {
   const names = Object.keys(variants[0]);
   const layout = new Int32Array(Math.max(1, names.length) * LAYOUT_NUMBERS);
   const parts: Float64Array[] = [];
   let offset = 0;
   names.forEach((name, j) => {
-    const place = `${group}.${name}`;
     const columns = variants.map((parameters) => columnsOf(parameters[name]));
     const byStep = variants.some((parameters) => isByStep(parameters[name]));
     if (byStep && columns[0].length !== steps)
-      throw new ShapeError(`${place}: byStep: got ${columns[0].length} columns, expected ${steps}, one per step`);
+      throw new ShapeError(
+        `${group}.${name}: byStep: got ${columns[0].length} columns, expected ${steps}, one per step`,
+      );
     const wide =
       columns.some((some) => some.some((column) => lengthOf(column) > 1)) ||
       columns.some((some) => some.some((column, k) => columnAt(column, 0) !== columnAt(columns[0][k], 0)));
-    const width = wide ? (to - from) * variants.length : 1;
+    const width = wide ? members.length * variants.length : 1;
     layout.set([offset, byStep ? width : 0, wide ? 1 : 0], j * LAYOUT_NUMBERS);
     columns[0].forEach((_, k) => {
       const part = new Float64Array(width);
-      const each = wide ? to - from : 1;
+      const each = wide ? members.length : 1;
       for (let w = 0; w < width; w++)
-        part[w] = columnAt(columns[Math.floor(w / each)][k], wide ? from + (w % each) : 0);
-      checkFinite(place, part, from, each);
+        part[w] = columnAt(columns[Math.floor(w / each)][k], wide ? members[w % each] : 0);
       parts.push(part);
     });
     offset += columns[0].length * width;
@@ -103,12 +104,6 @@ export function tableOf(
   return { values, layout };
 }
 
-function checkFinite(place: string, part: Float64Array, from: number, each: number): void {
-  const wrong = part.findIndex((x) => !Number.isFinite(x));
-  if (wrong >= 0)
-    throw new SpecError(`${place}[${from + (wrong % each)}]: got ${part[wrong]}, expected a finite number`);
-}
-
 /** Returns the number of an instance in a column. */
 export const columnAt = (column: Column, i: number): number =>
   typeof column === "number" ? column : column[column.length === 1 ? 0 : i];
@@ -120,17 +115,43 @@ export function mapColumns(columns: readonly Column[], f: (...numbers: number[])
   return Float64Array.from({ length: width }, (_, i) => f(...columns.map((column) => columnAt(column, i))));
 }
 
-/** Checks that every number of a parameter satisfies `is`. @throws SpecError */
-export function checkParameter(
+/** A number of a column that is out of its bounds, by which instances fail. */
+export interface ParameterFailure {
+  /** The instance that fails; undefined for all, where the column has one number. */
+  readonly instance: number | undefined;
+  readonly error: FeynkacError;
+}
+
+/**
+ * Returns the failures of the instances whose numbers do not satisfy `is`. @throws SpecError where a number that is not
+ * in a column does not, or where the parameter is neither
+ */
+export function failuresOf(
   place: string,
   parameter: Parameter,
   expected: string,
   is: (x: number) => boolean,
-): void {
-  for (const column of columnsOf(parameter))
-    for (let i = 0; i < lengthOf(column); i++) {
-      const x = columnAt(column, i);
-      if (!is(x))
-        throw new SpecError(`${place}${typeof column === "number" ? "" : `[${i}]`}: got ${x}, expected ${expected}`);
+): readonly ParameterFailure[] {
+  return columnsOf(parameter).flatMap((column: Column) => {
+    if (typeof column === "number" && is(column)) return [];
+    if (typeof column === "object" && column !== null) return failuresIn(place, column, expected, is);
+    throw new SpecError(
+      `${place}: got ${typeof column === "number" ? column : shownType(column)}, expected ${expected}`,
+    );
+  });
+}
+
+function failuresIn(
+  place: string,
+  column: ArrayLike<number>,
+  expected: string,
+  is: (x: number) => boolean,
+): ParameterFailure[] {
+  const failures: ParameterFailure[] = [];
+  for (let i = 0; i < column.length; i++)
+    if (!is(column[i])) {
+      const error = new SpecError(`${place}[${i}]: got ${column[i]}, expected ${expected}`);
+      failures.push({ instance: column.length === 1 ? undefined : i, error });
     }
+  return failures;
 }

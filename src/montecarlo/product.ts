@@ -1,6 +1,6 @@
 /** The interface of products for the path engine: a running state that each date updates, and a payoff. */
 import { i32, type KernelFunction, read, real, write } from "../kernel/index.ts";
-import type { Parameters } from "./parameters.ts";
+import type { ParameterFailure, Parameters } from "./parameters.ts";
 
 const startParams = { running: write(real), spots: read(real), p: read(real) } as const;
 const updateParams = {
@@ -45,6 +45,8 @@ export interface PathProduct {
   readonly running: number;
   /** The parameters, read as `p` by all functions; constant in time. */
   readonly parameters: Parameters;
+  /** The numbers out of bounds in columns of parameters: simulations leave their instances out. None by default. */
+  readonly failures?: readonly ParameterFailure[];
   /** The minimum number of spots; that of the model by default. */
   readonly assets?: number;
   /** Sets the running state at time 0; zeros by default. */

@@ -3,7 +3,7 @@ import { type Accuracy, allowedError, checkAccuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import { oneOf } from "../given.ts";
 import type { PathModel } from "./model.ts";
-import { checkParameter, type Column, columnAt } from "./parameters.ts";
+import { type Column, columnAt, failuresOf, type ParameterFailure } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
 
 /** The settings that all simulations share. */
@@ -16,8 +16,8 @@ export interface SimulationSettings {
   readonly scramblings?: number;
   readonly accuracy?: Accuracy<Column>;
   readonly precision?: string;
-  readonly greekMethod?: string;
-  readonly greeks?: readonly string[];
+  readonly sensitivityMethod?: string;
+  readonly sensitivities?: readonly string[];
 }
 
 const isWhole = (x: number, min: number, max: number): boolean => Number.isInteger(x) && x >= min && x <= max;
@@ -28,11 +28,11 @@ export function checkPaths(name: string, paths: number): number {
   return paths;
 }
 
-/** Checks the settings of a simulation. @throws SpecError | ShapeError */
-export function checkSettings(settings: SimulationSettings): void {
+/** Checks the settings of a simulation, and returns the failures of single instances. @throws SpecError | ShapeError */
+export function checkSettings(settings: SimulationSettings): readonly ParameterFailure[] {
   const { model, product, dates, substeps = 1, sampling = "philox", scramblings = 32, accuracy } = settings;
   if (dates.length === 0) throw new ShapeError("dates: got none, expected at least one, in years");
-  checkDates(dates);
+  const failures = [...dateFailures(dates)];
   if (!isWhole(substeps, 1, 2 ** 20))
     throw new SpecError(`substeps: got ${substeps}, expected a whole number from 1 on`);
   oneOf("sampling", sampling, ["philox", "sobol"]);
@@ -42,7 +42,8 @@ export function checkSettings(settings: SimulationSettings): void {
     );
   if (accuracy !== undefined) {
     checkAccuracy("accuracy", accuracy);
-    for (const [kind, column] of columnsOfAccuracy(accuracy)) checkParameter(kind, column, "above 0", (x) => x > 0);
+    for (const [kind, column] of columnsOfAccuracy(accuracy))
+      failures.push(...failuresOf(kind, column, "above 0", (x) => x > 0));
   }
   if ((product.assets ?? 0) > model.assets)
     throw new ShapeError(
@@ -53,19 +54,27 @@ export function checkSettings(settings: SimulationSettings): void {
       `product "${product.name}": monitored continuously by Brownian bridges, for which the model "${model.name}" has no ` +
         `variances; monitor it on dates`,
     );
-  checkGreeks(settings);
+  checkSensitivities(settings);
+  return failures;
 }
 
-function checkGreeks({ product, greeks = [], greekMethod = "bump", precision = "f64" }: SimulationSettings): void {
-  oneOf("greekMethod", greekMethod, ["bump", "pathwise", "likelihood-ratio"]);
-  if (greekMethod !== "pathwise" || greeks.length === 0) return;
+function checkSensitivities({
+  product,
+  sensitivities = [],
+  sensitivityMethod = "bump",
+  precision = "f64",
+}: SimulationSettings): void {
+  oneOf("sensitivityMethod", sensitivityMethod, ["bump", "pathwise", "likelihood-ratio"]);
+  if (sensitivityMethod !== "pathwise" || sensitivities.length === 0) return;
   if (product.isDiscontinuous === true)
     throw new SpecError(
-      `greekMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the jumps; ` +
-        `use "bump" or "likelihood-ratio"`,
+      `sensitivityMethod: "pathwise" for "${product.name}", whose payoff jumps: its derivative along paths leaves out the ` +
+        `jumps; use "bump" or "likelihood-ratio"`,
     );
   if (precision === "f32")
-    throw new SpecError(`greekMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`);
+    throw new SpecError(
+      `sensitivityMethod: "pathwise" in f32, whose rounding is larger than its shifts; use "bump" or f64`,
+    );
 }
 
 /** Returns the columns of an accuracy by their places. */
@@ -79,15 +88,19 @@ export const columnsOfAccuracy = (accuracy: Accuracy<Column>): readonly (readonl
 export const allowedOf = ({ absolute = 0, relative = 0 }: Accuracy<Column>, i: number, value: number): number =>
   allowedError({ absolute: columnAt(absolute, i), relative: columnAt(relative, i) }, value);
 
-/** Checks that the dates of every instance increase from above 0. @throws SpecError | ShapeError */
-export function checkDates(dates: readonly Column[]): void {
+/** Returns the failures of instances whose dates do not increase from above 0. @throws SpecError dates of all */
+function* dateFailures(dates: readonly Column[]): Generator<ParameterFailure> {
   const width = Math.max(...dates.map((date) => (typeof date === "number" ? 1 : date.length)));
-  for (let i = 0; i < width; i++)
-    dates.forEach((date, k) => {
-      const [t, before] = [columnAt(date, i), k === 0 ? 0 : columnAt(dates[k - 1], i)];
-      if (!(t > before && t < Infinity))
-        throw new SpecError(
-          `dates[${k}]${width > 1 ? ` of instance ${i}` : ""}: got ${t}, expected more than ${before}, in years`,
-        );
-    });
+  for (const [k, date] of dates.entries()) {
+    const previous = k === 0 ? 0 : dates[k - 1];
+    for (let i = 0; i < width; i++) {
+      const [t, before] = [columnAt(date, i), columnAt(previous, i)];
+      if (t > before && t < Infinity) continue;
+      const error = new SpecError(
+        `dates[${k}]${width > 1 ? ` of instance ${i}` : ""}: got ${t}, expected more than ${before}, in years`,
+      );
+      if (typeof date === "number" && typeof previous === "number") throw error;
+      yield { instance: width === 1 ? undefined : i, error };
+    }
+  }
 }

@@ -1,12 +1,10 @@
 /** Copies of what is simulated, with other numbers on the same random numbers. */
-import type { Accuracy } from "../accuracy.ts";
 import { ShapeError, SpecError } from "../errors.ts";
 import type { Control } from "./controls.ts";
-import type { Paths, Variants } from "./greeks.ts";
+import type { Paths } from "./sensitivities.ts";
 import type { PathModel } from "./model.ts";
-import { type Column, instancesOf, type Parameter, type Parameters } from "./parameters.ts";
+import type { Column } from "./parameters.ts";
 import type { PathProduct } from "./product.ts";
-import { columnsOfAccuracy } from "./settings.ts";
 
 /** A copy of a simulation with other parameters: its model and product have the same functions. */
 export interface Variant {
@@ -23,11 +21,8 @@ interface CopySettings {
   readonly dates: readonly Column[];
   readonly variants?: readonly Variant[];
   readonly measures?: Readonly<Record<string, readonly Column[]>>;
-  readonly greeks?: readonly string[];
+  readonly sensitivities?: readonly string[];
   readonly control?: Control | "auto" | "none";
-  readonly accuracy?: Accuracy<Column>;
-  readonly streams?: ArrayLike<number>;
-  readonly shifts?: readonly Parameter[];
 }
 
 /**
@@ -35,9 +30,11 @@ interface CopySettings {
  * number of dates or weights
  */
 export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
-  const { variants = [], measures = {}, greeks = [], dates, control } = settings;
-  if (variants.length > 0 && greeks.length > 0)
-    throw new SpecError(`greeks: got ${greeks.join(", ")} beside variants, expected none: they are measures there`);
+  const { variants = [], measures = {}, sensitivities = [], dates, control } = settings;
+  if (variants.length > 0 && sensitivities.length > 0)
+    throw new SpecError(
+      `sensitivities: got ${sensitivities.join(", ")} beside variants, expected none: they are measures there`,
+    );
   for (const [name, weights] of Object.entries(measures))
     if (weights.length !== 1 + variants.length)
       throw new ShapeError(
@@ -50,22 +47,4 @@ export function copiesOf(settings: CopySettings, own: Paths): readonly Paths[] {
       throw new SpecError(`variants[${v}].control: got none, expected one with the mean that it has for the variant`);
     return { model: one.model, product: one.product, control: one.control?.product, dates: one.dates ?? dates };
   });
-}
-
-/** Returns the common number of instances of all columns. */
-export function countOf({ accuracy, streams, shifts = [] }: CopySettings, variants: Variants): number {
-  const groups: Record<string, Parameters> = {};
-  variants.model.forEach((parameters, v) => {
-    const place = v === 0 ? "" : ` of variant ${v - 1}`;
-    groups[`model${place}`] = parameters;
-    groups[`product${place}`] = variants.product[v];
-    groups[`control${place}`] = variants.control[v];
-    groups[`dates${place}`] = Object.fromEntries(variants.dates[v].map((date, k) => [String(k), date]));
-  });
-  if (accuracy !== undefined) groups["settings"] = Object.fromEntries(columnsOfAccuracy(accuracy));
-  groups["shifts"] = Object.fromEntries(shifts.map((shift, j) => [String(j), shift]));
-  const instances = Math.max(instancesOf(groups), streams?.length ?? 1);
-  if (streams !== undefined && streams.length !== instances)
-    throw new ShapeError(`streams: got ${streams.length}, expected ${instances}, one for each instance`);
-  return instances;
 }

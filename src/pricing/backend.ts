@@ -2,22 +2,22 @@ import type { Device } from "../device/index.ts";
 import { DeviceLostError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
-/** A pricing method that opens sessions on a device for trades of some kind. */
+/** A pricing method that opens a session on a device, in which it keeps kernels and buffers from batch to batch. */
 export interface Opens<S extends Disposable> {
   open(device: Device, precision: Precision): S;
 }
 
-/** A function that returns the session of a method, opened on first use. */
+/** A function that returns the session of a method on the current device, which is opened on first use. */
 export type SessionOf = <S extends Disposable>(method: Opens<S>) => S;
 
 /** The sessions of one batch. */
 type Sessions = Map<Opens<Disposable>, Disposable>;
 
-/** The state that a run keeps on one device: its sessions and precision. */
+/** One device with its precision and the sessions of the pricing methods that were opened on it. */
 export class Engine implements Disposable {
   readonly device: Device;
   readonly precision: Precision;
-  /** The warnings added to every result priced on the device. */
+  /** The warnings to add to every result that is priced on the device. */
   readonly warnings: readonly string[];
   readonly #all: Sessions[] = [];
   readonly #free: Sessions[] = [];
@@ -28,7 +28,9 @@ export class Engine implements Disposable {
     this.warnings = warnings;
   }
 
-  /** Runs `job` with exclusive sessions, because concurrent batches must not share host memory. */
+  /**
+   * Runs `job` with exclusive use of sessions, because concurrent batches must not share the host memory of a session.
+   */
   async withSessions<T>(job: (sessionOf: SessionOf) => Promise<T>): Promise<T> {
     const sessions = this.#free.pop() ?? this.#newSessions();
     try {
@@ -69,7 +71,7 @@ interface EngineUse {
 
 const useOf = (engine: Engine, proven: boolean): EngineUse => ({ engine, jobs: 0, replaced: false, proven });
 
-/** The device of a run: the borrowed one, or a fallback after it was lost. */
+/** The device on which a run prices: the given one, or a fallback after it was lost. */
 export class Backend {
   #use: EngineUse;
   #replacing: Promise<void> | undefined;
@@ -82,8 +84,9 @@ export class Backend {
   }
 
   /**
-   * Runs a job. If the device is lost the job runs there once more, and if it is lost again, on the fallback, where all
-   * later jobs run too. Several jobs may run at once: the first that finds the device lost replaces it for the others.
+   * Runs a job on the current device. If the device is lost, the job runs on it once more. If it is lost again, the job
+   * runs on the fallback, as do all later jobs. Several jobs may run at once: the first that finds the device lost
+   * replaces it for all.
    */
   async run<T>(job: (engine: Engine) => Promise<T>): Promise<T> {
     for (;;) {

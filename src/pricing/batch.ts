@@ -33,14 +33,17 @@ import { TimeBudget } from "./time-budget.ts";
 import { priceRates } from "./rates/index.ts";
 import { RowProblems } from "./trade-problem.ts";
 
-/** The settings of a batch. */
+/** The settings and the device with which a batch of trades is priced. */
 export interface BatchSetting extends Settings {
   readonly engine: Engine;
   readonly scenarios: Scenarios | undefined;
   readonly signal: AbortSignal | undefined;
 }
 
-/** Prices trades together; those whose quotes move with the spot of a scenario are priced by `underMovedQuotes`. */
+/**
+ * Prices trades together, and returns their results in order. Trades whose volatility quotes move with the spot of a
+ * scenario are priced by `underMovedQuotes`. `firstIndex` is the index of the first trade in the run.
+ */
 export function priceBatch(
   trades: readonly ParsedTrade[],
   firstIndex: number,
@@ -218,8 +221,8 @@ const BY_NAME: { readonly [Name in Exclude<MethodName, "auto">]: PricingMethod &
 export const METHODS: readonly PricingMethod[] = Object.values(BY_NAME);
 
 /**
- * Returns the cheapest method that accepts a trade, or the requested one. @throws BookError no method accepts the
- * trade, or the requested one does not
+ * Returns the cheapest method that accepts the trade with an index in a batch, or the requested method. @throws
+ * BookError if no method accepts the trade, or the requested one does not
  */
 export function methodFor(batch: Batch, trade: number): PricingMethod {
   const { method: name } = batch.settings;
@@ -241,8 +244,8 @@ export function methodFor(batch: Batch, trade: number): PricingMethod {
 }
 
 /**
- * Returns the cheapest method for a trade except one that has failed; undefined where there is none, or one is
- * requested.
+ * Returns the cheapest method for a trade apart from one that has failed. It is undefined where there is none, or a
+ * certain method was requested.
  */
 export function nextMethodFor(batch: Batch, trade: number, failed: PricingMethod): PricingMethod | undefined {
   return batch.settings.method === "auto" ? cheapest(batch, trade, failed) : undefined;

@@ -5,8 +5,8 @@ import { BookError } from "../errors.ts";
 const ROUNDED = 1e-9;
 
 /**
- * Returns the error of an invalid correlation matrix, with the nearest valid one (Higham 2002); undefined where it is
- * valid.
+ * Returns the error of a correlation matrix that is not valid, which names the nearest valid one (Higham 2002);
+ * undefined for a valid matrix.
  */
 export async function problemOf({ names, matrix }: DriverCorrelations): Promise<BookError | undefined> {
   // Linear algebra is loaded where there are correlations.

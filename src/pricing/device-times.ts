@@ -3,7 +3,10 @@ import type { MethodName } from "../book/index.ts";
 import type { CudaDeviceInfo } from "../device/index.ts";
 import type { ExpectedCost } from "./expected-costs.ts";
 
-/** A book's work in seconds of one core: the host's on any device, and each method's. */
+/**
+ * The computing time of a book in seconds of one core: by pricing method, and for the host, which is needed on any
+ * device.
+ */
 export type Work = ReadonlyMap<"host" | MethodName, number>;
 
 /** A method's work on a GPU, for each second that it takes one core. */
@@ -37,10 +40,13 @@ const MEASURED = { multiprocessors: 132, ratio: 2 };
 const CPU_START = 0.1;
 const GPU_START = 0.5;
 
-/** The CPU time in seconds below which a GPU is not worth starting. */
+/** The CPU time in seconds below which starting a GPU does not pay. */
 export const WORTH_A_GPU = GPU_START;
 
-/** Sums the costs of a sample of a book's trades by method and scales them to the whole book, `times` as large. */
+/**
+ * Sums the expected costs of a sample of a book's trades by method, and multiplies them by `times` to represent the
+ * whole book.
+ */
 export function workOf(costs: readonly ExpectedCost[], times: number): Work {
   const work = new Map<"host" | MethodName, number>();
   const add = (what: "host" | MethodName, seconds: number): void =>
@@ -54,8 +60,8 @@ export function workOf(costs: readonly ExpectedCost[], times: number): Work {
 }
 
 /**
- * Returns the seconds of one core for trades that host threads price independently; 0 where methods whose paths or
- * solutions serve several trades dominate.
+ * Returns the seconds of one core for trades that host threads can price independently. It is 0 where methods dominate
+ * whose paths or solutions serve several trades.
  */
 export function separateSeconds(work: Work): number {
   let separate = 0;
@@ -66,14 +72,14 @@ export function separateSeconds(work: Work): number {
   return separate > others ? separate : 0;
 }
 
-/** Returns the time in seconds on the CPU with a number of threads. */
+/** Returns the expected time in seconds on the CPU with a number of threads. */
 export function cpuSeconds(work: Work, threads: number): number {
   let sum = 0;
   for (const seconds of work.values()) sum += seconds;
   return CPU_START + sum / threads;
 }
 
-/** Returns the time in seconds on an NVIDIA GPU whose work a number of host threads prepare. */
+/** Returns the expected time in seconds on an NVIDIA GPU, with a number of host threads to prepare its work. */
 export function gpuSeconds(
   work: Work,
   threads: number,

@@ -17,12 +17,12 @@ const SCENARIO_COST = 4e-6;
 
 type CostOptions = Pick<NumberedOptions, "greeks" | "method" | "accuracy"> & { readonly precision: Precision };
 
-/** The expected cost of a trade and its method; no method where it cannot be priced. */
+/** The method that would price a trade, undefined if it cannot be priced, and the expected cost. */
 export interface ExpectedCost {
   readonly method: MethodName | undefined;
-  /** The time on one core, with all the trade's scenarios. */
+  /** The expected time in seconds on one core, including all scenarios of the trade. */
   readonly seconds: number;
-  /** The part of the time that the host needs on any device. */
+  /** The part of the time that the host needs, whatever the device. */
   readonly host: number;
 }
 
@@ -34,7 +34,7 @@ const CONVERTIBLE = { method: "fdm", seconds: 5e-3 } as const;
 
 const NOTHING: ExpectedCost = { method: undefined, seconds: 0, host: 0 };
 
-/** Estimates the cost and the method of each trade. @throws SpecError options that cannot be met */
+/** Estimates the method and the cost of each trade without pricing it. @throws SpecError options that cannot be met */
 export function expectedCosts(
   trades: readonly ParsedTrade[],
   context: BookContext,

@@ -3,8 +3,8 @@ import { INSTANT, later, laterDividends, laterVolatility, type Underlying } from
 
 /**
  * Returns the trade `years` later if the market follows its forwards: rates, dividends and volatilities keep their
- * dates, and the spot is unchanged. Dividends up to that day are paid; nobody has exercised. At expiry the trade is
- * worth its payoff. @returns undefined after expiry, when the trade is settled and worth nothing
+ * calendar dates, and the spot is unchanged. Dividends up to that day are paid, and nobody has exercised. At expiry the
+ * trade is worth its payoff. @returns undefined after expiry, when the trade is settled and worth nothing
  */
 export function laterTrade(trade: Trade, years: number): Trade | undefined {
   if (years === 0) return trade;
@@ -71,7 +71,7 @@ function laterPayoff(payoff: Payoff, spot: number, years: number): Payoff {
   }
 }
 
-/** Returns the time to expiry after some years: 0 on the day of expiry, undefined after it. */
+/** Returns the remaining time to expiry after some years: 0 on the day of expiry, undefined after it. */
 export function laterExpiry(expiry: number, years: number): number | undefined {
   if (years === 0) return expiry;
   const left = expiry - years;
@@ -79,13 +79,13 @@ export function laterExpiry(expiry: number, years: number): number | undefined {
   return left < INSTANT ? 0 : left;
 }
 
-/** Returns an exercise right after some years. */
+/** Returns an exercise right as it is some years later. */
 export function laterExercise(exercise: Exercise, years: number): Exercise {
   if (years === 0 || exercise.kind !== "bermudan") return exercise;
   return { kind: "bermudan", times: laterTimes(exercise.times, years) };
 }
 
-/** Returns the barriers that remain after some years. */
+/** Returns the barriers that are still monitored some years later. */
 export function laterBarriers(barriers: readonly Barrier[], years: number): readonly Barrier[] {
   return years === 0 ? barriers : barriers.flatMap((barrier) => laterBarrier(barrier, years));
 }

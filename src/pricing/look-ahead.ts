@@ -1,9 +1,9 @@
 /**
- * Yields the results of `work` on the items of a source, in the items' order, with at most `max()` in progress at a
- * time. A result is not delayed until the source has another item.
+ * Yields the results of the asynchronous function `work` on the items of a source, in the items' order, with at most
+ * `max()` calls in progress at a time. A result is yielded without waiting for the next item of the source.
  *
- * @throws what the source throws, once everything before is yielded; what `work` throws; either once all work under way
- * has ended
+ * @throws what the source throws, once the results of all items before are yielded; what `work` throws; in both cases
+ * after all calls in progress have ended
  */
 export async function* lookAhead<T, R>(
   source: AsyncIterable<T>,

@@ -14,15 +14,15 @@ import type { Underlying } from "../market/index.ts";
 import { moveOf } from "./columns/scenario-cases.ts";
 import type { Greeks } from "./options.ts";
 
-/** A function that prices trades under scenarios with the requested Greeks. */
+/** A function that prices trades with given scenarios and requested Greeks. */
 export type PriceUnder = (
   trades: readonly ParsedTrade[],
   under: { readonly scenarios: Scenarios | undefined; readonly greeks: Greeks },
 ) => Promise<TradeResult[]>;
 
 /**
- * Prices a batch by `price`. A trade on an underlying whose quotes move with the spot is priced once for each spot of
- * the scenarios, with the volatility fitted to the quotes there.
+ * Prices a batch with the function `price`. A trade on an underlying whose volatility quotes move with the spot is
+ * priced once for each spot of the scenarios, with the volatility fitted to the quotes as they are at that spot.
  */
 export async function underMovedQuotes(
   batch: readonly ParsedTrade[],

@@ -5,15 +5,15 @@ import { SpecError } from "../errors.ts";
 import type { Precision } from "../kernel/index.ts";
 
 /**
- * The sensitivities to compute: "all"; "grid", those that the mesh gives at no extra cost (delta, gamma, theta); or
+ * The sensitivities to compute: "all"; "grid" for those that a grid gives at no extra cost (delta, gamma, theta); or
  * "none".
  */
 export type Greeks = "all" | "grid" | "none";
 
 /**
- * The pricing method: `auto` takes the cheapest method that prices a trade; a method by name prices all trades, with
- * errors for those that it cannot price. `fdm` prices every trade, those of several factors by `adi`; `closed-form` and
- * `deterministic` price some.
+ * The pricing method. `auto` takes the cheapest method that can price a trade. A named method prices all trades, and
+ * those that it cannot price fail. `fdm` can price every option, those with several factors by `adi`; `closed-form` and
+ * `deterministic` can price some.
  */
 export type Method = MethodName;
 
@@ -27,65 +27,71 @@ export interface BookProgress {
 
 /** The options of `priceBook` and `priceTrades`. An unknown option is an error. */
 export interface PricingOptions {
-  /** The device, which is borrowed. Without one, the best device of the machine is opened and disposed afterwards. */
+  /**
+   * The device, which is not disposed. Without one, the best device of the machine is opened and disposed afterwards.
+   */
   readonly device?: Device | undefined;
   /**
-   * The precision, f64 by default where the device has it. f64 on WebGPU is f32x2, emulated double, and every result
-   * says so.
+   * The precision, f64 by default where the device has it. On WebGPU f64 means f32x2, an emulated double precision, and
+   * every result says so.
    */
   readonly precision?: Precision;
   /** The sensitivities to compute, "all" by default. */
   readonly greeks?: Greeks;
-  /** Adds `sensitivityErrorEstimates` to results; false by default. They cost up to a third more. */
+  /** Adds `sensitivityErrorEstimates` to results, which costs up to a third more; false by default. */
   readonly sensitivityErrorEstimates?: boolean;
   /** The pricing method: by default the book's, if it names one, otherwise "auto". */
   readonly method?: Method | undefined;
   /**
-   * The error of the value to aim at, relative to the spot (the largest of several) or to the notional: from 1e-8 to
-   * 1e-3, by default 1e-5, and 1e-4 of trades in several factors (Monte Carlo, sparse grids: 1e-3; rates: 1e-7). Meshes
-   * and time steps are chosen for it, trade by trade. What was reached is in `errorEstimate`, in the currency.
+   * The target error of values, from 1e-8 to 1e-3, relative to the spot (the largest of several) or to the notional. By
+   * default it is 1e-5, for trades with several factors 1e-4, for Monte Carlo and sparse grids 1e-3, and for rates
+   * 1e-7. Meshes and time steps are chosen for it, trade by trade. The error that was reached is `errorEstimate` of the
+   * result, in the currency.
    */
   readonly accuracy?: RelativeAccuracy | undefined;
   /**
-   * The maximum seconds for a trade, > 0; no limit by default. A method that refines its values stops before the step
-   * that would exceed it, and returns its result so far with its error estimate and a warning: results then depend on
-   * the machine. The first value, sensitivities and scenarios are always computed.
+   * The maximum time for a trade in seconds, > 0; no limit by default. A method that refines its values stops before
+   * the step that would exceed it, and returns its result so far with its error estimate and a warning. Results then
+   * depend on the speed of the machine. The first value, sensitivities and scenarios are always computed.
    */
   readonly timePerTrade?: number | undefined;
   /**
-   * The number of trades priced together, from 1; results come in batches of this size. By default it is chosen by
-   * device and scenarios so that the device is busy: some hundreds of trades or more. A smaller batch gives earlier
+   * The number of trades priced together, at least 1; results come in batches of this size. By default it is chosen by
+   * device and scenarios so that the device is busy, some hundreds of trades or more. A smaller batch gives earlier
    * results and takes less memory, but more time. Results do not depend on it, except in the last digits on a GPU.
    */
   readonly batchSize?: number;
   /**
-   * A signal that ends the run: `priceBook` and `priceTrades` then throw its reason, between two launches. A running
-   * call into a GPU driver is awaited.
+   * A signal that ends the run. `priceBook` and `priceTrades` then throw its reason, between two launches; a running
+   * call of a GPU driver is waited for.
    */
   readonly signal?: AbortSignal | undefined;
   /** A callback after each batch, before its results are yielded. */
   readonly onProgress?: (progress: BookProgress) => void;
-  /** Opens the device that replaces a lost `device`; a CPU device by default. It is disposed when the run ends. */
+  /**
+   * A function that opens the device that replaces a lost `device`; by default a CPU device. It is disposed when the
+   * run ends.
+   */
   readonly openFallback?: () => Promise<Device>;
 }
 
-/** The options that have numerical defaults, with the accuracy as a number, as books and commands write it. */
+/** The options with default values that books and command lines can set, with the accuracy as a plain number. */
 export interface NumberedOptions extends Pick<
   PricingOptions,
   "greeks" | "sensitivityErrorEstimates" | "method" | "timePerTrade" | "batchSize"
 > {
-  /** The relative accuracy. */
+  /** The target error of values, relative to the spot or the notional. */
   readonly accuracy?: number | undefined;
 }
 
-/** The options with all defaults applied. */
+/** The options of a run after all defaults were applied. */
 export interface Settings {
   readonly greeks: Greeks;
   readonly sensitivityErrorEstimates: boolean;
   readonly method: Method;
-  /** The requested accuracy; undefined if each method uses its own default. */
+  /** The requested relative accuracy; undefined if each method uses its own default. */
   readonly accuracy: number | undefined;
-  /** The maximum seconds for a trade; undefined without a limit. Methods consult `Batch.budget`. */
+  /** The maximum time for a trade in seconds; undefined without a limit. Methods ask `Batch.budget`. */
   readonly timePerTrade: number | undefined;
   /** The seed of random numbers. */
   readonly seed: number;
@@ -105,7 +111,7 @@ const KNOWN: Readonly<Record<keyof PricingOptions, true>> = {
   openFallback: true,
 };
 
-/** Checks options at run time, since unknown ones would be ignored silently. @throws SpecError */
+/** Checks options at run time, because unknown ones would be ignored silently. @throws SpecError */
 export function checkOptions(options: PricingOptions): void {
   if (options?.device !== undefined && typeof options.device.launch !== "function")
     throw new SpecError("device: expected one from openDevice: priceBook(book, { device: await openDevice() })");

@@ -26,7 +26,7 @@ import type { ScenarioCases } from "./columns/scenario-cases.ts";
 import type { Settings } from "./options.ts";
 import { unitWarnings } from "./unit-warnings.ts";
 
-/** A batch with its results. */
+/** A priced batch from which results are made. */
 export interface OutputRows {
   readonly trades: readonly ParsedTrade[];
   /** The index of its first trade in the run. */
@@ -37,7 +37,7 @@ export interface OutputRows {
   readonly engine: Engine;
 }
 
-/** Returns the result of `trade`, number i of a batch. */
+/** Returns the result of a trade as users see it; `i` is its index in the batch. */
 export function resultOf(rows: OutputRows, trade: Trade, i: number): TradeResult {
   const { results, engine, trades, firstIndex } = rows;
   try {

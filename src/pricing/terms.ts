@@ -12,19 +12,20 @@ import {
 } from "../market/index.ts";
 import { laterTrade } from "./later-trade.ts";
 
-/** An underlying as an axis of an equation. */
+/** An underlying of a trade with its volatility. */
 export interface Asset {
   readonly underlying: Underlying;
   readonly volatility: Volatility;
 }
 
-/** The terms of a trade as methods for several factors use them. */
+/** The terms and the market of a trade, as methods for several factors use them. */
 export interface Terms {
   readonly assets: readonly Asset[];
-  /** The instantaneous forward rates. */
+  /** The instantaneous forward rates per year. */
   readonly rates: PiecewiseConstant;
+  /** The model of the short rate; undefined where rates are deterministic. */
   readonly shortRate: HullWhite | undefined;
-  /** The correlations of the assets, followed by those of the short rate. */
+  /** The correlation matrix of the assets, in their order, followed by the short rate. */
   readonly correlations: readonly (readonly number[])[];
   /** The time to expiry in years, ≥ 0. */
   readonly expiry: number;
@@ -33,21 +34,23 @@ export interface Terms {
   readonly payoff: Payoff;
 }
 
-/** The input that is bumped for a sensitivity by differences. */
+/** The change of one input for a sensitivity by differences. */
 export type Bump =
   | { readonly kind: "volatility"; readonly asset: number; readonly by: number }
   | { readonly kind: "rate"; readonly by: number }
   | { readonly kind: "correlation"; readonly pair: readonly [number, number]; readonly by: number };
 
-/** Returns the assets of a trade. */
+/** Returns the underlyings of a trade with their volatilities. */
 export const assetsOf = ({ assets, underlying, volatility }: Trade): readonly Asset[] =>
   assets ?? [{ underlying, volatility }];
 
-/** Returns the number of axes of the equation: underlyings, their stochastic volatilities, the short rate. */
+/**
+ * Returns the number of factors, the axes of the equation: underlyings, their stochastic volatilities, the short rate.
+ */
 export const factorsOf = ({ assets, shortRate }: Pick<Terms, "assets" | "shortRate">): number =>
   assets.reduce((sum, { volatility }) => sum + (isStochastic(volatility) ? 2 : 1), shortRate === undefined ? 0 : 1);
 
-/** Tells whether an option may be exercised today. For swings today is one of their dates. */
+/** Tells whether an option may be exercised today. It is false for swings, for which today is one of their dates. */
 export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
   payoff.kind !== "swing" &&
   (exercise.kind === "american" || (exercise.kind === "bermudan" && exercise.times.some((time) => time <= 0)));
@@ -55,7 +58,9 @@ export const isExercisable = ({ payoff, exercise }: Terms): boolean =>
 /** The correlations of one asset. */
 const ALONE = [[1]];
 
-/** Returns the terms some years from today under a shift; undefined where the trade is settled by then. */
+/**
+ * Returns the terms of a trade some years from today in a shifted market; undefined where the trade is settled by then.
+ */
 export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift): Terms | undefined {
   const then = laterTrade(trade, years);
   if (then === undefined) return undefined;
@@ -77,7 +82,7 @@ export function termsOf(trade: Trade, years: number, { volatility, rate }: Shift
   };
 }
 
-/** Returns the terms with an input bumped. */
+/** Returns the terms with one input changed. */
 export function bumped(terms: Terms, bump: Bump): Terms {
   switch (bump.kind) {
     case "volatility":

@@ -13,16 +13,16 @@ import { CONTINUOUS } from "./columns/barrier-columns.ts";
 import type { TradeColumns } from "./columns/trade-columns.ts";
 
 /**
- * Returns the problem of a row with barriers. Any knock-out that is breached ends the trade; the trade becomes active
- * once any of its knock-ins has been breached (before that a knock-out ends it, too), and pays their rebate at expiry
- * if none ever is. So
+ * Returns the problem of a row (a trade in one case of the scenarios) with its barriers. A breached knock-out ends the
+ * trade. The trade becomes active once any of its knock-ins has been breached; before that a knock-out ends it too. If
+ * no knock-in is ever breached, their rebate is paid at expiry. So
  *
- *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates),
+ *   V = V(payoff, knock-outs with rebates) − V(payoff − rebate of the knock-ins, all barriers knock out, no rebates)
  *
- * by in–out parity: both are the same up to the first knock-in, and the second is worthless after it. Parity fails with
- * early exercise, which requires the knock-in first: such a problem keeps its knock-ins.
+ * by in–out parity: both values are the same up to the first knock-in, and the second is zero after it. Parity fails
+ * with early exercise, which is possible only after the knock-in, so such a problem keeps its knock-ins.
  *
- * @throws BookError knock-ins with several rebates
+ * @throws BookError knock-ins with different rebates
  */
 export function withBarriers(plain: OneFactorProblem, columns: TradeColumns, row: number): ProblemDifference {
   const all = Array.from({ length: columns.barrierCount[row] }, (_, i) => columns.firstBarrier[row] + i);

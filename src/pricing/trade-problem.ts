@@ -19,7 +19,7 @@ import { withBarriers } from "./trade-barriers.ts";
 import { digitalPayoff, functionPayoff, type PayoffProfile, vanillaPayoff } from "../products/index.ts";
 import { power } from "../elementary.ts";
 
-/** The one-factor problems of a batch's rows, each made on first use. */
+/** The one-factor problems of a batch's rows (a trade in one case of the scenarios), each made on first use. */
 export class RowProblems {
   readonly #columns: TradeColumns;
   readonly #known: ProblemDifference[] = [];
@@ -31,8 +31,8 @@ export class RowProblems {
   }
 
   /**
-   * Returns the problem of a row that is not settled. @throws KernelError for an unreadable formula; BookError for
-   * terms that cannot be priced together
+   * Returns the problem of a row that is not settled. @throws KernelError for a formula that cannot be compiled;
+   * BookError for terms that cannot be priced together
    */
   at(row: number): ProblemDifference {
     return (this.#known[row] ??= this.#shiftedAt(row));
@@ -51,12 +51,15 @@ export class RowProblems {
   }
 }
 
-/** Returns the problems of the trade `trades[index]` in the unchanged market. @throws as `RowProblems.at` */
+/**
+ * Returns the problems of a trade in the unchanged market, with the spots of the scenarios; `index` is the trade's
+ * index in the run. @throws as `RowProblems.at`
+ */
 export function tradeProblems(trade: Trade, index: number, scenarios: Scenarios | undefined): ProblemDifference {
   return new RowProblems(columnsOf(trade, index, scenarios)).at(0);
 }
 
-/** Returns the problem of a trade without its barriers. @throws KernelError for an unreadable formula */
+/** Returns the problem of a trade without its barriers. @throws KernelError for a formula that cannot be compiled */
 export function tradeProblem(trade: Trade, scenarios: Scenarios | undefined): OneFactorProblem {
   return plainProblem(columnsOf(trade, 0, scenarios), 0);
 }
@@ -219,7 +222,7 @@ function localDiffusion(
   return { ...diffusion, shift: added, start, jumps };
 }
 
-/** Returns the diffusion of a volatility. @throws SpecError a volatility with a factor of its own */
+/** Returns the diffusion of a volatility for the one-factor solver. @throws SpecError a stochastic volatility */
 export function diffusionOf(volatility: Volatility, spot: number, expiry: number): Diffusion {
   switch (volatility.kind) {
     case "deterministic":

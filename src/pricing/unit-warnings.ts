@@ -6,7 +6,7 @@ import { power } from "../elementary.ts";
 const MAX_RATE = 1;
 const MAX_VOLATILITY = 5;
 
-/** Returns warnings about inputs of a trade's market that look like percentages where a fraction is expected. */
+/** Returns warnings about market inputs of a trade that look like percentages where decimals are expected. */
 export function unitWarnings({ underlying, volatility, assets }: Trade): string[] {
   const warnings: string[] = [];
   warn(warnings, "rate", underlying.currency, underlying.rates.values, MAX_RATE);

@@ -1,34 +1,32 @@
-/** The side on which early exercise happens: at low prices (puts), at high ones (calls), or unknown. */
+/** The spots at which early exercise happens: low ones (puts), high ones (calls), or unknown. */
 export type ExerciseSide = "low" | "high" | "unknown";
 
-/**
- * The payoff as a function of the spot, in the form that a mesh needs.
- *
- * `kinks` (increasing, > 0) are the spots where it bends or jumps.
- */
+/** A payoff as a function of the spot, with the properties that a finite difference mesh needs. */
 export interface PayoffProfile {
+  /** The spots at which the payoff bends or jumps, increasing and > 0. */
   readonly kinks: readonly number[];
-  /** The name in messages, "payoff" by default. */
+  /** The payoff's name in error messages, "payoff" by default. */
   readonly name?: string | undefined;
+  /** The spots at which early exercise happens. */
   readonly exerciseSide: ExerciseSide;
   /** True where the payoff jumps at its kinks. */
   readonly jumps: boolean;
-  /** True where the payoff is linear below its first kink and above its last, unlike a formula in general. */
+  /** True if the payoff is linear below its first kink and above its last one, which a formula need not be. */
   readonly straight: boolean;
-  /** The sign φ of a payoff max(φ·(S − kink), 0) with one kink, which devices compute themselves. */
+  /** The sign φ of a payoff max(φ·(S − kink), 0) with one kink. Devices evaluate such a payoff themselves. */
   readonly vanillaSign?: 1 | -1 | undefined;
-  /** Returns the payoff at expiry; at a jump the mean of its two sides. */
+  /** Returns the payoff at expiry. At a jump it is the mean of the two sides. */
   value(spot: number): number;
-  /** Returns the exercise value: at a jump the better side, since the holder chooses the moment. */
+  /** Returns the value of exercise. At a jump it is the better side, because the holder chooses the moment. */
   exercised(spot: number): number;
-  /** Returns (1/(b−a))·∫ₐᵇ value(S) dS for a < b. */
+  /** Returns the mean of `value` over the spots a … b, (1/(b−a))·∫ₐᵇ value(S) dS, for a < b. */
   average(a: number, b: number): number;
 }
 
-/** A call or put. */
+/** The right of an option's holder: to buy (call) or to sell (put). */
 export type Right = "call" | "put";
 
-/** Returns the payoff max(φ·(S − strike), 0), φ = +1 for a call, −1 for a put. */
+/** Returns the payoff max(φ·(S − strike), 0), with φ = +1 for a call and −1 for a put. */
 export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
   const value = (spot: number): number => Math.max(sign * (spot - strike), 0);
@@ -49,8 +47,8 @@ export function vanillaPayoff(right: Right, strike: number): PayoffProfile {
 }
 
 /**
- * Returns the payoff of `cash` where φ·(S − strike) > 0, and half of it at the strike; on exercise at the strike the
- * holder gets all of it, or nothing if it is negative.
+ * Returns the payoff of a digital option: `cash` where φ·(S − strike) > 0, with φ = +1 for a call and −1 for a put, and
+ * half of it at the strike. If the holder exercises at the strike, the payoff is `cash`, or 0 if `cash` is negative.
  */
 export function digitalPayoff(right: Right, strike: number, cash: number): PayoffProfile {
   const sign = right === "call" ? 1 : -1;
@@ -70,8 +68,8 @@ export function digitalPayoff(right: Right, strike: number, cash: number): Payof
 }
 
 /**
- * Returns a payoff given by a function of the spot. Averages are 4-point Gauss–Legendre sums over the pieces between
- * kinks, exact for polynomials of degree 7.
+ * Returns a payoff given by a function f of the spot. Averages over cells are computed by 4-point Gauss–Legendre
+ * quadrature between kinks, which is exact for polynomials of degree 7.
  */
 export function functionPayoff(f: (spot: number) => number, kinks: readonly number[], name?: string): PayoffProfile {
   const jumps = kinks.some((kink) => jumpAt(f, kink));
@@ -91,7 +89,7 @@ export function functionPayoff(f: (spot: number) => number, kinks: readonly numb
   };
 }
 
-/** Returns a payoff less a fixed amount. */
+/** Returns a payoff minus a fixed amount of cash. */
 export function lessCash(payoff: PayoffProfile, cash: number): PayoffProfile {
   return {
     ...payoff,

@@ -1,5 +1,6 @@
 /** Small matrices on the host, and quantizers of any Gaussian. */
-import { NotPositiveDefiniteError, ShapeError, SpecError } from "../errors.ts";
+import { NotPositiveDefiniteError, ShapeError } from "../errors.ts";
+import { oneOf } from "../given.ts";
 import { checkedSymmetric, choleskyOf, type Matrix, symmetricEigen } from "../linalg/index.ts";
 import type { Quantizer } from "./quantizer.ts";
 
@@ -85,8 +86,7 @@ export function gaussianQuantizer(quantizer: Quantizer, moments: GaussianMoments
 
 function rootOf(covariance: Float64Array, d: number, root: "cholesky" | "symmetric"): Float64Array {
   if (root === "cholesky") return choleskyOf(covariance, d);
-  if (root !== "symmetric")
-    throw new SpecError(`gaussianQuantizer: root: got ${JSON.stringify(root)}, expected "cholesky" or "symmetric"`);
+  oneOf("gaussianQuantizer: root", root, ["cholesky", "symmetric"]);
   const { values, vectors } = symmetricEigen(covariance, d);
   const negative = values.findIndex((value) => value < -1e-12 * Math.abs(values[d - 1]));
   if (negative >= 0) throw new NotPositiveDefiniteError(0, negative + 1);

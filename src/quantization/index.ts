@@ -34,3 +34,4 @@ export { optimalStopping, type StoppingResult, type StoppingSettings } from "./c
 export { swingOption, type SwingResult, type SwingSettings, type SwingVertex } from "./control/swing.ts";
 export { type WholeSwing, wholeSwings } from "./control/whole-swings.ts";
 export { type GaussianSwing, type GaussianSwingSettings, gaussianSwings } from "./convolution/gaussian-swings.ts";
+export type { SwingsResult, SwingStatus } from "./swings.ts";

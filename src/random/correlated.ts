@@ -1,15 +1,7 @@
 /** Correlated normal numbers: independent ones, times the Cholesky factor of their covariance. */
-import {
-  compileExact,
-  type CompiledKernel,
-  type Device,
-  type DeviceBuffer,
-  openDevice,
-  uploaded,
-} from "../device/index.ts";
-import { ShapeError, SpecError } from "../errors.ts";
+import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../device/index.ts";
 import { i32, kernel, read, real, write } from "../kernel/index.ts";
-import { Cholesky, choleskySpec, DeviceArray } from "../linalg/index.ts";
+import { checkedSymmetric, choleskyOf } from "../linalg/index.ts";
 import { RandomGenerator, type Range } from "./random-generator.ts";
 import { type RandomSettings, randomSpec } from "./spec.ts";
 
@@ -69,8 +61,9 @@ export class CorrelatedNormals implements Disposable {
    */
   static async create(device: Device, settings: CorrelatedSettings): Promise<CorrelatedNormals> {
     const { covariance, ...rest } = settings;
-    const factor = await factorOf(covariance);
-    const spec = randomSpec({ ...rest, distribution: "normal", streams: covariance.length, order: "interleaved" });
+    const size = covariance.length;
+    const factor = choleskyOf(checkedSymmetric("CorrelatedNormals: covariance", covariance), size);
+    const spec = randomSpec({ ...rest, distribution: "normal", streams: size, order: "interleaved" });
     const normals = await RandomGenerator.create(device, spec);
     const compiled = await compileExact(device, correlate, spec.precision);
     return new CorrelatedNormals(normals, compiled, uploaded(device, normals.element, factor));
@@ -100,27 +93,4 @@ export class CorrelatedNormals implements Disposable {
     this.#normals[Symbol.dispose]();
     this.#factor[Symbol.dispose]();
   }
-}
-
-/** L, row by row. */
-async function factorOf(covariance: CorrelatedSettings["covariance"]): Promise<Float64Array> {
-  const size = covariance.length;
-  if (size === 0) throw new SpecError("CorrelatedNormals: covariance: got no rows, expected at least one");
-  const short = covariance.findIndex((row) => row.length !== size);
-  if (short >= 0)
-    throw new ShapeError(
-      `CorrelatedNormals: covariance[${short}]: got ${covariance[short].length} numbers, expected ${size} as there are rows`,
-    );
-  for (let i = 0; i < size; i++)
-    for (let j = 0; j < i; j++)
-      if (covariance[i][j] !== covariance[j][i])
-        throw new SpecError(
-          `CorrelatedNormals: covariance[${i}][${j}]: got ${covariance[i][j]}, expected ${covariance[j][i]} as in ` +
-            `[${j}][${i}]: the matrix is symmetric`,
-        );
-  using cpu = await openDevice({ backend: "cpu", threads: 1 });
-  using array = await DeviceArray.create(cpu, [size, size], { values: covariance.flat() });
-  using cholesky = await Cholesky.create(cpu, choleskySpec({ size }));
-  await cholesky.factor(array);
-  return Float64Array.from(await array.download());
 }

@@ -1,6 +1,6 @@
 /** The specification of random numbers: checked and completed, frozen, and free of any device. */
 import { SpecError } from "../errors.ts";
-import { oneOf, written } from "../given.ts";
+import { oneOf, wholeNumber, written } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import { drand48Jumps } from "./generators/drand48.ts";
 import { M1, M2, mrg32k3aJumps } from "./generators/mrg32k3a.ts";
@@ -166,19 +166,8 @@ export function randomSpec(settings: RandomSettings): RandomSpec {
   const state = Object.freeze(stateOf(settings, scramble));
   const { blockLength: standard } = GENERATORS[generator];
   const blockLength = blockLengthOf(settings, standard);
-  return Object.freeze({
-    generator,
-    distribution,
-    method,
-    precision,
-    scramble,
-    bits,
-    order,
-    streams,
-    firstStream,
-    state,
-    blockLength,
-  });
+  const form = { distribution, method, precision, scramble, bits, order };
+  return Object.freeze({ generator, ...form, streams, firstStream, state, blockLength });
 }
 
 type Kind = Pick<RandomSpec, "generator" | "distribution" | "method" | "precision">;
@@ -207,10 +196,7 @@ const MAX_STREAMS = 2 ** 31;
 function checkStreams(generator: GeneratorName, streams: number, firstStream: number): void {
   const what = generator === "sobol" ? "dimensions" : "streams";
   const max = generator === "sobol" ? MAX_DIMENSIONS : MAX_STREAMS;
-  if (!Number.isInteger(streams) || streams < 1 || streams > max)
-    throw new SpecError(
-      `randomSpec: streams (${what}): got ${streams}, expected a whole number from 1 to ${max.toLocaleString("en-US")}`,
-    );
+  wholeNumber(`randomSpec: streams (${what})`, streams, 1, max);
   if (!Number.isInteger(firstStream) || firstStream < 0 || firstStream + streams > max)
     throw new SpecError(
       `randomSpec: firstStream: got ${firstStream} with ${streams} ${what}, expected a whole number such that the last ` +

@@ -1,7 +1,7 @@
 /** Launches of the short-rate recursion: instances of one size together, in pieces that fit into memory. */
-import { type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
+import { type Device, type DeviceBuffer, instancesThatFit, LaunchBuffers, uploaded } from "../device/index.ts";
 import { SpecError } from "../errors.ts";
-import type { Precision } from "../kernel/index.ts";
+import { hostReal, type Kernel, type Precision } from "../kernel/index.ts";
 import { lagrangeCoefficients } from "./kink.ts";
 import { DATE_RECORD, NODE_ARRAYS, recursionKernel } from "./recursion.ts";
 import {
@@ -28,18 +28,43 @@ export interface Fineness {
  */
 export const mostNodes = 16385;
 
-/** An engine that values claims with rights on dates under Gaussian short rates, on a device. */
-export class ShortRateEngine implements Disposable {
+/** The sizes of an instance; those of the same sizes share a launch. */
+export interface RecursionSizes {
+  /** The room for nodes by the names of the kernel's parameters, and in all. */
+  readonly room: Readonly<Record<string, number>>;
+  readonly nodes: number;
+  readonly mostDates: number;
+}
+
+/** A backward recursion under one kind of short rate. */
+export interface Recursion<M> {
+  readonly kernel: Kernel;
+  /** The number of reals kept for a date. */
+  readonly record: number;
+  /** The microseconds of a node and date. */
+  readonly microseconds: number;
+  /** Returns the markets' arrays by the names of the kernel's parameters. */
+  readonly packed: (markets: readonly M[]) => { readonly markets?: Int32Array; readonly parameters: Float64Array };
+  /** Returns the function of an instance's sizes. */
+  readonly sizesIn: (
+    trades: readonly ShortRateTrade[],
+    markets: readonly M[],
+    fineness: Fineness,
+  ) => (instance: ShortRateInstance) => RecursionSizes;
+}
+
+/** An engine that values claims with rights on dates by a recursion, on a device. */
+export class RecursionEngine<M extends Pick<GaussianMarket, "logDiscount">> implements Disposable {
+  readonly #recursion: Recursion<M>;
   readonly #device: Device;
   readonly #precision: Precision;
-  readonly #element: "f32" | "f64";
   readonly #table: DeviceBuffer;
 
-  constructor(device: Device, precision: Precision = "f64") {
+  constructor(recursion: Recursion<M>, device: Device, precision: Precision = "f64") {
+    this.#recursion = recursion;
     this.#device = device;
     this.#precision = precision;
-    this.#element = precision === "f32" ? "f32" : "f64";
-    this.#table = uploaded(device, this.#element, lagrangeCoefficients());
+    this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
   }
 
   /**
@@ -48,56 +73,44 @@ export class ShortRateEngine implements Disposable {
    */
   async values(
     trades: readonly ShortRateTrade[],
-    markets: readonly GaussianMarket[],
+    markets: readonly M[],
     instances: readonly ShortRateInstance[],
-    { density, reach }: Fineness,
+    fineness: Fineness,
     signal?: AbortSignal,
   ): Promise<Float64Array> {
     const device = this.#device;
-    const real = this.#element;
-    const kernel = await device.compile(recursionKernel, { precision: this.#precision, vectors: 1 });
-    const packed = packTrades(trades);
-    const packedMarkets = packMarkets(markets);
-    using tradeBuffer = uploaded(device, "i32", packed.trades);
-    using flows = uploaded(device, real, packed.flows);
-    using dates = uploaded(device, real, packed.dates);
-    using marketBuffer = uploaded(device, "i32", packedMarkets.markets);
-    using parameters = uploaded(device, real, packedMarkets.parameters);
+    const precision = this.#precision;
+    const real = hostReal(precision);
+    const { kernel: recursion, record, microseconds, packed, sizesIn } = this.#recursion;
+    const kernel = await device.compile(recursion, { precision, vectors: 1 });
+    using shared = new LaunchBuffers(device);
+    const { trades: claims, flows, dates } = packTrades(trades);
+    const { markets: heads, parameters } = packed(markets);
+    const terms = {
+      trades: shared.filled("i32", claims),
+      flows: shared.filled(real, flows),
+      dates: shared.filled(real, dates),
+      parameters: shared.filled(real, parameters),
+      table: this.#table,
+      ...(heads === undefined ? {} : { markets: shared.filled("i32", heads) }),
+    };
     const values = new Float64Array(instances.length);
     const block = device.backend === "cpu" ? 2 : 32;
-    const sizesOf = sizesIn(trades, markets, { density, reach });
-    const realsOf = ([capacity, mostDates]: readonly [number, number]): number =>
-      NODE_ARRAYS * capacity + DATE_RECORD * mostDates;
-    for (const { members, sizes } of launchesOf(device, instances, sizesOf, realsOf)) {
+    const { density, reach } = fineness;
+    const realsOf = ({ nodes, mostDates }: RecursionSizes): number => NODE_ARRAYS * nodes + record * mostDates;
+    for (const { members, sizes } of launchesOf(device, instances, sizesIn(trades, markets, fineness), realsOf)) {
       signal?.throwIfAborted();
       const count = members.length;
-      const [capacity, mostDates] = sizes;
-      const packedBonds = packBonds(trades, markets, instances, members);
-      using numbers = uploaded(device, "i32", packedBonds.instances);
-      using bonds = uploaded(device, real, packedBonds.bonds);
+      const { room, nodes, mostDates } = sizes;
+      const own = packBonds(trades, markets, instances, members);
+      using list = uploaded(device, "i32", own.instances);
+      using bonds = uploaded(device, real, own.bonds);
       using work = device.createBuffer(real, Math.ceil(count / block) * block * realsOf(sizes));
       using output = device.createBuffer(real, count);
       device.launch(
         kernel,
-        {
-          count,
-          block,
-          capacity,
-          mostDates,
-          density,
-          reach,
-          instances: numbers,
-          trades: tradeBuffer,
-          flows,
-          dates,
-          markets: marketBuffer,
-          parameters,
-          bonds,
-          table: this.#table,
-          work,
-          output,
-        },
-        { items: count, microsecondsEach: 0.02 * capacity * (1 + mostDates) },
+        { count, block, ...room, mostDates, density, reach, ...terms, instances: list, bonds, work, output },
+        { items: count, microsecondsEach: microseconds * nodes * (1 + mostDates) },
       );
       const read = await device.read(output);
       for (let l = 0; l < count; l++) values[members[l]] = read[l];
@@ -110,23 +123,23 @@ export class ShortRateEngine implements Disposable {
   }
 }
 
-interface Launch<S> {
+interface Launch {
   readonly members: readonly number[];
-  readonly sizes: S;
+  readonly sizes: RecursionSizes;
 }
 
 /** Groups instances of the same sizes into launches that fit into memory, given the reals that each takes. */
-export function launchesOf<S extends readonly number[]>(
+function launchesOf(
   device: Device,
   instances: readonly ShortRateInstance[],
-  sizesOf: (instance: ShortRateInstance) => S,
-  realsOf: (sizes: S) => number,
-): readonly Launch<S>[] {
-  const groups = new Map<number, { members: number[]; sizes: S }>();
+  sizesOf: (instance: ShortRateInstance) => RecursionSizes,
+  realsOf: (sizes: RecursionSizes) => number,
+): readonly Launch[] {
+  const groups = new Map<number, { members: number[]; sizes: RecursionSizes }>();
   for (let k = 0; k < instances.length; k++) {
     const sizes = sizesOf(instances[k]);
-    let key = 0;
-    for (const size of sizes) key = key * 2 ** 17 + size;
+    let key = sizes.mostDates;
+    for (const size of Object.values(sizes.room)) key = key * 2 ** 17 + size;
     const group = groups.get(key);
     if (group === undefined) groups.set(key, { members: [k], sizes });
     else group.members.push(k);
@@ -138,16 +151,25 @@ export function launchesOf<S extends readonly number[]>(
   });
 }
 
+/** The recursion under Gaussian short rates of one factor. */
+export const oneFactorRecursion: Recursion<GaussianMarket> = {
+  kernel: recursionKernel,
+  record: DATE_RECORD,
+  microseconds: 0.02,
+  packed: packMarkets,
+  sizesIn,
+};
+
 /** The nodes and dates of an instance, within a factor of 2. @throws SpecError dates too close to each other */
 function sizesIn(
   trades: readonly ShortRateTrade[],
   markets: readonly GaussianMarket[],
   fineness: Fineness,
-): (instance: ShortRateInstance) => readonly [capacity: number, mostDates: number] {
+): (instance: ShortRateInstance) => RecursionSizes {
   // Instances that differ in their curve only need the same nodes.
   const dynamics = dynamicsOf(markets);
   let previous: ShortRateInstance | undefined;
-  let sizes: readonly [number, number] = [0, 0];
+  let sizes: RecursionSizes = { room: {}, nodes: 0, mostDates: 0 };
   return (instance) => {
     const { trade, market } = instance;
     if (trade === previous?.trade && dynamics[market] === dynamics[previous.market]) return sizes;
@@ -158,7 +180,8 @@ function sizesIn(
         `trade ${trade}: dates of exercise that are too close to each other: ${needed} nodes, at most ${mostNodes}; ` +
           "leave out some of the dates",
       );
-    sizes = [rounded(needed), rounded(trades[trade].dates.length)];
+    const capacity = rounded(needed);
+    sizes = { room: { capacity }, nodes: capacity, mostDates: rounded(trades[trade].dates.length) };
     return sizes;
   };
 }

@@ -1,6 +1,6 @@
 /** Launches of the finite differences of a short rate. */
 import { type Device, type DeviceBuffer, instancesThatFit, uploaded } from "../device/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import { hostReal, type Precision } from "../kernel/index.ts";
 import { INSTANT, valueAt } from "../market/index.ts";
 import { GRID_ARRAYS, GRID_WIDTH, gridKernel, MESH_WIDTH } from "./grid.ts";
 import { COARSEST, type GridMarket, type GridMesh } from "./grid-market.ts";
@@ -23,14 +23,12 @@ interface Prepared {
 export class GridEngine implements Disposable {
   readonly #device: Device;
   readonly #precision: Precision;
-  readonly #element: "f32" | "f64";
   readonly #table: DeviceBuffer;
 
   constructor(device: Device, precision: Precision = "f64") {
     this.#device = device;
     this.#precision = precision;
-    this.#element = precision === "f32" ? "f32" : "f64";
-    this.#table = uploaded(device, this.#element, lagrangeCoefficients());
+    this.#table = uploaded(device, hostReal(precision), lagrangeCoefficients());
   }
 
   /**
@@ -77,7 +75,7 @@ export class GridEngine implements Disposable {
       parameter += MESH_WIDTH + parameters.length;
       return head;
     });
-    const real = this.#element;
+    const real = hostReal(this.#precision);
     const packed = (values: readonly (readonly number[])[]): DeviceBuffer =>
       uploaded(device, real, Float64Array.from(values.flat()));
     using numbers = uploaded(device, "i32", Int32Array.from(instances));

@@ -1,6 +1,6 @@
 /** Launches of Black, Derman and Toy's lattice. */
 import { type Device, uploaded } from "../device/index.ts";
-import type { Precision } from "../kernel/index.ts";
+import { hostReal, type Precision } from "../kernel/index.ts";
 import { LATTICE_ARRAYS, latticeKernel } from "./lattice.ts";
 import { packTrades, type ShortRateTrade } from "./terms.ts";
 
@@ -31,8 +31,8 @@ export class LatticeEngine {
 
   async values(list: readonly LatticeInstance[]): Promise<LatticeValues> {
     const device = this.#device;
-    const real = this.#precision === "f32" ? "f32" : "f64";
     const precision = this.#precision;
+    const real = hostReal(precision);
     const kernel = await device.compile(latticeKernel, { precision, vectors: 1 });
     const packed = packTrades(list.map(({ trade }) => trade));
     const periods = list.map(({ trade: { flows } }) => Math.round(flows[flows.length - 1][0]));

@@ -1,9 +1,9 @@
 /** Backward recursion of claims with rights on dates, under a rate of two Gaussian factors. */
-import { fn, i32, kernel, read, real, record, write } from "../kernel/index.ts";
+import { fn, i32, kernel, real, record } from "../kernel/index.ts";
 import { decayIntegral } from "./gaussian.ts";
 import { Room } from "./kink.ts";
 import { Frame, frameOf, planeNodes, stepCovariance, stepFrom } from "./plane.ts";
-import { addPayment, exercise, NODE_ARRAYS } from "./recursion.ts";
+import { addPayment, exercise, NODE_ARRAYS, recursionParams } from "./recursion.ts";
 import { DATE_WIDTH, FLOW_WIDTH, INSTANCE_WIDTH, NO_PRICE, TRADE_WIDTH } from "./terms.ts";
 import { gaussianSum } from "./transition.ts";
 
@@ -67,24 +67,7 @@ const within = fn({
  */
 export const planeKernel = kernel({
   name: "two-factor recursion",
-  params: {
-    count: i32,
-    block: i32,
-    rows: i32,
-    columns: i32,
-    mostDates: i32,
-    density: real,
-    reach: real,
-    instances: read(i32),
-    trades: read(i32),
-    flows: read(real),
-    dates: read(real),
-    parameters: read(real),
-    bonds: read(real),
-    table: read(real),
-    work: write(real),
-    output: write(real),
-  },
+  params: { ...recursionParams, rows: i32, columns: i32 },
   env: {
     addPayment,
     decayIntegral,
@@ -104,28 +87,9 @@ export const planeKernel = kernel({
     INSTANCE_WIDTH,
     NO_PRICE,
   },
-  body(
-    {
-      count,
-      block,
-      rows,
-      columns,
-      mostDates,
-      density,
-      reach,
-      instances,
-      trades,
-      flows,
-      dates,
-      parameters,
-      bonds,
-      table,
-      work,
-      output,
-    },
-    gpu,
-    env,
-  ) {
+  body(given, gpu, env) {
+    const { count, block, rows, columns, mostDates, density, reach, table, work, output } = given;
+    const { instances, trades, flows, dates, parameters, bonds } = given;
     const l = gpu.globalId();
     if (l >= count) return;
     const { FLOW_WIDTH, DATE_WIDTH, PLANE_RECORD, NO_PRICE } = env;

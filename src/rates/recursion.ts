@@ -108,6 +108,24 @@ export const exercise = fn({
   },
 });
 
+/** The parameters of the recursions in one factor and in two: sizes, instances, and where they are kept. */
+export const recursionParams = {
+  count: i32,
+  block: i32,
+  mostDates: i32,
+  density: real,
+  reach: real,
+  instances: read(i32),
+  trades: read(i32),
+  flows: read(real),
+  dates: read(real),
+  parameters: read(real),
+  bonds: read(real),
+  table: read(real),
+  work: write(real),
+  output: write(real),
+} as const;
+
 /**
  * The kernel of values of bonds with calls and puts, and of Bermudan options on payments, under a Gaussian short rate.
  *
@@ -130,24 +148,7 @@ export const exercise = fn({
  */
 export const recursionKernel = kernel({
   name: "short-rate recursion",
-  params: {
-    count: i32,
-    block: i32,
-    capacity: i32,
-    mostDates: i32,
-    density: real,
-    reach: real,
-    instances: read(i32),
-    trades: read(i32),
-    flows: read(real),
-    dates: read(real),
-    markets: read(i32),
-    parameters: read(real),
-    bonds: read(real),
-    table: read(real),
-    work: write(real),
-    output: write(real),
-  },
+  params: { ...recursionParams, capacity: i32, markets: read(i32) },
   env: {
     addPayment,
     decayIntegral,
@@ -164,28 +165,9 @@ export const recursionKernel = kernel({
     MARKET_WIDTH,
     NO_PRICE,
   },
-  body(
-    {
-      count,
-      block,
-      capacity,
-      mostDates,
-      density,
-      reach,
-      instances,
-      trades,
-      flows,
-      dates,
-      markets,
-      parameters,
-      bonds,
-      table,
-      work,
-      output,
-    },
-    gpu,
-    env,
-  ) {
+  body(given, gpu, env) {
+    const { count, block, capacity, mostDates, density, reach, table, work, output } = given;
+    const { instances, trades, flows, dates, markets, parameters, bonds } = given;
     const l = gpu.globalId();
     if (l >= count) return;
     const { FLOW_WIDTH, DATE_WIDTH, DATE_RECORD, NO_PRICE } = env;

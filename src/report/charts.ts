@@ -5,7 +5,7 @@ import { EXPIRY_BUCKETS, type Group, type ReportSummary } from "./summary.ts";
 
 const MAX_BARS = 14;
 
-/** Returns the charts of a report. */
+/** Returns the charts of a report on a priced book. */
 export function reportCharts(summary: ReportSummary, scenarios: Scenarios | undefined): Chart[] {
   const currencies = summary.totals.map(({ currency }) => currency);
   return [

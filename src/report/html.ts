@@ -6,20 +6,20 @@ import { reportCharts } from "./charts.ts";
 import { REPORT_STYLE } from "./style.ts";
 import type { ListName, NamedTrade, ReportSummary } from "./summary.ts";
 
-/** The description of how the results were computed. */
+/** A description of how the results in a report were computed. */
 export interface ReportRun {
   readonly title: string;
   readonly asOf: string;
   readonly version: string;
   readonly device: string;
   readonly scenarios: Scenarios | undefined;
-  /** The further lines of "How it was computed": accuracy, method, seconds. */
+  /** Further lines of the section "How it was computed": accuracy, method, seconds. */
   readonly settings: readonly (readonly [name: string, value: string])[];
   /** The input files, with the SHA-256 of each. */
   readonly inputs: readonly { readonly name: string; readonly sha256: string | undefined }[];
 }
 
-/** Returns a report as HTML. */
+/** Returns a report on a priced book as one HTML document. */
 export function reportHtml(summary: ReportSummary, run: ReportRun): string {
   const body = [
     head(summary, run),

@@ -3,7 +3,7 @@ import type { BookReport, PricedTrade, Scenarios, ScenarioValues, TradeResult } 
 import { parseJson, type RandomAccess } from "../book/index.ts";
 import { BookError } from "../errors.ts";
 
-/** The results in a file, with the known properties of their run. */
+/** The results that a file contains, with what the file says about the device and the scenarios. */
 export interface WrittenResults {
   readonly asOf: string;
   readonly device: BookReport["device"];
@@ -13,7 +13,7 @@ export interface WrittenResults {
 
 const FORMS = "expected results that `feynkac price` has written, as JSON or Parquet";
 
-/** Reads results from JSON. @throws BookError for JSON without results */
+/** Reads results from the JSON that `feynkac price` writes. @throws BookError for JSON without results */
 export function readJsonResults(text: string): WrittenResults {
   const value = parseJson(text) as Partial<BookReport> | null;
   if (typeof value !== "object" || value === null || !Array.isArray(value.results) || value.device === undefined)
@@ -22,7 +22,7 @@ export function readJsonResults(text: string): WrittenResults {
   return { asOf, device, scenarios, results };
 }
 
-/** Reads results from Parquet. @throws BookError for a table of other data */
+/** Reads results from the Parquet file that `feynkac price` writes. @throws BookError for a table of other data */
 export async function readParquetResults(file: RandomAccess): Promise<WrittenResults> {
   const { parquetMetadataAsync, parquetReadObjects } = await import("hyparquet");
   const { compressors } = await import("hyparquet-compressors");

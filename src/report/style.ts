@@ -1,4 +1,4 @@
-/** The style sheet of a report. */
+/** The CSS style sheet of a report. */
 export const REPORT_STYLE = `:root{color-scheme:light dark;--ink:light-dark(#152025,#e8eef0);--soft:light-dark(#53626a,#9fb0b8);--line:light-dark(#dfe4e7,#2b363c);--bad:light-dark(#b3261e,#ff9b92)}
 body,body *{box-sizing:border-box}body{margin:0;background:light-dark(#fff,#12171a);color:var(--ink);font:14px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;font-variant-numeric:tabular-nums}
 main{max-width:1180px;margin:0 auto;padding:2.4rem 1.2rem 4rem}h1{font-size:1.7rem;letter-spacing:-.02em;margin:0 0 .2rem;overflow-wrap:anywhere}h2{font-size:1.05rem;margin:2.2rem 0 .6rem}

@@ -2,7 +2,7 @@
 import { type AnyTrade, currencyOf, describeTrade, Totals, type TradeResult, underlyingsOf } from "../book/index.ts";
 import type { CurrencyTotals } from "../book/index.ts";
 
-/** A trade named in a report. */
+/** A trade in one of the report's lists, such as the trades with the largest values. */
 export interface NamedTrade {
   readonly id: string;
   readonly product: string;
@@ -10,11 +10,11 @@ export interface NamedTrade {
   readonly currency: string;
   readonly quantity: number;
   readonly value: number;
-  /** The product quantity × the number for which it is named. */
+  /** The quantity times the number by which the list is sorted. */
   readonly amount: number;
 }
 
-/** The sums of a group of trades in a report. */
+/** The sums over a group of trades in a report, such as those of one underlying and currency. */
 export interface Group {
   readonly name: string;
   readonly currency: string;
@@ -22,6 +22,7 @@ export interface Group {
   value: number;
   /** The sum over the trades that have a vega. */
   vega: number;
+  /** The number of trades without a vega. */
   withoutVega: number;
 }
 
@@ -30,7 +31,7 @@ const NAMED = 12;
 const MAX_GROUPS = 2000;
 
 const LISTS = ["value", "vega", "theta", "errorEstimate"] as const;
-/** The name of a list of trades in a report. */
+/** The name of a list of trades in a report, which is the number by which the list is sorted. */
 export type ListName = (typeof LISTS)[number];
 
 /** Upper ends of expiry buckets, in years. */
@@ -44,7 +45,7 @@ const BUCKETS = [
   [Number.POSITIVE_INFINITY, "beyond 5 years"],
 ] as const;
 
-/** An accumulator of the results for a report. */
+/** Accumulates the results that a report shows, trade by trade. */
 export class ReportSummary {
   readonly lists: Readonly<Record<ListName, NamedTrade[]>> = { value: [], vega: [], theta: [], errorEstimate: [] };
   readonly byUnderlying = new Map<string, Group>();
@@ -54,7 +55,7 @@ export class ReportSummary {
   readonly methods = new Map<string, number>();
   readonly precisions = new Map<string, number>();
   readonly seeds = new Set<number>();
-  /** The numbers of trades by log₁₀(error estimate ÷ spot), in half decades from −14 to 0. */
+  /** The histogram of log₁₀(error estimate ÷ spot): the number of trades in each half decade from −14 to 0. */
   readonly errorBins = new Array<number>(28).fill(0);
   readonly #totals = new Totals();
 
@@ -70,7 +71,7 @@ export class ReportSummary {
     return this.#totals.totals;
   }
 
-  /** Adds one result. Without its trade it has quantity 1, and is in no sum. */
+  /** Adds one result. If `trade` is undefined, the quantity is taken to be 1, and the result is in no sum. */
   add(trade: AnyTrade | undefined, result: TradeResult): void {
     this.#totals.add(trade, result);
     if (result.status === "error") {
@@ -120,7 +121,7 @@ export class ReportSummary {
   }
 }
 
-/** The names of the expiry buckets, in order. */
+/** The names of the ranges of expiries by which a report groups trades, in order. */
 export const EXPIRY_BUCKETS = BUCKETS.map(([, name]) => name);
 
 function nameOf(trade: AnyTrade | undefined, id: string, value: number): Omit<NamedTrade, "amount"> {

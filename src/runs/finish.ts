@@ -5,8 +5,9 @@ import type { Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
 /**
- * Completes a run whose chunks are all priced: writes its manifest and removes everything else. It may be repeated,
- * also by several processes at once, which write the same. @throws RunError a chunk that is not priced; StorageError
+ * Completes a run, a book priced in chunks, after its last chunk. It writes the final manifest and removes files that
+ * are no longer needed. It may be called again, also by several processes at once, which write the same bytes. @throws
+ * RunError a chunk that is not priced; StorageError
  */
 export async function finishRun(store: Store, manifest: Manifest, known: Known): Promise<Manifest> {
   const outcomes: Outcome[] = [];

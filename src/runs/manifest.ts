@@ -5,7 +5,7 @@ import { packageCommit, packageVersion } from "../formats/index.ts";
 import { RunError } from "./error.ts";
 import type { Store } from "./storage/index.ts";
 
-/** The name of the manifest's file. */
+/** The name of the manifest file, which describes a book that is priced in chunks. */
 export const MANIFEST = "manifest.json";
 
 const count = z.int().min(0);
@@ -44,7 +44,7 @@ const totals: z.ZodType<CurrencyTotals> = z.object({
   scenarioErrorEstimates: nested.exactOptional(),
 });
 
-/** The schema of the outcome of a priced chunk. */
+/** The schema that validates the description of a priced chunk. */
 export const outcome = z.object({
   /** Its file, below the run's folder; the name has the beginning of its hash. */
   part: z.string().regex(/^parts\/\d{5,}-[0-9a-f]{16}\.parquet$/),
@@ -73,7 +73,7 @@ const scenarios = z.object({
   rate: z.array(number),
 }) satisfies z.ZodType<Scenarios>;
 
-/** The schema of the options that determine the numbers, besides the book. */
+/** The schema that validates the options that determine the results, besides the book itself. */
 export const runOptions = z.object({
   greeks: z.enum(["all", "grid", "none"]),
   sensitivityErrorEstimates: z.boolean(),
@@ -93,7 +93,7 @@ const timing = z.object({
 
 const file = z.object({ place: z.string(), bytes: count, sha256: hash });
 
-/** The schema of a manifest. */
+/** The schema that validates the manifest of a book that is priced in chunks. */
 export const manifestSchema = z.object({
   feynkac: z.object({ version: z.string(), commit: z.string().optional() }),
   status: z.enum(["running", "complete"]),
@@ -130,24 +130,30 @@ export const manifestSchema = z.object({
   }),
 });
 
-/** The manifest of a run: its book, options, chunks and their outcomes. */
+/**
+ * The manifest of a run, which is a book that is priced in chunks of trades: the book's location and hash, the options,
+ * the chunks, and what pricing each of them gave.
+ */
 export type Manifest = z.infer<typeof manifestSchema>;
-/** A chunk of a run in its manifest. */
+/** A chunk of consecutive trades in the manifest of a run. */
 export type RunChunk = Manifest["chunks"][number];
-/** The outcome of a priced chunk. */
+/** What pricing a chunk of trades gave: the file with its results, the file's hash, and the totals. */
 export type Outcome = z.infer<typeof outcome>;
-/** The timing of a priced chunk. */
+/** How long pricing a chunk of trades took, when it ended, and which process did it. */
 export type Timing = z.infer<typeof timing>;
-/** The options of a run that determine the numbers. */
+/** The options of a run that determine its results. */
 export type RunOptions = Manifest["options"];
 
-/** Returns this package as manifests name it. */
+/** Returns the version and the commit of this package, as manifests record them. */
 export function packageName(): Manifest["feynkac"] {
   const commit = packageCommit();
   return { version: packageVersion(), ...(commit === undefined ? {} : { commit }) };
 }
 
-/** Reads the manifest of a run; undefined where there is none. @throws RunError an invalid manifest; StorageError */
+/**
+ * Reads the manifest of a run from its folder; undefined if there is none. @throws RunError an invalid manifest;
+ * StorageError
+ */
 export async function readManifest(store: Store): Promise<Manifest | undefined> {
   const bytes = await store.read(MANIFEST);
   if (bytes === undefined) return undefined;
@@ -164,7 +170,7 @@ export async function readManifest(store: Store): Promise<Manifest | undefined> 
   throw new RunError(`${place}: not the manifest of a run: ${path.join(".")}: ${message}`);
 }
 
-/** Reads the manifest of a run. @throws RunError no run */
+/** Reads the manifest of a run from its folder. @throws RunError if there is none; as `readManifest` */
 export async function needManifest(store: Store): Promise<Manifest> {
   const manifest = await readManifest(store);
   if (manifest !== undefined) return manifest;
@@ -173,7 +179,7 @@ export async function needManifest(store: Store): Promise<Manifest> {
   );
 }
 
-/** Writes the manifest, one line a chunk. @throws StorageError */
+/** Writes the manifest of a run as JSON, with each chunk on one line. @throws StorageError */
 export async function writeManifest(store: Store, manifest: Manifest): Promise<void> {
   const lines = (items: readonly unknown[]): string => items.map((item) => `\n    ${JSON.stringify(item)}`).join(",");
   const { chunks, timings, ...rest } = manifest;

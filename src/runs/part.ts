@@ -11,7 +11,10 @@ import { type ParquetColumn, parquetTable, type PricedRow, RESULT_COLUMNS, resul
 import { RunError } from "./error.ts";
 import type { Manifest } from "./manifest.ts";
 
-/** A result with the properties of its trade that totals need; undefined where parsing failed. */
+/**
+ * A result, with the properties of its trade on which totals depend. `trade` is undefined if the trade could not be
+ * read.
+ */
 export interface PartRow {
   readonly result: TradeResult;
   readonly trade: TotalledTrade | undefined;
@@ -39,21 +42,24 @@ function detailsOf(result: TradeResult): string | null {
   return rest.length === 0 ? null : JSON.stringify(Object.fromEntries(rest));
 }
 
-/** The metadata that all parts of a run share. */
+/** What all result files of a run have in common. */
 export interface PartHead {
   readonly asOf: string;
   readonly scenarios: Scenarios | undefined;
   readonly sensitivityErrors: boolean;
 }
 
-/** A part in preparation, whose bytes depend on its rows alone. */
+/**
+ * Builds a part, which is the Parquet file with the results of one chunk of trades. Its bytes depend on the results
+ * only.
+ */
 export interface PartBuilder {
   add(rows: readonly PricedRow[]): void;
-  /** Returns the whole file. */
+  /** Returns the bytes of the whole file. */
   end(): Uint8Array;
 }
 
-/** Starts a part. */
+/** Begins the Parquet file with the results of one chunk of trades. */
 export async function buildPart(head: PartHead): Promise<PartBuilder> {
   const { asOf, scenarios } = head;
   const about = { asOf, ...(scenarios === undefined ? {} : { scenarios }) };
@@ -68,7 +74,10 @@ export async function buildPart(head: PartHead): Promise<PartBuilder> {
   };
 }
 
-/** Reads the rows of a part. @throws RunError an invalid part */
+/**
+ * Reads the results in the Parquet file of one chunk of trades. `place` is the file's name in error messages. @throws
+ * RunError an invalid file
+ */
 export async function readPart(
   bytes: Uint8Array,
   manifest: Pick<Manifest, "scenarios" | "market">,
@@ -142,7 +151,7 @@ function taker(values: readonly (number | null)[]): () => number | null {
   return () => values[next++] ?? null;
 }
 
-/** Adds rows to totals as pricing does. */
+/** Adds results to totals in the same way as pricing does. */
 export function addRows(totals: Totals, rows: readonly PartRow[]): void {
   for (const { trade, result } of rows) totals.add(trade, result);
 }

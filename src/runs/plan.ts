@@ -12,26 +12,26 @@ import { RunError } from "./error.ts";
 import { type Manifest, manifestSchema, packageName, type RunOptions } from "./manifest.ts";
 import { fullName, hashOf, hashOfFile, openFile, type StoredFile } from "./storage/index.ts";
 
-/** A book and its separate market, if any, as paths or URLs. */
+/** The location of a book's file, and of its separate market if any, as paths or URLs. */
 export interface BookPlace {
   readonly place: string;
   readonly format: ChunkedFormat;
   readonly market: string | undefined;
-  /** The columns of a table that become tags. */
+  /** The columns of a table that become tags of its trades. */
   readonly keep?: readonly string[] | undefined;
 }
 
-/** An open book with its files. */
+/** A book that has been opened for reading in chunks, with its file. Disposal closes the files. */
 export interface OpenBook extends AsyncDisposable {
   readonly book: ChunkedBook;
   readonly file: StoredFile;
-  /** The hash of the market as written. */
+  /** The SHA-256 hash of the market as the book contains it. */
   readonly marketHash: string;
 }
 
 /**
- * Opens a book; `header` and `fits` as for `openChunkedBook`. @throws BookError an unusable book or market; RunError |
- * StorageError
+ * Opens a book's files for reading in chunks. `header` and `fits` are those of `openChunkedBook`. @throws BookError an
+ * unusable book or market; RunError | StorageError
  */
 export async function openBook(
   { place, format, market, keep = [] }: BookPlace,
@@ -54,8 +54,8 @@ export async function openBook(
 }
 
 /**
- * Opens the book of a run, possibly at another place, and checks that it is the planned one. @throws RunError another
- * book, or another market
+ * Opens the book of a run and checks its length and its market against the manifest. `moved` is its location if it has
+ * changed. @throws RunError if the book or the market is another one
  */
 export async function openPlanned({ book, market }: Manifest, moved?: BookPlace): Promise<OpenBook> {
   const open = await openBook(moved ?? { ...book, market: market.place });
@@ -65,23 +65,26 @@ export async function openPlanned({ book, market }: Manifest, moved?: BookPlace)
   throw changedBook(isOther ? book.place : "its market");
 }
 
-/** Checks that a book is the one with which a run began. @throws RunError another book, or another market */
+/**
+ * Checks by hashes that a book is the one with which a run began. @throws RunError if the book or the market is another
+ * one
+ */
 export async function checkBook({ book, market }: Manifest, open: OpenBook): Promise<void> {
   if (open.marketHash !== market.sha256) throw changedBook("its market");
   if (open.file.byteLength !== book.bytes || (await hashOfFile(open.file)) !== book.sha256)
     throw changedBook(book.place);
 }
 
-/** Returns the error of a changed book or market. */
+/** Returns the error for a book or market that has changed since the run began. */
 export function changedBook(what: string): RunError {
   return new RunError(`${what} is not what it was when this run began; price it anew, into another folder`);
 }
 
-/** The inputs that determine a plan. */
+/** What determines how a book is divided into chunks. */
 export interface PlanRequest {
   readonly book: BookPlace;
   readonly options: RunOptions;
-  /** The maximum number of trades of a chunk, and their maximum expected cost on one core in seconds. */
+  /** The maximum number of trades in a chunk, and the maximum expected time of pricing them on one core, in seconds. */
   readonly limits: { readonly rows: number; readonly seconds: number };
   readonly costOf: (book: ChunkedBook) => Promise<CostOf>;
   readonly signal: AbortSignal;
@@ -97,7 +100,10 @@ function spotsOf({ market }: ChunkedBook): Record<string, number> {
 /** The seed of books that name none. */
 const DEFAULT_SEED = 1;
 
-/** Reads a whole book and divides it into the chunks of a run. @throws as `openBook`; the signal's reason */
+/**
+ * Reads a whole book, divides it into chunks of trades, and returns the manifest of the new run. @throws as `openBook`;
+ * the signal's reason
+ */
 export async function planRun(
   { book: place, options, limits, costOf, signal }: PlanRequest,
   { book, file, marketHash }: OpenBook,

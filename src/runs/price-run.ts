@@ -8,7 +8,7 @@ import { changedBook, type OpenBook } from "./plan.ts";
 import { type Known, type Receipt, writePart } from "./receipts.ts";
 import type { Store } from "./storage/index.ts";
 
-/** A device with the functions that price on it. */
+/** A device with the function that prices trades on it. */
 export interface Pricer {
   readonly device: BookReport["device"];
   priceTrades(
@@ -21,18 +21,19 @@ export interface Pricer {
   ): AsyncIterable<readonly TradeResult[]>;
 }
 
-/** The progress of a run. */
+/** The progress of this process in pricing the chunks of a run. */
 export interface RunProgress {
   /** The number of trades priced by this process. */
   readonly done: number;
-  /** The fraction of the expected work to be done here, 0 … 1. */
+  /** The fraction of this process's expected work that is done, 0 … 1. */
   readonly fraction: number;
 }
 
-/** The input of `priceRun`. */
+/** A run whose missing chunks are to be priced, with its folder, its book and a device. */
 export interface RunRequest {
   readonly store: Store;
   readonly manifest: Manifest;
+  /** The chunks that are already priced. */
   readonly known: Known;
   readonly book: OpenBook;
   readonly pricer: Pricer;
@@ -40,7 +41,10 @@ export interface RunRequest {
   readonly onProgress: (progress: RunProgress) => void;
 }
 
-/** Prices the missing chunks, and completes the manifest. @throws RunError | StorageError; as `priceTrades` */
+/**
+ * Prices the chunks of a run that are not priced yet, and returns the complete manifest. @throws RunError |
+ * StorageError; as `priceTrades`
+ */
 export async function priceRun(request: RunRequest): Promise<Manifest> {
   const { store, manifest, known } = request;
   const missing = known.flatMap((receipt, i) => (receipt === undefined ? [i] : []));
@@ -49,12 +53,15 @@ export async function priceRun(request: RunRequest): Promise<Manifest> {
   return finishRun(store, manifest, found);
 }
 
-/** Returns a readable name of this process. */
+/** Returns a readable name of this process: the host's name and the process number. */
 export function processName(): string {
   return `${hostname()}:${process.pid}`;
 }
 
-/** Prices some chunks as one stream of trades, so that the device is never idle. */
+/**
+ * Prices the chunks of a run whose numbers are in `wanted` as one stream of trades, so that the device is never idle.
+ * It yields the number of each priced chunk with its record.
+ */
 export async function* priceChunks(
   { store, manifest, book: { book }, pricer, signal, onProgress }: RunRequest,
   wanted: readonly number[],

@@ -8,7 +8,7 @@ import { type Manifest, MANIFEST, type Outcome, outcome, type Timing } from "./m
 import { buildPart } from "./part.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 
-/** The name of the folder of parts. */
+/** The name of the folder with the result files of chunks. */
 export const PARTS = "parts";
 
 /** Says that a chunk is priced, and by which part: beside the parts until the run is complete. */
@@ -17,7 +17,7 @@ const receiptSchema = z.object({
   timing: z.object({ seconds: z.number(), finished: z.string(), by: z.string() }),
 });
 
-/** The record of a priced chunk. */
+/** The record that a chunk of trades has been priced: its result file, its totals and the time it took. */
 export type Receipt = z.infer<typeof receiptSchema>;
 
 function nameOf(chunk: number): string {
@@ -28,7 +28,7 @@ function receiptName(chunk: number): string {
   return `${PARTS}/${nameOf(chunk)}.json`;
 }
 
-/** The results of a chunk, and the device that priced it. */
+/** The results of a chunk of trades, and the device that priced it. `chunk` is the chunk's number. */
 export interface PricedChunk {
   readonly chunk: number;
   readonly rows: readonly PricedRow[];
@@ -37,9 +37,9 @@ export interface PricedChunk {
 }
 
 /**
- * Writes the part of a chunk, and then its receipt. The part's name includes its hash, so that two workers that price
- * one chunk write one file if their bytes agree, and otherwise two, one of which the receipt names. @throws
- * StorageError
+ * Writes the result file of a chunk, and then the record (receipt) that the chunk is priced. The file's name includes a
+ * hash of its bytes. If two workers price the same chunk, they write one file if the bytes agree; otherwise there are
+ * two files, of which the record names one. @throws StorageError
  */
 export async function writePart(store: Store, manifest: Manifest, priced: PricedChunk): Promise<Receipt> {
   const { chunk, rows, device, timing } = priced;
@@ -94,18 +94,18 @@ function parseReceipt(bytes: Uint8Array): Receipt | undefined {
   }
 }
 
-/** Tells whether a part exists with the bytes of its hash. @throws StorageError */
+/** Tells whether the result file of a chunk exists and has the recorded hash. @throws StorageError */
 export async function isWhole(store: Store, { part, sha256 }: Outcome): Promise<boolean> {
   const bytes = await store.read(part);
   return bytes !== undefined && hashOf(bytes) === sha256;
 }
 
-/** The receipts of chunks; undefined for those still to be priced. */
+/** The record of each chunk of a run, by the chunk's number; undefined for a chunk that is not priced yet. */
 export type Known = readonly (Receipt | undefined)[];
 
-/** The options of reading known parts. */
+/** The options of `knownParts`. */
 export interface KnownOptions {
-  /** True to trust receipts without reading every part. */
+  /** True to trust the records without reading the result files. */
   readonly trust?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -113,7 +113,7 @@ export interface KnownOptions {
 /** Receipts that are read at once: S3 takes some 20 ms for each, and a large run has thousands. */
 const AT_ONCE = 32;
 
-/** Returns the receipts of a run's chunks. @throws StorageError; the signal's reason */
+/** Returns the record of each chunk of a run that is priced already. @throws StorageError; the signal's reason */
 export async function knownParts(store: Store, manifest: Manifest, options: KnownOptions = {}): Promise<Known> {
   const names = new Set(await store.list(PARTS));
   const look = async (i: number): Promise<Receipt | undefined> =>
@@ -129,7 +129,7 @@ export async function knownParts(store: Store, manifest: Manifest, options: Know
   return known;
 }
 
-/** Returns the receipt of one chunk; undefined where it is still to be priced. @throws StorageError */
+/** Returns the record of one chunk; undefined if the chunk is not priced yet. @throws StorageError */
 export async function knownPart(store: Store, manifest: Manifest, chunk: number): Promise<Receipt | undefined> {
   return (await readReceipt(store, chunk)) ?? fromManifest(store, manifest, chunk);
 }
@@ -141,7 +141,10 @@ async function fromManifest(store: Store, { timings, chunks }: Manifest, i: numb
   return (await isWhole(store, known)) ? { outcome: known, timing } : undefined;
 }
 
-/** Removes what a complete run does not need: receipts, superseded parts, unfinished files. */
+/**
+ * Removes the files that a complete run does not need: records of chunks, result files that others replaced, and files
+ * that were not completed.
+ */
 export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
   const kept = new Set(chunks.map((chunk) => chunk.outcome?.part));
   for (const name of await store.list(PARTS)) {
@@ -151,7 +154,10 @@ export async function tidy(store: Store, { chunks }: Manifest): Promise<void> {
   for (const name of await store.list(".")) if (name.startsWith(`.${MANIFEST}.`)) await store.remove(name);
 }
 
-/** Checks that a run is of this version. @throws RunError a run of another version, whose bits may differ */
+/**
+ * Checks that a run was begun by this version of the package. @throws RunError another version, whose results may
+ * differ in their last bits
+ */
 export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): void {
   const { feynkac } = manifest;
   if (isSameVersion(feynkac, here)) return;
@@ -163,7 +169,10 @@ export function checkVersion(manifest: Manifest, here: Manifest["feynkac"]): voi
   );
 }
 
-/** Tells whether two packages give the same bits, as far as their commits are known. */
+/**
+ * Tells whether two packages give results with the same bits: they have the same version and, if both are known, the
+ * same commit.
+ */
 export function isSameVersion(a: Manifest["feynkac"], b: Manifest["feynkac"]): boolean {
   return a.version === b.version && (a.commit === undefined || b.commit === undefined || a.commit === b.commit);
 }

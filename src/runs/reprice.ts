@@ -5,7 +5,7 @@ import type { PartRow } from "./part.ts";
 import type { OpenBook } from "./plan.ts";
 import type { Pricer } from "./price-run.ts";
 
-/** A result that has changed. */
+/** A result that is different when its trade is priced again. Both results are JSON text. */
 export interface Difference {
   /** The index of the trade in the book. */
   readonly index: number;
@@ -14,7 +14,10 @@ export interface Difference {
   readonly now: string;
 }
 
-/** Returns the test for a sample of a share of the trades, the same ones each time. */
+/**
+ * Returns a function that tells whether the trade with a given index belongs to a sample of a fraction `share` of all
+ * trades. The sample is pseudo-random and always the same.
+ */
 export function sampleOf(share: number): (index: number) => boolean {
   const below = Math.min(share, 1) * 2 ** 32;
   return (index) => mixed(index) < below;
@@ -34,7 +37,7 @@ interface Sampled {
   readonly row: PartRow;
 }
 
-/** A checker that prices the sampled rows of a run again, chunk by chunk. */
+/** Prices a sample of a run's trades again, chunk by chunk, and compares the results to the bit. */
 export class Repricer {
   readonly #request: { readonly manifest: Manifest; readonly book: OpenBook; readonly pricer: Pricer };
   readonly #isSampled: (index: number) => boolean;

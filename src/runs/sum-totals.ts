@@ -1,6 +1,9 @@
 import { type CurrencyTotals, Totals } from "../book/index.ts";
 
-/** Returns the sum of chunks' totals in their order, so that the order of pricing does not matter. */
+/**
+ * Returns the sum of the totals of all chunks. It adds them in the order of the chunks, so that the result does not
+ * depend on the order in which they were priced.
+ */
 export function sumTotals(chunks: readonly (readonly CurrencyTotals[])[]): CurrencyTotals[] {
   const sums = new Totals();
   for (const totals of chunks) sums.addTotals(totals);

@@ -6,17 +6,20 @@ import { addRows, type PartRow, readPart } from "./part.ts";
 import { hashOf, type Store } from "./storage/index.ts";
 import { sumTotals } from "./sum-totals.ts";
 
-/** The result of verifying a run. */
+/** The result of checking a run against its manifest. */
 export interface Verification {
-  /** The number of chunks whose part matches the manifest. */
+  /** The number of chunks whose result file matches the manifest. */
   readonly whole: number;
-  /** The number of rows in those parts. */
+  /** The number of results in those files. */
   readonly rows: number;
   /** The problems found, one sentence each. */
   readonly problems: readonly string[];
 }
 
-/** Yields the rows of each part of a complete run, in the book's order. @throws RunError a changed part */
+/**
+ * Yields the results of each chunk of a complete run, in the book's order. @throws RunError a result file that does not
+ * match the manifest
+ */
 export async function* readParts(store: Store, manifest: Manifest): AsyncGenerator<readonly PartRow[]> {
   for (const [i, chunk] of manifest.chunks.entries()) {
     const rows = await verifyChunk(store, manifest, i, chunk);
@@ -25,10 +28,10 @@ export async function* readParts(store: Store, manifest: Manifest): AsyncGenerat
   }
 }
 
-/** A callback for the rows of each matching part during verification. */
+/** A function that is called with the results of each chunk whose file matches the manifest. */
 export type VisitPart = (chunk: number, rows: readonly PartRow[]) => Promise<void> | void;
 
-/** Reads and checks every part of a run. @throws StorageError; the signal's reason */
+/** Reads every result file of a run and checks it against the manifest. @throws StorageError; the signal's reason */
 export async function verifyRun(
   store: Store,
   manifest: Manifest,

@@ -18,7 +18,7 @@ const device = object({ backend: { enum: ["cpu", "webgpu", "cuda"] }, name: text
 const error = object({ code: text, message: text });
 const numbers: Json = { type: "object", additionalProperties: number };
 
-/** Returns the schemas of answers by their names in the OpenAPI document. */
+/** Returns the JSON schemas of the service's responses, by their names in the OpenAPI document. */
 export function answerSchemas(): Record<string, Json> {
   const reference = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
   return {

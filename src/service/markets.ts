@@ -2,13 +2,13 @@
 import { createHash } from "node:crypto";
 import { type BookHeader, readHeader } from "../book/index.ts";
 
-/** A market with the context of its trades: a book without trades. */
+/** A cached market with its SHA-256 hash. `header` is a book without trades. */
 export interface KeptMarket {
   readonly hash: string;
   readonly header: BookHeader;
 }
 
-/** A cache of the last used markets. */
+/** The cache of the most recently used markets, which requests name by their hashes. */
 export class Markets {
   readonly #kept = new Map<string, KeptMarket>();
   readonly #max: number;
@@ -21,7 +21,7 @@ export class Markets {
     return this.#kept.size;
   }
 
-  /** Returns a market by its hash; undefined where it is not cached. */
+  /** Returns a market by its hash; undefined if it is not in the cache. */
   get(hash: string): KeptMarket | undefined {
     const market = this.#kept.get(hash);
     if (market === undefined) return undefined;
@@ -30,7 +30,7 @@ export class Markets {
     return market;
   }
 
-  /** Reads and caches a book without its trades. @throws BookError */
+  /** Reads a book without trades and puts its market into the cache. @throws BookError */
   keep(written: Readonly<Record<string, unknown>>): KeptMarket {
     const hash = createHash("sha256").update(JSON.stringify(written)).digest("hex");
     const known = this.get(hash);

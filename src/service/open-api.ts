@@ -13,7 +13,7 @@ const answer = (description: string, name: string): Json => ({
   content: { "application/json": { schema: reference(name) } },
 });
 
-/** Returns the OpenAPI document. */
+/** Returns the OpenAPI document of the service. */
 export function openApi(version: string, limits: ServiceLimits): Json {
   const { bytes, trades, seconds, requests } = limits;
   const { "application/json": result } = answer("results", "PriceResponse")["content"] as Record<string, Json>;
@@ -102,7 +102,7 @@ function requestSchemas(): Record<string, Json> {
   };
 }
 
-/** The limits of the service. */
+/** The limits of the HTTP service. */
 export interface ServiceLimits {
   /** The maximum size of a request's body in bytes. */
   readonly bytes: number;
@@ -112,7 +112,7 @@ export interface ServiceLimits {
   readonly seconds: number;
   /** The maximum number of concurrent requests. */
   readonly requests: number;
-  /** The finest accuracy of a request. */
+  /** The finest accuracy that a request may ask for. */
   readonly accuracy: number;
   /** The maximum number of cached markets. */
   readonly markets: number;

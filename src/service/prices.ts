@@ -10,10 +10,10 @@ import {
   priceTrades,
 } from "../pricing/index.ts";
 
-/** The settings that requests must share to be priced together. */
+/** The options that requests must have in common to be priced together. */
 export type PriceSettings = Pick<NumberedOptions, "greeks" | "accuracy" | "method">;
 
-/** The trades and settings of one request. */
+/** The trades and the options of one request for prices. */
 export interface Request extends PriceSettings {
   readonly trades: readonly ParsedTrade[];
   readonly asOf: string;
@@ -38,7 +38,7 @@ const PATIENCE = 20;
 const MAX_LAUNCHES = 8;
 
 /**
- * The pricing of requests on one device. Small requests that arrive while the device works wait, and are priced
+ * Prices the trades of requests on one device. Small requests that arrive while the device works wait, and are priced
  * together when it is free.
  */
 export class Prices {
@@ -63,7 +63,10 @@ export class Prices {
     return this.#launches;
   }
 
-  /** Returns the results in the order of the trades. @throws as `priceTrades`; the signal's reason at once */
+  /**
+   * Prices the trades of a request and returns the results in the order of the trades. @throws as `priceTrades`; the
+   * signal's reason as soon as it is aborted
+   */
   price(request: Request): Promise<readonly TradeResult[]> {
     const { signal } = request;
     return new Promise((resolve, reject) => {
@@ -76,7 +79,7 @@ export class Prices {
     });
   }
 
-  /** Yields batches as they are priced, for a request whose results are streamed. @throws as `price` */
+  /** Prices the trades of a request and yields results in batches as they are computed. @throws as `price` */
   async *stream({
     trades,
     signal,

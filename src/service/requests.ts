@@ -5,26 +5,26 @@ import { BookError } from "../errors.ts";
 
 const accuracy = z.number().min(1e-8).max(1e-3).optional();
 
-/** The schema of the options of a request for prices. */
+/** The schema that validates the options of a request for prices. */
 export const optionsSchema = z.strictObject({
   greeks: z.enum(["all", "grid", "none"]).optional(),
   accuracy,
   method: z.enum(METHOD_NAMES).optional(),
 });
 
-/** The schema of the options of a request for an explanation. */
+/** The schema that validates the options of a request for an explanation of the change of value. */
 export const explainOptionsSchema = z.strictObject({
   method: z.enum(["taylor", "revaluation"]).optional(),
   accuracy,
 });
 
-/** A book as a request writes it, or a cached market with trades. */
+/** A book in a request: with its own market, or with the hash of a cached market. */
 export interface WrittenBook {
-  /** The book without its trades. */
+  /** The book without its trades, not yet read. */
   readonly header: Readonly<Record<string, unknown>>;
-  /** The hash of a cached market. */
+  /** The hash of a cached market; undefined if the book has its own. */
   readonly market: string | undefined;
-  /** The trades; undefined where there are none. */
+  /** The trades; undefined if there are none. */
   readonly trades: readonly unknown[] | undefined;
 }
 
@@ -33,14 +33,14 @@ type Fields = Readonly<Record<string, unknown>>;
 /** Options without those that were left out. */
 type Given<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The body of POST /price. */
+/** The body of a request POST /price. */
 export interface PriceBody extends WrittenBook {
   readonly options: Given<z.infer<typeof optionsSchema>>;
-  /** True for results as NDJSON. */
+  /** True if the results are sent as NDJSON. */
   readonly streams: boolean;
 }
 
-/** Reads the body of a request for prices. @throws BookError an invalid request */
+/** Validates the body of a request POST /price. @throws BookError an invalid request */
 export function readPriceBody(body: unknown): PriceBody & { readonly trades: readonly unknown[] } {
   const { options, stream = false, ...book } = fieldsOf(body, "");
   if (typeof stream !== "boolean") throw new BookError("stream", "expected true or false");
@@ -48,14 +48,14 @@ export function readPriceBody(body: unknown): PriceBody & { readonly trades: rea
   return { ...written, trades: needTrades(written, ""), options: readOptions(options, optionsSchema), streams: stream };
 }
 
-/** Reads the body of PUT /market: a book without trades. @throws BookError an invalid one */
+/** Validates the body of a request PUT /market, which is a book without trades. @throws BookError an invalid request */
 export function readMarketBody(body: unknown): Fields {
   const { header, market } = readWritten(fieldsOf(body, ""), "");
   if (market !== undefined) throw new BookError("market", "expected a market, got the hash of one");
   return header;
 }
 
-/** The body of POST /explain. */
+/** The body of a request POST /explain: the earlier and the later book. */
 export interface ExplainBody {
   readonly before: WrittenBook & { readonly trades: readonly unknown[] };
   readonly after: WrittenBook & { readonly trades: readonly unknown[] };
@@ -63,7 +63,7 @@ export interface ExplainBody {
 }
 
 /**
- * Reads the body of POST /explain; the trades of the later book are those of the earlier one by default. @throws
+ * Validates the body of a request POST /explain. By default the later book has the trades of the earlier one. @throws
  * BookError
  */
 export function readExplainBody(body: unknown): ExplainBody {

@@ -11,17 +11,18 @@ import { openApi } from "./open-api.ts";
 import { Prices, type Request as PriceRequest } from "./prices.ts";
 import { readExplainBody, readMarketBody, readPriceBody, type WrittenBook } from "./requests.ts";
 
-/** The settings of the service. */
+/** The settings with which the HTTP service is started. */
 export interface ServiceRequest {
   readonly device: Device;
   readonly host: string;
   readonly port: number;
+  /** The token that requests must send; undefined if none is needed. */
   readonly token: string | undefined;
   readonly version: string;
   readonly limits: ServiceLimits;
 }
 
-/** The running service. */
+/** The running HTTP service, with its URL. Disposal stops it. */
 export interface Service extends AsyncDisposable {
   readonly url: string;
 }
@@ -38,7 +39,7 @@ class StatusError extends Error {
   }
 }
 
-/** Starts the service. @throws Error a port in use; Fastify is not installed */
+/** Starts the HTTP service. @throws Error a port in use; Fastify is not installed */
 export async function startService(request: ServiceRequest): Promise<Service> {
   const { fastify } = await import("fastify");
   const { host, port, limits } = request;

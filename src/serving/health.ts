@@ -3,22 +3,25 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Metrics, METRICS_TYPE } from "./metrics.ts";
 
-/** The settings of a health server. */
+/** The settings of a server that reports the health of a process. */
 export interface HealthRequest {
   readonly port: number;
   readonly host: string;
   readonly metrics: Metrics;
   readonly isHealthy: () => boolean;
-  /** The further pages, answered as JSON, by path. */
+  /** Further pages by path. Each function returns a value that is sent as JSON. */
   readonly pages?: Readonly<Record<string, () => Promise<unknown>>>;
 }
 
-/** A running health server. */
+/** A running server that reports the health of a process. Disposal stops it. */
 export interface HealthServer extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts a server of GET /health (200 or 503), /metrics, and further pages. @throws Error a port in use */
+/**
+ * Starts an HTTP server with the pages /health (status 200 or 503), /metrics, and the given further ones. @throws Error
+ * a port in use
+ */
 export async function startHealth({
   port,
   host,

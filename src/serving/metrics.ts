@@ -2,12 +2,12 @@
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric that only increases. */
+/** A Prometheus counter: a number that only increases, for each set of labels. */
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
 }
 
-/** A metric of the distribution of values. */
+/** A Prometheus histogram: it counts how many observed values are at most each of several bounds. */
 export interface Histogram {
   observe(value: number): void;
 }
@@ -19,10 +19,10 @@ interface Family {
   lines(): string[] | Promise<string[]>;
 }
 
-/** The present value of a gauge, or one for each set of labels. */
+/** The present value of a Prometheus gauge, or its values by labels. */
 export type Reading = number | readonly (readonly [Labels, number])[];
 
-/** The metrics of a process by name. */
+/** The metrics of a process, in the text format of Prometheus. */
 export class Metrics {
   readonly #families: Family[] = [];
 
@@ -42,7 +42,7 @@ export class Metrics {
     };
   }
 
-  /** Adds a gauge; `read` is called at every request. */
+  /** Adds a gauge. `read` returns its present value, and is called whenever the metrics are requested. */
   gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void {
     this.#families.push({
       name,
@@ -56,7 +56,7 @@ export class Metrics {
     });
   }
 
-  /** Adds a histogram with increasing `bounds`; larger values are counted as well. */
+  /** Adds a histogram with increasing upper `bounds`. Values above the last bound are counted as well. */
   histogram(name: string, help: string, bounds: readonly number[]): Histogram {
     const counts = new Float64Array(bounds.length + 1);
     let sum = 0;
@@ -82,7 +82,7 @@ export class Metrics {
     };
   }
 
-  /** Returns all metrics as text, without gauges that cannot be read. */
+  /** Returns all metrics as text. Gauges that cannot be read are left out. */
   async text(): Promise<string> {
     const parts = await Promise.all(
       this.#families.map(async ({ name, help, type, lines }) => {
@@ -97,7 +97,7 @@ export class Metrics {
   }
 }
 
-/** The media type of the metrics' text. */
+/** The media type of the Prometheus text format. */
 export const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 function written(labels: Labels): string {

@@ -15,13 +15,15 @@ const MAX_STEPS = 5000;
 const DEFAULT_UNKNOWNS = 20e6;
 
 /**
- * Computes the combination that reaches an accuracy at a point. The surplus of a grid,
+ * Computes the combination of grids that reaches a target accuracy at a point, by adaptive refinement. The surplus of
+ * the grid with levels l,
  *
  *   Δ(l) = Σ_{z ∈ {0, 1}^d} (−1)^|z|·V_(l − z)(point),
  *
- * is its contribution to the value. Grids without solved finer neighbours are active; those with the largest surplus
- * are refined along every axis, as long as the sum of the active surpluses is too large. Before, the number of time
- * steps is doubled until halving it changes the value on a small combination by at most a third of the tolerance.
+ * is its contribution to the value. Grids without solved finer neighbours are active. As long as the sum of the active
+ * surpluses is too large, the active grid with the largest surplus is refined along every axis. Before that, the number
+ * of time steps is doubled until halving it changes the value on a small combination by at most a third of the
+ * tolerance.
  * @throws SpecError where `maxUnknowns` do not suffice, with the accuracy that was reached
  */
 export async function adaptiveGrids(
@@ -99,7 +101,10 @@ export async function adaptiveGrids(
   }
 }
 
-/** Returns the refinements of a grid along each axis whose coarser neighbours are all in the set. */
+/**
+ * Returns the grids that refine a grid along one axis each, as far as `max` allows and all of their coarser neighbours
+ * down to `initial` are in `set`.
+ */
 export function nextOf(
   levels: readonly number[],
   set: IndexSet,

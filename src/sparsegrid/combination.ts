@@ -1,29 +1,34 @@
 import { SpecError } from "../errors.ts";
 import { isObject, knownKeys, oneOf } from "../given.ts";
 
-/** A grid of the combination: its level along each axis, and its coefficient. Level l has 2^l intervals. */
+/**
+ * A grid of the combination: its level along each axis, and its coefficient in the sum. An axis of level l has 2^l
+ * intervals.
+ */
 export interface CombinationGrid {
+  /** The level of each axis. */
   readonly levels: readonly number[];
+  /** The factor of the grid's solution in the combination. */
   readonly coefficient: number;
 }
 
 /** The settings of `combinationGrids`. */
 export interface CombinationSettings {
   /**
-   * The number of refinements of each grid above the initial levels, summed over the axes: a grid of the finest layer
-   * has Σ (lₖ − initialₖ) = level.
+   * The largest number of refinements of a grid above the initial levels, summed over the axes: Σ (lₖ − initialₖ) ≤
+   * level.
    */
   readonly level: number;
-  /** The coarsest level of each axis (truncated combination); one number is that of every axis. */
+  /** The coarsest level of each axis (truncated combination technique). One number applies to every axis. */
   readonly initialLevel: number | readonly number[];
   /** The finest level of each axis; no limit by default. */
   readonly maxLevel?: number | readonly number[];
-  /** The number of axes; required where `initialLevel` is one number. */
+  /** The number of axes; required where `initialLevel` is a single number. */
   readonly axes?: number;
   /**
-   * The use of Richardson's extrapolation: along every axis (`true`), (4·V₍ₗ₊₁₎ − Vₗ)/3 with up to `axes` further
-   * refinements; or from the combinations of two levels ("levels"), (4·V_level − V_(level − 1))/3, without further
-   * refinement.
+   * The kind of Richardson extrapolation, if any. `true` extrapolates along every axis, (4·V₍ₗ₊₁₎ − Vₗ)/3, which needs
+   * up to `axes` further refinements. "levels" extrapolates from the combinations of two levels, (4·V_level − V_(level
+   * − 1))/3, without further refinements.
    */
   readonly extrapolate?: boolean | "levels";
 }
@@ -84,7 +89,7 @@ export function combinationGrids(settings: CombinationSettings): readonly Combin
 /** The finest level of an axis: 2^20 intervals. */
 const MAX_LEVEL = 20;
 
-/** Returns a level for each axis. @throws SpecError */
+/** Returns the levels of all axes from a number for all of them or an array. @throws SpecError */
 export function perAxis(name: string, value: number | readonly number[], axes: number | undefined): readonly number[] {
   if (axes !== undefined && (!Number.isInteger(axes) || axes < 1))
     throw new SpecError(`axes: got ${axes}, expected a whole number of at least 1`);
@@ -99,23 +104,32 @@ export function perAxis(name: string, value: number | readonly number[], axes: n
   return list;
 }
 
-/** A set of levels that is closed downwards, down to its initial levels. */
+/**
+ * A set of grids, by their levels, that is closed downwards: with a grid it contains all coarser ones down to the
+ * initial levels.
+ */
 export class IndexSet {
   readonly #members = new Map<string, readonly number[]>();
 
+  /** Adds a grid, by the level of each axis. */
   add(levels: readonly number[]): void {
     this.#members.set(levels.join(), levels);
   }
 
+  /** Tells whether the set contains a grid. */
   has(levels: readonly number[]): boolean {
     return this.#members.has(levels.join());
   }
 
+  /** The grids of the set, by their levels. */
   get members(): readonly (readonly number[])[] {
     return [...this.#members.values()];
   }
 
-  /** Returns the coefficients of Griebel, Schneider & Zenger, without grids of coefficient 0. */
+  /**
+   * Returns the grids of the combination with their coefficients (Griebel, Schneider & Zenger), without those of
+   * coefficient 0.
+   */
   combination(): readonly CombinationGrid[] {
     return this.members
       .map((levels) => ({ levels, coefficient: this.#coefficient(levels) }))

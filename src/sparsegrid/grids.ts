@@ -17,23 +17,27 @@ import { type GradedMesh, gradedMesh } from "./mesh.ts";
 import type { SparseModel } from "./problem/model.ts";
 import { capacityOf, type GridShape, shapeFor } from "./shapes.ts";
 
-/** A grid to be solved for one entry of the batch. */
+/** A grid to be solved for one entry of the batch, with the entry's parameters and dates. */
 export interface GridJob {
   readonly entry: ParameterValues;
   readonly timeline: Timeline;
+  /** The level of each axis. */
   readonly levels: readonly number[];
 }
 
-/** The solution V on a grid at its unknowns, the first axis fastest. */
+/** The solution V today on one grid, at its unknowns, with the first axis contiguous. */
 export interface GridValues {
+  /** The level of each axis. */
   readonly levels: readonly number[];
   readonly meshes: readonly GradedMesh[];
-  /** The first unknown of each axis, since nodes of Dirichlet ends are not unknowns. */
+  /** The index of the first unknown node of each axis; it is 1 at a Dirichlet end, whose value is given. */
   readonly first: readonly number[];
+  /** The number of unknown nodes of each axis. */
   readonly counts: readonly number[];
+  /** The solution V at the unknowns. */
   readonly values: Float64Array;
   readonly report: GridReport;
-  /** The time program that produced it. */
+  /** The time program with which it was computed. */
   readonly program: GridProgram;
 }
 
@@ -45,17 +49,23 @@ interface GridProgram {
   readonly source: Kernel;
 }
 
-/** The merged status of a grid's items. */
+/**
+ * The status of a grid's solution: its first fault with node and program row, a loop that did not end, and the
+ * iterations of its linear systems. It is merged from the statuses of all work items.
+ */
 export interface GridReport {
   readonly fault: number;
   readonly node: number;
   readonly row: number;
   readonly endless: number;
   readonly growth: false;
-  /** The number of systems that the iteration did not solve. */
+  /** The number of linear systems for which the iteration did not converge. */
   readonly unsolved: number;
+  /** The program row of the first such system. */
   readonly unsolvedRow: number;
+  /** The number of iterations, summed over the linear systems. */
   readonly iterations: number;
+  /** The number of linear systems. */
   readonly systems: number;
 }
 
@@ -86,7 +96,7 @@ interface Layout extends GridSize {
 /** The number of rows of the time program that a launch has at least. */
 const MIN_ROWS = 2;
 
-/** The solver of grids of one model on one device. */
+/** A solver of the grids of one model on one device. */
 export class GridSolver {
   readonly #device: Device;
   readonly #model: SparseModel;
@@ -96,7 +106,10 @@ export class GridSolver {
   readonly #programs: GridProgram[] = [];
   readonly #meshes = new Map<string, GradedMesh>();
 
-  /** `shape`: of every grid, in place of those that the device and the sizes of grids suggest. */
+  /**
+   * Creates a solver. If `shape` is given it is used for every grid, instead of the best one for the device and the
+   * size of each grid.
+   */
   constructor(device: Device, model: SparseModel, precision: Precision, pace: Pace, shape?: GridShape) {
     this.#device = device;
     this.#model = model;
@@ -111,11 +124,11 @@ export class GridSolver {
   }
 
   /**
-   * Solves grids that share a time program, in the given order. The slowest start first, so that cores finish together;
-   * one workgroup solves each, so that results do not depend on the number of cores.
+   * Solves grids that share a time program, and returns them in the given order. One workgroup solves each grid, so
+   * results do not depend on the number of cores. The slowest grids start first, so that cores finish together.
    *
-   * @param room the minimum number of rows for the kernel: that of the largest of all grids @throws SpecError a grid
-   *   that exceeds the device's memory | KernelError | PrecisionError | the signal's reason
+   * @param room the smallest number of rows for which the kernel is compiled: that of the largest of all grids @throws
+   * SpecError a grid that exceeds the device's memory | KernelError | PrecisionError | the signal's reason
    */
   async solve(jobs: readonly GridJob[], program: TimeProgram, room = 0): Promise<GridValues[]> {
     const results = new Array<GridValues>(jobs.length);
@@ -160,7 +173,7 @@ export class GridSolver {
     return 2 ** level + 1 - (first.kind === "dirichlet" ? 1 : 0) - (last.kind === "dirichlet" ? 1 : 0);
   }
 
-  /** Returns the size of a grid, and its expected time. */
+  /** Returns the number of unknowns of a grid and its expected computing time. */
   sizeOf(job: GridJob): GridSize {
     const counts = job.levels.map((level, k) => this.#countOf(level, k));
     const strides = counts.map((_, k) => counts.slice(0, k).reduce((product, count) => product * count, 1));

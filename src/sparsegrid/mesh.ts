@@ -1,28 +1,32 @@
 /** The nodes of an axis on its levels, each of which has every second node of the next one. */
 
-/** An axis with all quantities evaluated. */
+/** An axis of a sparse grid, in which formulas of the user have been evaluated to numbers. */
 export interface GradedAxis {
   readonly coordinate: "linear" | "log";
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
-  /** The value at a node in the middle of every level from 1 on; the middle of the coordinate by default. */
+  /**
+   * The value of the axis that is the middle node of every level from 1 on; by default the middle in the coordinate.
+   */
   readonly centre: number | undefined;
-  /** The width of the dense part around the centre, in units of the coordinate; undefined for equidistant nodes. */
+  /** The width of the dense region around the centre, in units of the coordinate; undefined for equidistant nodes. */
   readonly width: number | undefined;
 }
 
-/** The values of an axis and of its coordinate at the nodes. */
+/** The nodes of an axis: their values, and their coordinates (the values or their logarithms). */
 export interface GradedMesh {
   readonly values: Float64Array;
   readonly coordinates: Float64Array;
 }
 
 /**
- * Returns the mesh with node i of 2^level + 1, ξ = i/2^(level−1) − 1:
+ * Returns the mesh of 2^level + 1 nodes. With ξ = i/2^(level−1) − 1 for node i, from −1 to 1, its coordinates are
  *
  *   x = centre + width·sinh(z(ξ)),   z(ξ) = a·ξ/(1 + b·ξ),
  *
- * where a and b reproduce the ends; z is monotone for every centre. Without a width, x = centre + z(ξ).
+ * where a and b are chosen to reproduce the ends; z is monotone for every centre. Without a width, x = centre + z(ξ).
  */
 export function gradedMesh({ coordinate, from, to, centre, width }: GradedAxis, level: number): GradedMesh {
   const isLog = coordinate === "log";

@@ -16,7 +16,7 @@ import type { GridJob, GridSolver, GridValues } from "./grids.ts";
 import type { SparseModel } from "./problem/model.ts";
 import type { CombinedGrid, SparseContents } from "./solution.ts";
 
-/** The time steps of a solution: all, or half of them. */
+/** The time steps of a solution: all, or half as many. */
 export type Steps = "all" | "half";
 
 /** A grid's values for every entry, and the time program that led to them. */
@@ -25,7 +25,9 @@ interface Solved {
   readonly program: TimeProgram;
 }
 
-/** The grids solved for some entries of a batch with the same time program. */
+/**
+ * The grids solved so far for those entries of a batch that share a time program (`members`); each is solved only once.
+ */
 export class Runs {
   readonly #solvers: readonly GridSolver[];
   readonly #model: SparseModel;
@@ -78,6 +80,7 @@ export class Runs {
     );
   }
 
+  /** The given grids with their coefficients and their solutions for one member. */
   combined(grids: readonly CombinationGrid[], member: number, steps: Steps): readonly CombinedGrid[] {
     return grids.map(({ levels, coefficient }) => ({
       grid: this.#solved.get(this.#key(levels, steps))!.values[member],
@@ -85,7 +88,7 @@ export class Runs {
     }));
   }
 
-  /** Returns the errors and warnings of an entry's grids, the first in the order in which they were solved. */
+  /** Returns the error and the warnings of a member's grids: those of the first grid solved that has any. */
   outcome(member: number): Pick<SparseContents, "error" | "warnings"> {
     const model = this.#model;
     const { index, timeline } = this.#members[member];

@@ -3,10 +3,13 @@ import { type Device, firstThatFits, isGpu } from "../device/index.ts";
 import type { Precision } from "../kernel/index.ts";
 import { type GridVariant, neighboursOf } from "./kernel/variant.ts";
 
-/** The shape of a kernel's workgroups. */
+/** The size of a kernel's workgroups, and where their rows are stored. */
 export type GridShape = Pick<GridVariant, "groupSize" | "shuffles" | "residentRows">;
 
-/** Returns the maximum number of unknowns of a shape, which also bounds distances to neighbours. */
+/**
+ * Returns the largest number of unknowns that a workgroup of a shape can solve; it is also the largest distance between
+ * neighbours.
+ */
 export const capacityOf = ({ groupSize, residentRows }: GridShape): number =>
   residentRows > 0 ? residentRows * groupSize : Infinity;
 
@@ -26,8 +29,8 @@ const RESIDENT_WORDS = 160;
 const NUMBERS_OF_A_ROW = 10;
 
 /**
- * Returns the shape for grids of up to a number of unknowns. Small ones stay in registers for all time steps, where the
- * compiler unrolls the loops over rows on request, as on CUDA.
+ * Returns the workgroup shape for grids of up to a number of unknowns. Small grids stay in registers for all time steps
+ * on devices whose compiler unrolls loops on request, as on CUDA.
  */
 export function shapeFor(
   device: Device,

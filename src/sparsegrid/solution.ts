@@ -5,32 +5,39 @@ import { isObject, knownKeys, oneOf, shownType } from "../given.ts";
 import type { Precision } from "../kernel/index.ts";
 import type { GridValues } from "./grids.ts";
 
-/** A grid's solution with its coefficient, and V beyond its unknowns. */
+/** A grid of a combination with its solution and its coefficient. */
 export interface CombinedGrid {
   readonly grid: GridValues;
   readonly coefficient: number;
 }
 
-/** A function for V today at a node of a Dirichlet end. */
+/**
+ * A function for V today at a point of a Dirichlet end, which is no unknown: the axis, whether it is the upper end, and
+ * the values of all axes.
+ */
 export type EndValue = (axis: number, high: boolean, x: readonly number[]) => number;
 
-/** The combinations of one entry: the requested one, and those for its error estimate. */
+/** The combinations solved for one entry: the requested one, and others for its error estimate. */
 export interface SparseContents {
   readonly axes: readonly string[];
   readonly parameters: Readonly<Record<string, number>>;
   readonly warnings: readonly string[];
   readonly error: SpecError | undefined;
   readonly endValue: EndValue;
+  /** The requested combination. */
   readonly fine: readonly CombinedGrid[];
-  /** The combinations with one and with two refinements less. */
+  /** The combinations whose level is lower by one and by two. */
   readonly coarser: readonly (readonly CombinedGrid[])[];
-  /** The combination without an extrapolation from two levels. */
+  /** The combination before the extrapolation from two levels. */
   readonly plain: readonly CombinedGrid[] | undefined;
-  /** A small combination with all time steps and with half of them, and the divisor of their difference. */
+  /**
+   * A small combination solved with all time steps and with half of them. Their difference divided by `by` estimates
+   * the error in time.
+   */
   readonly time:
     | { readonly all: readonly CombinedGrid[]; readonly half: readonly CombinedGrid[]; readonly by: number }
     | undefined;
-  /** The error estimate of an adaptive choice of grids. */
+  /** The error estimate of the adaptive refinement. */
   readonly estimate: number | undefined;
 }
 
@@ -39,11 +46,15 @@ const UNSURE = 0.5;
 
 /** The statistics of one solved grid of a combination. */
 export interface SolvedGrid {
+  /** The level of each axis; level l has 2^l intervals. */
   readonly levels: readonly number[];
+  /** The factor of the grid's solution in the combination. */
   readonly coefficient: number;
+  /** The number of nodes whose values were solved for. */
   readonly unknowns: number;
-  /** The total number of iterations of its systems. */
+  /** The number of iterations, summed over its linear systems. */
   readonly iterations: number;
+  /** The number of linear systems: one for each stage of a time step. */
   readonly systems: number;
 }
 
@@ -68,7 +79,7 @@ export interface SolvedGrid {
 export class SparseEntrySolution<A extends string = string> {
   /** The parameters of this entry. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** The departures from the requested solution, in words. */
+  /** Messages about how the solution differs from the requested one. */
   readonly warnings: readonly string[];
   /** The reason why there is no solution, such as a coefficient that is not finite, with its path. */
   readonly error: SpecError | undefined;
@@ -82,7 +93,7 @@ export class SparseEntrySolution<A extends string = string> {
     this.#contents = contents;
   }
 
-  /** The grids of the combination. */
+  /** The solved grids of the combination with their coefficients. */
   get grids(): readonly SolvedGrid[] {
     return this.#solved().fine.map(({ grid: { levels, values, report }, coefficient }) => ({
       levels,
@@ -198,7 +209,10 @@ export class SparseEntrySolution<A extends string = string> {
   }
 }
 
-/** Returns a derivative of the combined function; `orders` are those of differentiation by each axis. */
+/**
+ * Returns the combined function or a derivative at the point `x`. `orders` has the order of differentiation by each
+ * axis, and `order` the order of the interpolation.
+ */
 export function combined(
   combination: readonly CombinedGrid[],
   x: readonly number[],

@@ -29,8 +29,8 @@ import { type SparseContents, SparseEntrySolution, type SparseSolution } from ".
 /** The options of `solveOnSparseGrid`. */
 export interface SparseOptions extends CallOptions {
   /**
-   * The borrowed devices of one kind, in place of `device`, such as every GPU of a machine. Grids are distributed over
-   * them, the longest first, and results are those of one device.
+   * Several devices of one kind to use in place of `device`, such as every GPU of a machine; they are not disposed.
+   * Grids are distributed over them, the longest first. Results are those of one device.
    */
   readonly devices?: readonly Device[] | undefined;
 }

@@ -1,14 +1,14 @@
-/** The messages from a worker pool to its workers, as structured clones. */
+/** A message from a worker pool to one of its threads. */
 export type ToWorker<Setup, Job> =
-  /** The setup that all jobs have in common; the first message. */
+  /** The first message: the setup that all jobs share. */
   | { readonly kind: "begin"; readonly setup: Setup }
   | { readonly kind: "job"; readonly number: number; readonly job: Job }
-  /** Its answer is not wanted any more. */
+  /** The answer to a job is no longer needed. */
   | { readonly kind: "stop"; readonly number: number };
 
-/** The messages from a worker to its pool. */
+/** A message from a worker thread to its pool. */
 export type FromWorker<Answer> =
   | { readonly kind: "ready" }
   | { readonly kind: "done"; readonly number: number; readonly answer: Answer }
-  /** Whatever the reason: who asked does the job, and meets it there. */
+  /** The job failed. The pool's caller does it again itself, and gets the error then. */
   | { readonly kind: "failed"; readonly number: number };

@@ -1,18 +1,19 @@
 /** The worker's side of a `WorkerPool`. */
 import type { FromWorker, ToWorker } from "./messages.ts";
 
-/** An answer, with the memory that is transferred to the pool. */
+/** The answer to a job, with the memory that is transferred to the pool instead of being copied. */
 export interface Answered<Answer> {
   readonly answer: Answer;
   readonly transfer?: ArrayBuffer[];
 }
 
-/** A function that does one job. */
+/** A function that does one job. The signal is aborted when the answer is no longer needed. */
 export type Work<Job, Answer> = (job: Job, signal: AbortSignal) => Promise<Answered<Answer>>;
 
 /**
- * Does the jobs that arrive, one at a time, after `begin` has received their common setup. A failed job is returned to
- * the pool, which repeats it and meets the error. An error of `begin` ends the thread.
+ * Runs in a worker thread of a `WorkerPool`. It does the jobs that arrive one at a time, after `begin` has received the
+ * setup that all jobs share. If a job fails, the pool is told so, and its caller repeats the job to get the error. An
+ * error of `begin` ends the thread.
  */
 export function serveJobs<Setup, Job, Answer>(
   begin: (setup: Setup) => Work<Job, Answer> | Promise<Work<Job, Answer>>,

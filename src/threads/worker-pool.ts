@@ -5,7 +5,7 @@ import type { FromWorker, ToWorker } from "./messages.ts";
 /** The number of jobs a worker has at once: the next one is there when it has done with one. */
 const JOBS_PER_WORKER = 2;
 
-/** A function that starts a worker. */
+/** A function that starts a worker thread. */
 export type StartWorker = () => WorkerThreads.Worker;
 
 interface PoolWorker<Answer> {
@@ -15,7 +15,9 @@ interface PoolWorker<Answer> {
   ready: boolean;
 }
 
-/** A pool of threads that run `serveJobs`. They load their modules at once, and take jobs after `begin`. */
+/**
+ * A pool of worker threads that run `serveJobs`. The threads load their modules at once, and take jobs after `begin`.
+ */
 export class WorkerPool<Setup, Job, Answer> implements Disposable {
   readonly #workers: PoolWorker<Answer>[] = [];
   readonly #stops = new WeakMap<AbortSignal, Set<() => void>>();
@@ -32,21 +34,21 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
   }
 
   /**
-   * The number of further jobs that it currently accepts: none before its first worker is ready, and after all have
-   * ended.
+   * The number of further jobs that the pool accepts now. It is 0 before the first worker is ready, and after all
+   * workers have ended.
    */
   get room(): number {
     return JOBS_PER_WORKER * this.#workers.filter(({ ready }) => ready).length;
   }
 
-  /** Resolves when the workers have ended. */
+  /** A promise that resolves when all workers have ended. */
   get ended(): Promise<unknown> {
     return this.#ended;
   }
 
   /**
-   * Waits until each worker is ready or ended, since jobs given to the first alone would delay the others. The process
-   * stays alive meanwhile.
+   * Waits until each worker is ready or has ended. If jobs were given to the first ready worker only, the others would
+   * start later. The process stays alive meanwhile.
    */
   async whenStarted(): Promise<void> {
     for (const { thread } of this.#workers) thread.ref();
@@ -54,13 +56,15 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
     for (const { thread, pending } of this.#workers) if (pending.size === 0) thread.unref();
   }
 
-  /** Sends all workers the common setup of the jobs, once. @throws DataCloneError data that cannot be sent */
+  /**
+   * Sends all workers the setup that all jobs share. It is called once. @throws DataCloneError data that cannot be sent
+   */
   begin(setup: Setup): void {
     for (const { thread } of this.#workers) thread.postMessage({ kind: "begin", setup } satisfies ToWorker<Setup, Job>);
   }
 
   /**
-   * Runs a job and returns a worker's answer; undefined where no worker could do it for reasons outside the job.
+   * Runs a job and returns a worker's answer. Undefined if no worker could do the job for reasons outside the job.
    * @throws the signal's reason
    */
   run(job: Job, signal: AbortSignal): Promise<Answer | undefined> {
@@ -160,8 +164,9 @@ export class WorkerPool<Setup, Job, Answer> implements Disposable {
 }
 
 /**
- * Returns functions that start workers from a file of JavaScript, one for each of `data`; undefined where there is no
- * file: in a page, a single-file program, or uncompiled sources.
+ * Returns functions that start a worker thread from a JavaScript file, one function for each entry of `data`, which its
+ * thread receives. Undefined if there is no such file: in a browser page, in a program bundled into one file, and in
+ * uncompiled sources.
  */
 export function startsFrom(file: URL, data: readonly unknown[]): StartWorker[] | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };

@@ -62,14 +62,14 @@ const calls: Readonly<Record<string, () => Promise<Results>>> = {
     return status.map((one, i) => (one === "not-finite" ? undefined : value[i]));
   },
   async longstaffSchwartz() {
-    const { value } = await longstaffSchwartz({ device, ...paths, dates: [0.5, 1], paths: 256, regressionPaths: 256 });
-    return Array.from(value, (one) => (Number.isNaN(one) ? undefined : one));
+    const settings = { ...paths, dates: [0.5, 1], paths: 256, regressionPaths: 256 };
+    const { value, status } = await longstaffSchwartz({ device, ...settings });
+    return status.map((one, i) => (one === "not-finite" ? undefined : value[i]));
   },
   async Cholesky() {
     using a = await DeviceArray.create(device, [3, 1, 1], { values: SIGNS });
     using cholesky = await Cholesky.create(device, choleskySpec({ size: 1, batch: 3 }));
-    cholesky.run(a);
-    const [status, values] = [await cholesky.status(), await a.download()];
+    const [status, values] = [await cholesky.factor(a), await a.download()];
     return Array.from(status, (minor, i) => (minor === 0 ? values[i] : undefined));
   },
   async solveTridiagonal() {

@@ -208,7 +208,7 @@ describe("the time of a step", () => {
           vi.advanceTimersByTime(2 * part + (done === 0 || done + part === steps ? 100 : 0));
           onProgress({ done: (done += part), total: steps });
         }
-        return { entries: [], backend: "cpu", precision: "f64" };
+        return { entries: [], precision: "f64" };
       }, first);
     } finally {
       vi.useRealTimers();

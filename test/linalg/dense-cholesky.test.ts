@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { DisposedError, NotPositiveDefiniteError, ShapeError, SpecError } from "../../src/errors.ts";
+import { DisposedError, ShapeError, SpecError } from "../../src/errors.ts";
 import { Cholesky, choleskySpec, DeviceArray, matmul } from "../../src/linalg/index.ts";
 import { disposeAll, openTestDevices } from "../support/devices.ts";
 import { everything } from "../support/extent.ts";
@@ -95,14 +95,9 @@ describe.each(pairs)("$label, $precision", ({ device, missing, precision }) => {
       const values = [matrixOf(identity), negative, singular, matrixOf(identity)].flat();
       using a = await DeviceArray.create(device, [4, n, n], { precision, values });
       using cholesky = await Cholesky.create(device, choleskySpec({ size: n, batch: 4, precision }));
-      cholesky.run(a);
-      expect([...(await cholesky.status())]).toEqual([0, 3, 2, 0]);
-      expect([...(await a.matrix(3).download())]).toEqual(matrixOf(identity));
-      a.upload(values);
-      const failure = await cholesky.factor(a).catch((error: unknown) => error);
-      expect(failure).toBeInstanceOf(NotPositiveDefiniteError);
-      expect(failure).toMatchObject({ matrix: 1, minor: 3, code: "NOT_POSITIVE_DEFINITE" });
-      expect(String(failure)).toContain("matrix 1: the leading minor of order 3 is not positive");
+      expect([...(await cholesky.factor(a))]).toEqual([0, 3, 2, 0]);
+      for (const good of [0, 3]) expect([...(await a.matrix(good).download())]).toEqual(matrixOf(identity));
+      for (const bad of [1, 2]) expect(new Set(await a.matrix(bad).download())).toEqual(new Set([NaN]));
     }
   });
 

@@ -56,7 +56,7 @@ describe("entries", () => {
     expect(wrong({ column: [3, 1, -1, 1] })).toThrow("sparseMatrix: column[2]: got -1");
     expect(wrong({ row: [1] })).toThrow("sparseMatrix: 1 rows, 4 columns and 4 values, expected as many of each");
     expect(wrong({ row: [1] })).toThrow(ShapeError);
-    expect(wrong({ rows: -1 })).toThrow("sparseMatrix: rows: got -1, expected a whole number from 0 to 2147483647");
+    expect(wrong({ rows: -1 })).toThrow("sparseMatrix: rows: got -1, expected a whole number from 0 to 2,147,483,647");
   });
 
   test("compressed rows are checked", () => {

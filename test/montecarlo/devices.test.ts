@@ -41,7 +41,7 @@ const CASES: Readonly<Record<string, MonteCarloSettings>> = {
     product: asian({ payoff: "call", strike: 100 }),
     dates: [0.5, 1],
     paths: 128,
-    greeks: ["delta", "gamma"],
+    sensitivities: ["delta", "gamma"],
   },
   "Sobol' points, lookback": {
     model: spot,
@@ -72,8 +72,10 @@ const CASES: Readonly<Record<string, MonteCarloSettings>> = {
 
 const few = { paths: 64, seed: 11 };
 const numbersOf = async (device: Device, settings: MonteCarloSettings): Promise<number[]> => {
-  const { value, standardError, greeks } = await monteCarlo({ device, ...few, ...settings });
-  return [value, standardError, ...Object.values(greeks).map((greek) => greek.value)].flatMap((column) => [...column]);
+  const { value, standardError, sensitivities } = await monteCarlo({ device, ...few, ...settings });
+  return [value, standardError, ...Object.values(sensitivities).map(({ value }) => value)].flatMap((column) => [
+    ...column,
+  ]);
 };
 
 /** What the interpreter gives, once for all devices. */
@@ -137,8 +139,8 @@ describe("one thread", () => {
   test("f32 is f64 up to its rounding", async () => {
     for (const settings of Object.values(CASES)) {
       const [single, double] = [
-        await numbersOf(device, { ...settings, greeks: [], precision: "f32" }),
-        await numbersOf(device, { ...settings, greeks: [] }),
+        await numbersOf(device, { ...settings, sensitivities: [], precision: "f32" }),
+        await numbersOf(device, { ...settings, sensitivities: [] }),
       ];
       single.forEach((x, k) => expect(Math.abs(x - double[k])).toBeLessThan(2e-4 * Math.max(1, Math.abs(double[k]))));
     }

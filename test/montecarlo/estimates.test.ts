@@ -19,7 +19,7 @@ import {
   terminalPayoff,
   withBarriers,
 } from "../../src/montecarlo/index.ts";
-import { bumpedVariants, bumpsOf } from "../../src/montecarlo/greeks.ts";
+import { bumpedVariants, bumpsOf } from "../../src/montecarlo/sensitivities.ts";
 import { normalCdf } from "../support/normal.ts";
 import { equalDates, expectWithin } from "./support.ts";
 
@@ -32,7 +32,7 @@ const call = european({ payoff: "call", strike: 105 });
 const base = { model: spot, product: call, dates: [1] };
 
 /** Of Black and Scholes, T = 1. */
-function exactGreeks(S = 100, K = 105, r = 0.05, q = 0.01, v = 0.25) {
+function exactSensitivities(S = 100, K = 105, r = 0.05, q = 0.01, v = 0.25) {
   const d = (Math.log(S / K) + r - q) / v + 0.5 * v;
   const density = Math.exp(-0.5 * d * d) / Math.sqrt(2 * Math.PI);
   return {
@@ -45,17 +45,17 @@ function exactGreeks(S = 100, K = 105, r = 0.05, q = 0.01, v = 0.25) {
 }
 
 describe("Greeks", () => {
-  const exact = exactGreeks();
+  const exact = exactSensitivities();
 
   test.each([
     // A bump of 1 % has a bias of second order: h²/6 of the third derivative, h²/12 of the fourth.
     ["bump", ["delta", "gamma", "vega", "rho"], 2e-3],
     ["pathwise", ["delta", "vega", "rho"], 0],
     ["likelihood-ratio", ["delta", "gamma", "vega"], 0],
-  ] as const)("by %s", async (greekMethod, greeks, bias) => {
-    const { greeks: found } = await run({ ...base, greekMethod, greeks, paths: 2 ** 16 });
-    for (const name of greeks) {
-      expect(found[name].method).toBe(greekMethod);
+  ] as const)("by %s", async (sensitivityMethod, sensitivities, bias) => {
+    const { sensitivities: found } = await run({ ...base, sensitivityMethod, sensitivities, paths: 2 ** 16 });
+    for (const name of sensitivities) {
+      expect(found[name].method).toBe(sensitivityMethod);
       expectWithin(found[name], exact[name], bias * exact[name]);
     }
   });
@@ -64,20 +64,28 @@ describe("Greeks", () => {
     const digital = terminalPayoff({ payoff: "S1 > 105 ? 1 : 0", assets: 1, isDiscontinuous: true });
     const d = (Math.log(100 / 105) + 0.04) / 0.25 - 0.125;
     const delta = Math.exp(-0.05 - 0.5 * d * d) / Math.sqrt(2 * Math.PI) / 25;
-    for (const greekMethod of ["likelihood-ratio", "bump"] as const) {
-      const { greeks } = await run({ ...base, product: digital, greekMethod, greeks: ["delta"], paths: 2 ** 16 });
-      expectWithin(greeks["delta"], delta, 2e-3 * delta);
+    for (const sensitivityMethod of ["likelihood-ratio", "bump"] as const) {
+      const { sensitivities } = await run({
+        ...base,
+        product: digital,
+        sensitivityMethod,
+        sensitivities: ["delta"],
+        paths: 2 ** 16,
+      });
+      expectWithin(sensitivities["delta"], delta, 2e-3 * delta);
     }
-    await expect(run({ ...base, product: digital, greekMethod: "pathwise", greeks: ["delta"] })).rejects.toThrow(
-      /payoff jumps/,
-    );
+    await expect(
+      run({ ...base, product: digital, sensitivityMethod: "pathwise", sensitivities: ["delta"] }),
+    ).rejects.toThrow(/payoff jumps/);
   });
 
   test("by likelihood ratio are the same alone as together", async () => {
-    const settings = { ...base, greekMethod: "likelihood-ratio" } as const;
-    const together = await run({ ...settings, greeks: ["delta", "gamma", "vega"] });
+    const settings = { ...base, sensitivityMethod: "likelihood-ratio" } as const;
+    const together = await run({ ...settings, sensitivities: ["delta", "gamma", "vega"] });
     for (const name of ["gamma", "vega"])
-      expect((await run({ ...settings, greeks: [name] })).greeks[name].value).toEqual(together.greeks[name].value);
+      expect((await run({ ...settings, sensitivities: [name] })).sensitivities[name].value).toEqual(
+        together.sensitivities[name].value,
+      );
   });
 
   test("volatilities by step are shifted by a part of the smallest", () => {
@@ -95,20 +103,26 @@ describe("Greeks", () => {
   test("of several assets, and of any parameter", async () => {
     const model = geometricBrownian({ spots: [100, 95], rate: 0.03, volatilities: [0.2, 0.3] });
     const product = basket({ payoff: "call", strike: 0, weights: [1, 2] });
-    const { greeks } = await run({ model, product, dates: [2], greeks: ["delta", "strike"], greekMethod: "pathwise" });
-    expectWithin(greeks["delta1"], 1);
-    expectWithin(greeks["delta2"], 2);
+    const { sensitivities } = await run({
+      model,
+      product,
+      dates: [2],
+      sensitivities: ["delta", "strike"],
+      sensitivityMethod: "pathwise",
+    });
+    expectWithin(sensitivities["delta1"], 1);
+    expectWithin(sensitivities["delta2"], 2);
     // d/dK of e^(−rT)(B − K): no scatter at all.
-    expect(Math.abs(greeks["strike"].value[0] + Math.exp(-0.06))).toBeLessThan(1e-8);
+    expect(Math.abs(sensitivities["strike"].value[0] + Math.exp(-0.06))).toBeLessThan(1e-8);
   });
 
   test("a control variate serves Greeks, too", async () => {
     const product = asian({ payoff: "call", strike: 100 });
-    const settings = { model: spot, product, dates: equalDates(4, 1), greeks: ["delta", "vega"] };
+    const settings = { model: spot, product, dates: equalDates(4, 1), sensitivities: ["delta", "vega"] };
     const [plain, controlled] = [await run({ ...settings, control: "none" }), await run(settings)];
     expect(controlled.control).toBe("geometric average");
     for (const name of ["delta", "vega"]) {
-      const [a, b] = [plain.greeks[name], controlled.greeks[name]];
+      const [a, b] = [plain.sensitivities[name], controlled.sensitivities[name]];
       expect(b.standardError[0]).toBeLessThan(0.2 * a.standardError[0]);
       expect(Math.abs(a.value[0] - b.value[0])).toBeLessThan(3 * a.standardError[0]);
     }
@@ -187,7 +201,7 @@ describe("variance reduction", () => {
   test("a control that is the product itself leaves no error", async () => {
     const control = europeanControl({ payoff: "call", strike: 105 }, 1);
     const { value, standardError } = await run({ ...base, control });
-    expect(Math.abs(value[0] - exactGreeks().value)).toBeLessThan(1e-9);
+    expect(Math.abs(value[0] - exactSensitivities().value)).toBeLessThan(1e-9);
     expect(standardError[0]).toBeLessThan(1e-9);
   });
 
@@ -229,7 +243,7 @@ describe("variance reduction", () => {
   });
 
   test("one step and many give the same law, with Sobol' points through the bridge", async () => {
-    const exact = exactGreeks().value;
+    const exact = exactSensitivities().value;
     for (const dates of [[1], equalDates(7, 1), [0.01, 0.5, 0.51, 1]])
       expectWithin(await run({ ...base, dates, sampling: "sobol" }), exact);
   });
@@ -249,7 +263,7 @@ test("dates of each instance", async () => {
     product: european({ payoff: "call", strike: 105 }),
     dates,
   });
-  expectWithin({ value, standardError, errorEstimate }, exactGreeks().value);
+  expectWithin({ value, standardError, errorEstimate }, exactSensitivities().value);
   const two = await run({ model: spot, product: european({ payoff: "call", strike: 105 }), dates: [2], streams: [1] });
   expect(Math.abs(value[1] - two.value[0])).toBeLessThan(3 * Math.hypot(standardError[1], two.standardError[0]));
 });
@@ -257,6 +271,7 @@ test("dates of each instance", async () => {
 describe("errors say the place, what was expected, and the remedy", () => {
   const model = spot;
   test.each<[RegExp, () => unknown]>([
+    [/^greeks: unknown; expected one of .*sensitivities/, () => run({ ...base, greeks: ["delta"] } as never)],
     [/dates: got none/, () => run({ ...base, dates: [] })],
     [/dates\[1\]: got 0.5, expected more than 1/, () => run({ ...base, dates: [1, 0.5] })],
     [/dates\[0\]: got 0, expected more than 0/, () => run({ ...base, dates: [0] })],
@@ -267,18 +282,21 @@ describe("errors say the place, what was expected, and the remedy", () => {
     [/seed: got -1/, () => run({ ...base, seed: -1 })],
     [/^accuracy\.absolute: got 0, expected above 0/, () => run({ ...base, accuracy: { absolute: 0 } })],
     [/^accuracy: got neither, expected \{ absolute/, () => run({ ...base, accuracy: {} })],
-    [/greeks: got "charm", expected one of delta, gamma/, () => run({ ...base, greeks: ["charm"] })],
-    [/"gamma" pathwise/, () => run({ ...base, greeks: ["gamma"], greekMethod: "pathwise" })],
-    [/in f32/, () => run({ ...base, greeks: ["delta"], greekMethod: "pathwise", precision: "f32" })],
-    [/greekMethod: got "adjoint"/, () => run({ ...base, greeks: ["delta"], greekMethod: "adjoint" as never })],
+    [/sensitivities: got "charm", expected one of delta, gamma/, () => run({ ...base, sensitivities: ["charm"] })],
+    [/"gamma" pathwise/, () => run({ ...base, sensitivities: ["gamma"], sensitivityMethod: "pathwise" })],
+    [/in f32/, () => run({ ...base, sensitivities: ["delta"], sensitivityMethod: "pathwise", precision: "f32" })],
+    [
+      /sensitivityMethod: got "adjoint"/,
+      () => run({ ...base, sensitivities: ["delta"], sensitivityMethod: "adjoint" as never }),
+    ],
     [
       /by likelihood ratio of the model "2 geo/,
       () =>
         run({
           ...base,
           model: geometricBrownian({ spots: [1, 1], volatilities: [1, 1] }),
-          greeks: ["delta"],
-          greekMethod: "likelihood-ratio",
+          sensitivities: ["delta"],
+          sensitivityMethod: "likelihood-ratio",
         }),
     ],
     [
@@ -302,7 +320,12 @@ describe("errors say the place, what was expected, and the remedy", () => {
       /byStep: got 2 columns, expected 1/,
       () => run({ ...base, model: blackScholes({ spot: 1, volatility: { byStep: [1, 2] } }) }),
     ],
-    [/spots\[0\]\[1\]: got -1, expected a positive number/, () => blackScholes({ spot: [1, -1], volatility: 1 })],
+    [/spots\[0\]: got -1, expected a positive number/, () => blackScholes({ spot: -1, volatility: 1 })],
+    [/spots\[0\]: got nothing, expected a positive number/, () => blackScholes({ volatility: 1 } as never)],
+    [
+      /model.rate: got NaN, expected a finite number/,
+      () => run({ ...base, model: blackScholes({ spot: 1, rate: NaN, volatility: 1 }) }),
+    ],
     [/volatilities\[0\]: got NaN/, () => blackScholes({ spot: 1, volatility: NaN })],
     [
       /correlation\[1\]\[0\]: got 2/,
@@ -359,8 +382,8 @@ describe("errors say the place, what was expected, and the remedy", () => {
     [/pathModel: normals: got 0 and no uniforms/, () => pathModel({ ...model, normals: 0 })],
     [/pathProduct: running: got -1/, () => pathProduct({ ...call, running: -1 })],
     [
-      /control.mean: got a column beside greeks/,
-      () => run({ ...base, greeks: ["delta"], control: { name: "x", product: call, mean: 1 } }),
+      /control.mean: got a column beside sensitivities/,
+      () => run({ ...base, sensitivities: ["delta"], control: { name: "x", product: call, mean: 1 } }),
     ],
   ])("%s", async (message, act) => {
     await expect(async () => await act()).rejects.toThrow(message);

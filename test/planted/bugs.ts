@@ -152,8 +152,8 @@ export const bugs: readonly Bug[] = [
       ["products/barrier.ts", "0.5 * (running[R + 2] + discount)", "discount"],
       ["estimate.ts", "scramblings > 1 ? intervalWidth(scramblings - 1)", "scramblings > 1 ? intervalWidth(Infinity)"],
       ["estimate.ts", "measures + all.indexOf(name)", "measures + scores.indexOf(name)"],
-      ["stopping/upper.ts", ", price.standardError[from + i])", ", 0)"],
-      ["greeks.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
+      ["stopping/upper.ts", ", price.standardError[members[i]])", ", 0)"],
+      ["sensitivities.ts", "Math.min(...numbers.map(Math.abs))", "Math.abs(numbers[0])"],
     ],
   ),
   ...beside("pipeline", "pipeline/pipeline", [

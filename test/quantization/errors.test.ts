@@ -116,7 +116,7 @@ test.each([
         ],
       }),
     SpecError,
-    /correlation\[0\]\[1\]: got 0.5, expected 0.4/,
+    /correlation\[1\]\[0\]: got 0.4, expected 0.5/,
   ],
   [
     "correlation of rank one",

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { type PricedTrade, readBook } from "../../src/book/index.ts";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import { priceBook, type PricingOptions } from "../../src/pricing/index.ts";
-import { PlaneEngine, type PlaneMarket, type ShortRateTrade } from "../../src/rates/index.ts";
+import { type PlaneMarket, RecursionEngine, type ShortRateTrade, twoFactorRecursion } from "../../src/rates/index.ts";
 import { openCudaForTests } from "../support/cuda.ts";
 import { readFixture } from "../support/fixtures.ts";
 
@@ -55,7 +55,7 @@ describe("claims under two Gaussian factors", () => {
     const instances = cases.map((_, k) => ({ trade: k, market: k }));
     for (const on of [device, cuda]) {
       if (on === undefined) continue;
-      using engine = new PlaneEngine(on);
+      using engine = new RecursionEngine(twoFactorRecursion, on);
       const [coarse, fine] = [
         await engine.values(cases, markets, instances, { density: 2, reach: 6 }),
         await engine.values(cases, markets, instances, { density: 3, reach: 7 }),

@@ -3,7 +3,13 @@ import { afterAll, describe, expect, test } from "vitest";
 import { createCpuDevice } from "../../src/device/cpu/index.ts";
 import type { Device } from "../../src/device/index.ts";
 import { integrate, zeroCurve } from "../../src/market/index.ts";
-import { type ExerciseDate, type GaussianMarket, ShortRateEngine, type ShortRateTrade } from "../../src/rates/index.ts";
+import {
+  type ExerciseDate,
+  type GaussianMarket,
+  oneFactorRecursion,
+  RecursionEngine,
+  type ShortRateTrade,
+} from "../../src/rates/index.ts";
 import { openCudaForTests } from "../support/cuda.ts";
 import { readFixture } from "../support/fixtures.ts";
 
@@ -38,7 +44,7 @@ afterAll(() => {
 });
 
 async function errorsAt(density: number, on: Device = device): Promise<number[]> {
-  using engine = new ShortRateEngine(on);
+  using engine = new RecursionEngine(oneFactorRecursion, on);
   const instances = cases.map((_, k) => ({ trade: k, market: k }));
   const values = await engine.values(cases, markets, instances, { density, reach: 7.5 });
   return instances.map((_, k) => Math.abs(values[k] - cases[k].value));
@@ -53,7 +59,7 @@ describe("claims with rights on dates", () => {
   });
 
   test("without rights are their discounted payments", async () => {
-    using engine = new ShortRateEngine(device);
+    using engine = new RecursionEngine(oneFactorRecursion, device);
     const bare = cases.map(({ flows }): ShortRateTrade => ({ kind: "bond", flows, dates: [] }));
     const instances = cases.map((_, k) => ({ trade: k, market: k }));
     const values = await engine.values(bare, markets, instances, { density: 2, reach: 7 });
@@ -65,7 +71,7 @@ describe("claims with rights on dates", () => {
 
   /** A right that nobody uses leaves the curve to be met through all the integrals. */
   test("with rights that are worth nothing reprice the curve to 1e-10", async () => {
-    using engine = new ShortRateEngine(device);
+    using engine = new RecursionEngine(oneFactorRecursion, device);
     const idle = cases.map(({ flows, dates }): ShortRateTrade => {
       return { kind: "bond", flows, dates: dates.map(({ time }) => ({ time, settlement: time, floor: -10 })) };
     });
@@ -78,7 +84,7 @@ describe("claims with rights on dates", () => {
   });
 
   test("without volatility have the best of what is certain", async () => {
-    using engine = new ShortRateEngine(device);
+    using engine = new RecursionEngine(oneFactorRecursion, device);
     const certain = markets.map((market) => ({ ...market, volatility: { times: [], values: [0] } }));
     const trades = cases.filter(({ kind }) => kind !== "bond");
     const values = await engine.values(

@@ -1,7 +1,7 @@
 /** Pictures of the numerical methods themselves. */
 import type { Trade } from "../../src/book/index.ts";
 import type { Chart } from "../../src/charts/index.ts";
-import { forwardRate } from "../../src/market/index.ts";
+import { valueAt } from "../../src/market/index.ts";
 import { normalQuantizer } from "../../src/quantization/index.ts";
 import { randomNumbers } from "../../src/random/index.ts";
 import { combinationGrids } from "../../src/sparsegrid/index.ts";
@@ -28,7 +28,7 @@ export async function pathDensity(trade: Trade, pricer: Pricer): Promise<Chart[]
   const dt = expiry / STEPS;
   for (let step = 0; step < STEPS; step++) {
     const time = (step + 0.5) * dt;
-    const drift = forwardRate(underlying.rates, time) - underlying.dividends.yield;
+    const drift = valueAt(underlying.rates, time) - underlying.dividends.yield;
     const paid = underlying.dividends.discrete.filter((one) => one.time > step * dt && one.time <= (step + 1) * dt);
     for (let path = 0; path < PATHS; path++) {
       const first = normals[2 * step * PATHS + path];

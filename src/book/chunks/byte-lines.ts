@@ -3,7 +3,7 @@ import type { RandomAccess } from "../parquet.ts";
 import { decodeMarked, refuseOtherEncodings } from "../text.ts";
 import { type Line, MAX_FIRST_LINE, MAX_LINE } from "../lines.ts";
 
-/** A line and its position: bytes `start` to `end`, including its line break. */
+/** A line of a file, with the bytes `start` to `end` that it occupies, including its line break. */
 export type ByteLine = Line & { readonly start: number; readonly end: number };
 
 /** Bytes of a file that are read at a time. */
@@ -11,15 +11,15 @@ const SLICE = 1 << 20;
 
 const LF = 0x0a;
 
-/** A position in a file: a line's first byte, with the number of that line. */
+/** The beginning of a line of a file: the position of its first byte, and the number of the line. */
 export interface LineStart {
   readonly start: number;
   readonly line: number;
 }
 
 /**
- * Yields the lines of a file from one byte to another, like `readLines`. Memory is bounded by the maximum line length.
- * @throws BookError for a file that is evidently not UTF-8 text
+ * Yields the lines of a file between two byte positions, as `readLines` does for text. Memory is bounded by the maximum
+ * line length. @throws BookError for a file that is evidently not UTF-8 text
  */
 export async function* byteLines(
   file: RandomAccess,

@@ -1,44 +1,54 @@
 /** A book whose trades can be read part by part, by several processes, and again. */
 import type { BookContext, Market, ParsedTrade } from "../types.ts";
 
-/** The position in a book of consecutive trades, from which a reader can find them again. */
+/**
+ * The position of a chunk of a book, which is a sequence of consecutive trades. A reader can find the trades again by
+ * it.
+ */
 export interface ChunkPlace {
   /** The first trade's index in the book, from 0. */
   readonly first: number;
   /** The number of trades. */
   readonly rows: number;
-  /** The indices of trades whose ids repeat those of earlier trades; undefined for none. */
+  /** The indexes of trades whose ids earlier trades have; undefined if there are none. */
   readonly repeated?: readonly number[] | undefined;
   /**
-   * The bytes `start` to `end` of the file: lines of text, the first of them line number `line`; or entries of the list
-   * of a JSON book, whose lines are not counted.
+   * The bytes `start` to `end` of the file that contain the trades. They are lines of text, the first of which has the
+   * number `line`; or entries of the list in a JSON book, whose lines are not counted.
    */
   readonly bytes?: { readonly start: number; readonly end: number; readonly line: number } | undefined;
 }
 
-/** A function for the number of trades of the chunk that begins at a fraction of the file from 0 to 1. */
+/**
+ * A function that returns the number of trades that a chunk shall have. Its argument is the fraction of the file, from
+ * 0 to 1, at which the chunk begins.
+ */
 export type RowsAt = (part: number) => number;
 
-/** A trade that has been found and not yet read. */
+/** A trade whose position in the file has been found and whose terms are not read yet. */
 export interface ScannedTrade {
-  /** The id as written; undefined for a trade without one, or an entry that is not a trade. */
+  /** The trade's id; undefined for a trade without one, or for an entry that is not a trade. */
   readonly id: string | undefined;
+  /** The position of the trade in the file, if it is text. */
   readonly bytes?: NonNullable<ChunkPlace["bytes"]>;
-  /** Reads the trade, without regard to repeated ids. */
+  /** Reads the trade. It does not check whether the id is repeated. */
   read(): ParsedTrade;
 }
 
-/** A book that can be read from any position. */
+/** A book whose trades can be read from any position, in chunks of consecutive trades. */
 export interface ChunkedBook extends BookContext {
   readonly market: Market;
-  /** The market and other parts of the book but the trades, as written, for a hash. */
+  /**
+   * The market and all other parts of the book except its trades, in the book's own form, from which a hash is
+   * computed.
+   */
   readonly header: unknown;
   /**
-   * Returns the names of all tags; undefined where they are known only from the trades. @throws BookError a JSON book
-   * that is not JSON
+   * Returns the names of all tags of trades; undefined if they are known only after reading the trades. @throws
+   * BookError a JSON book that is not JSON
    */
   tags(): Promise<readonly string[] | undefined>;
-  /** Yields all trades in the book's order, some thousands at a time. */
+  /** Yields all trades in the book's order, some thousands at a time, before they are read. */
   scan(): AsyncIterable<readonly ScannedTrade[]>;
   /** Yields the positions of chunks, found without reading the trades. */
   places(rows: RowsAt): AsyncIterable<ChunkPlace>;
@@ -47,12 +57,12 @@ export interface ChunkedBook extends BookContext {
 }
 
 /**
- * The approximate number of trades that `scan` and `read` yield at a time, since awaiting each costs more than reading
- * it.
+ * The approximate number of trades that `scan` and `read` yield together. Awaiting each trade separately would cost
+ * more than reading it.
  */
 export const AT_ONCE = 4096;
 
-/** Collects items into lists of some thousands. */
+/** Collects items that arrive one by one into lists of `AT_ONCE` items; the last list may be shorter. */
 export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let list: T[] = [];
   for await (const item of items) {
@@ -64,7 +74,7 @@ export async function* inLists<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> 
   if (list.length > 0) yield list;
 }
 
-/** Returns a test of whether the trade of an index has a repeated id. */
+/** Returns a function that tells whether the trade with a given index has the id of an earlier trade. */
 export function isRepeated({ repeated }: ChunkPlace): (index: number) => boolean {
   const indices = new Set(repeated);
   return (index) => indices.has(index);

@@ -3,19 +3,23 @@ import { SeenIds } from "../duplicates.ts";
 import type { ParsedTrade } from "../types.ts";
 import type { ChunkedBook, ChunkPlace, ScannedTrade } from "./chunked-book.ts";
 
-/** The limits of a chunk, which ends at the first one reached. */
+/** The limits of a chunk of consecutive trades. The chunk ends when it reaches either of them. */
 export interface ChunkLimits {
+  /** The maximum number of trades. */
   readonly rows: number;
-  /** The expected cost in seconds of one core. */
+  /** The maximum expected time of pricing the trades on one core, in seconds. */
   readonly seconds: number;
 }
 
-/** A chunk with its expected cost in seconds of one core. */
+/** A chunk of consecutive trades, with the seconds that pricing it is expected to take on one core. */
 export interface Chunk extends ChunkPlace {
   readonly seconds: number;
 }
 
-/** A function for the expected cost of trades in seconds of one core; 0 for a trade that cannot be priced. */
+/**
+ * A function that returns the expected seconds on one core for pricing each of the given trades; 0 for a trade that
+ * cannot be priced.
+ */
 export type CostOf = (trades: readonly ParsedTrade[]) => readonly number[];
 
 /** One trade of so many is read to know its cost: the others are taken to cost as much as the last that was. */
@@ -25,8 +29,8 @@ const COST_SAMPLE = 16;
 const MAX_BYTES = 1 << 25;
 
 /**
- * Divides a book into chunks, which depend on the book, the limits and the costs alone. Memory is bounded by the number
- * of chunks and of ids (`SeenIds`).
+ * Divides a book into chunks of consecutive trades. The result depends only on the book, the limits and the costs.
+ * Memory is bounded by the number of chunks and of ids (`SeenIds`).
  */
 export async function cutBook(book: ChunkedBook, limits: ChunkLimits, costOf: CostOf): Promise<readonly Chunk[]> {
   const chunks: Chunk[] = [];

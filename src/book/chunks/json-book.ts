@@ -16,8 +16,8 @@ import { type ChunkedBook, AT_ONCE, type ChunkPlace, isRepeated, type ScannedTra
 import { entryChunks, type EntryPlaces, entryPlaces } from "./entry-places.ts";
 
 /**
- * Opens a JSON book for reading in parts. @throws BookError as `parseBook`; errors inside the list of trades occur when
- * they are read
+ * Opens a JSON book whose trades are read in chunks. @throws BookError as `parseBook`; errors inside the list of trades
+ * occur when the trades are read
  */
 export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
   const bytes = new Uint8Array(await file.slice(0, file.byteLength));
@@ -32,8 +32,8 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
 }
 
 /**
- * Opens a JSON book whose header was read before, for reading only chunks with byte positions. @throws BookError an
- * unusable header
+ * Opens a JSON book whose parts other than its trades were read before, `rest`. Only chunks with byte positions can be
+ * read. @throws BookError if `rest` cannot be used
  */
 export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFits): ChunkedBook {
   const whole = (): never => {

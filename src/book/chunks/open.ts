@@ -10,21 +10,24 @@ import { openJson, openJsonUnder } from "./json-book.ts";
 import { openParquet } from "./parquet-book.ts";
 import { type Beside, openCsv, openNdjson } from "./text-book.ts";
 
-/** The format of a book that is read in parts. */
+/** The format of a book that is read in chunks of trades. */
 export type ChunkedFormat = "json" | "ndjson" | "csv" | "parquet";
 
 /** The options of `openChunkedBook`. */
 export interface ChunkedBookOptions extends TableOptions {
   /**
-   * The parts of a JSON book but its trades (`ChunkedBook.header`), if read before; then chunks need `bytes`, and only
-   * these are read.
+   * All parts of a JSON book except its trades (`ChunkedBook.header`), if they were read before. Then chunks need byte
+   * positions (`bytes`), and only these bytes are read.
    */
   readonly header?: unknown;
-  /** The volatilities that another reader has fitted to the quotes of the market. */
+  /** The volatilities that another thread or process has fitted to the quotes of the market. */
   readonly fits?: MarketFits | undefined;
 }
 
-/** Opens a book for reading in parts. @throws BookError an unusable book or market */
+/**
+ * Opens a book whose trades are read in chunks. `market` is a separate file with the market, if there is one. @throws
+ * BookError an unusable book or market
+ */
 export async function openChunkedBook(
   file: RandomAccess,
   format: ChunkedFormat,

@@ -31,7 +31,10 @@ interface Text {
   readonly tags: readonly string[] | undefined;
 }
 
-/** Opens an NDJSON book for reading in parts. @throws BookError as `readNdjson`; a header that contains trades */
+/**
+ * Opens an NDJSON book whose trades are read in chunks. `beside` is a market from a separate file, if there is one.
+ * @throws BookError as `readNdjson`; a header that contains trades
+ */
 export async function openNdjson(
   file: RandomAccess,
   beside: Beside | undefined,
@@ -48,13 +51,13 @@ export async function openNdjson(
   return bookOf(ndjson(file, header, parseJson(first?.text ?? ""), after(first)));
 }
 
-/** A market from a separate file, read and as written. */
+/** A market from a separate file: `header` after reading, and `written` as the plain data of the file. */
 export interface Beside {
   readonly header: BookHeader;
   readonly written: unknown;
 }
 
-/** Opens a CSV book for reading in parts. @throws BookError as `readCsv` */
+/** Opens a CSV book whose trades are read in chunks. @throws BookError as `readCsv` */
 export async function openCsv(
   file: RandomAccess,
   { header, written }: Beside,

@@ -18,7 +18,7 @@ const anyTradeSchema = choose("a trade (an object)", {
   },
 });
 
-/** The schema of a book. */
+/** The schema that validates a whole book. */
 export const bookSchema = object({
   /** The place at which an editor finds the format's JSON Schema. */
   $schema: z.string().optional(),
@@ -32,7 +32,10 @@ export const bookSchema = object({
 
 type Json = z.core.JSONSchema.BaseSchema;
 
-/** Returns the format's JSON Schema (draft 2020-12). The parser checks more: the calendar, names, orders, formulas. */
+/**
+ * Returns the JSON Schema (draft 2020-12) of a book. The parser also checks the calendar, names, the order of dates,
+ * and formulas.
+ */
 export function bookJsonSchema(): Record<string, unknown> {
   const convert = (schema: z.ZodType): Json =>
     z.toJSONSchema(schema, {

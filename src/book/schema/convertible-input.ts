@@ -2,7 +2,10 @@
 import type { Tags } from "../types.ts";
 import type { TimeInput, VolatilityInput } from "./market-input.ts";
 
-/** The credit of an issuer: a spread on cash payments, or default at a hazard rate. */
+/**
+ * The credit of an issuer, as a book contains it: a spread per year on cash payments, or default at a hazard rate per
+ * year.
+ */
 export type CreditInput =
   | { readonly spread: number | readonly { readonly date: TimeInput; readonly spread: number }[] }
   | {
@@ -21,20 +24,20 @@ export type CreditInput =
 
 type PeriodInput = { readonly date: TimeInput } | { readonly from: TimeInput; readonly to: TimeInput };
 
-/** A convertible bond as written. */
+/** A convertible bond, as a book contains it. */
 export interface ConvertibleInput {
   readonly id: string;
   readonly underlying: string;
   readonly convertible: {
     readonly maturity: TimeInput;
-    /** Per year; 0 by default. */
+    /** The coupon rate per year; 0 by default. */
     readonly coupon?: number | undefined;
-    /** Coupons a year. */
+    /** The number of coupons a year. */
     readonly frequency?: number | undefined;
     readonly notional: number;
-    /** Shares for the bond. */
+    /** The number of shares for which the bond can be converted. */
     readonly ratio: number;
-    /** "american" by default. */
+    /** When the bond can be converted; "american", at any time, by default. */
     readonly conversion?:
       | "american"
       | "european"

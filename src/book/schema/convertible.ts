@@ -43,7 +43,7 @@ const conversion = choose('"american", "european", "none", a list of dates or { 
   },
 });
 
-/** The schema of a convertible bond. */
+/** The schema that validates a convertible bond. */
 export const convertibleTradeSchema = object({
   id: name,
   underlying: name,
@@ -63,10 +63,10 @@ export const convertibleTradeSchema = object({
   tags: tags.optional(),
 });
 
-/** A convertible bond as validated. */
+/** A convertible bond after validation by its schema, before its dates become years. */
 export type ConvertibleTradeSpec = z.infer<typeof convertibleTradeSchema>;
 
-/** Tells whether an entry of the book is a convertible bond. */
+/** Tells whether an entry of a book's list of trades is a convertible bond. */
 export function isConvertibleEntry(value: unknown): boolean {
   return isPlainObject(value) && Object.hasOwn(value, "convertible");
 }

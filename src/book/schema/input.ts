@@ -8,40 +8,51 @@ import type { ConvertibleInput, CreditInput } from "./convertible-input.ts";
 import type { RatesTradeInput } from "./rates-input.ts";
 import type { RateInput, TimeInput, UnderlyingInput, VolatilityInput } from "./market-input.ts";
 
-/** The market of a book as written: rates by currency, underlyings and correlations by name. */
+/** The market, as a book contains it. */
 export interface MarketInput {
+  /** The interest rates by currency. */
   readonly rates: { readonly [currency: string]: RateInput };
   readonly underlyings?: { readonly [name: string]: UnderlyingInput } | undefined;
   /** The credit of issuers of convertible bonds, by underlying. */
   readonly credit?: { readonly [underlying: string]: CreditInput } | undefined;
+  /** The correlations: two names of underlyings or currencies, and the correlation. */
   readonly correlations?: readonly (readonly [string, string, number])[] | undefined;
 }
 
 /** Dates on which a spot is looked at, or all the time. */
 type MonitoringInput = "continuous" | readonly TimeInput[];
 
-/** A barrier of a trade as written. */
+/** A barrier of a trade, as a book contains it. */
 export interface BarrierInput {
   /** The monitored underlying of a trade on several; all of them by default. */
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
+  /** The level of the spot, > 0. */
   readonly level: number;
+  /** The amount paid when a knock-out is breached, or when a knock-in never is; 0 by default. */
   readonly rebate?: number | undefined;
+  /** When the rebate of a knock-out is paid: at the breach (the default) or at expiry. */
   readonly rebateAt?: "hit" | "expiry" | undefined;
+  /** The monitoring of the spot: continuous (the default), or on dates. */
   readonly monitoring?: MonitoringInput | undefined;
+  /** The first time at which the barrier is monitored; `asOf` by default. */
   readonly from?: TimeInput | undefined;
+  /** The last time at which the barrier is monitored; expiry by default. */
   readonly to?: TimeInput | undefined;
 }
 
-/** The terms of every trade as written. */
+/** The terms that every trade on underlyings has, as a book contains them. */
 export interface TradeInputTerms {
+  /** The name of the trade, which no other trade of the book has. */
   readonly id: string;
   readonly expiry: TimeInput;
-  /** The exercise, "european" by default. */
+  /** The exercise: "european" (the default), "american", or a list of dates. */
   readonly exercise?: "european" | "american" | readonly TimeInput[] | undefined;
   /** The quantity, 1 by default. */
   readonly quantity?: number | undefined;
+  /** The barriers; none by default. */
   readonly barriers?: readonly BarrierInput[] | undefined;
+  /** Texts and numbers by name, such as a desk, that results repeat and no price depends on. */
   readonly tags?: Tags | undefined;
 }
 
@@ -51,7 +62,7 @@ interface OnOneUnderlying extends TradeInputTerms {
   readonly volatility?: VolatilityInput | undefined;
 }
 
-/** A lookback with a floating strike as written. */
+/** A lookback option with a floating strike, as a book contains it. */
 export interface FloatingLookbackInput extends OnOneUnderlying {
   readonly payoff: "call" | "put";
   readonly lookback: LookbackInput & { readonly strike: "floating" };
@@ -63,10 +74,17 @@ interface LookbackInput {
   readonly monitoring: MonitoringInput;
 }
 
-/** A call or put with a strike, on the last spot or, with one of the last three fields, on its path; as written. */
+/**
+ * A call or put with a strike, as a book contains it. The payoff depends on the spot at expiry. With `average`,
+ * `lookback` or `swing` it depends on the path of the spot.
+ */
 export interface StrikeTradeInput extends OnOneUnderlying {
   readonly payoff: "call" | "put";
   readonly strike: number;
+  /**
+   * The average of the spot that takes the place of the spot in the payoff; `past` has the number and the mean of known
+   * fixings.
+   */
   readonly average?:
     | {
         readonly kind: "arithmetic" | "geometric";
@@ -74,7 +92,9 @@ export interface StrikeTradeInput extends OnOneUnderlying {
         readonly past?: { readonly count: number; readonly mean: number } | undefined;
       }
     | undefined;
+  /** The largest or smallest spot takes the place of the spot in the payoff. */
   readonly lookback?: (LookbackInput & { readonly strike: "fixed" }) | undefined;
+  /** The right to exercise on each of several dates, at least `min` and at most `max` times. */
   readonly swing?:
     | {
         readonly dates: readonly TimeInput[];
@@ -84,19 +104,27 @@ export interface StrikeTradeInput extends OnOneUnderlying {
     | undefined;
 }
 
-/** A digital option as written. */
+/** A digital option, as a book contains it. It pays `cash` (1 by default) if it is in the money at exercise. */
 export interface DigitalInput extends OnOneUnderlying {
   readonly payoff: { readonly digital: "call" | "put"; readonly cash?: number | undefined };
   readonly strike: number;
 }
 
-/** A payoff by a formula of S, or, with several underlyings, of S1, S2 and so on. */
+/**
+ * A payoff given by a formula of the spot S, or, with several underlyings, of the spots S1, S2 and so on. `kinks` are
+ * the spots at which the formula bends or jumps.
+ */
 export interface ExpressionInput {
+  /** The formula, such as "max(S - 100, 0)". */
   readonly expression: string;
+  /** The spots at which the formula bends or jumps. */
   readonly kinks?: readonly number[] | undefined;
 }
 
-/** A trade with a payoff by a formula as written; a strike is an additional kink. */
+/**
+ * A trade whose payoff is given by a formula, as a book contains it. Its strike, if any, is a further kink of the
+ * payoff.
+ */
 export interface ExpressionTradeInput extends OnOneUnderlying {
   readonly payoff: ExpressionInput;
   readonly strike?: number | undefined;
@@ -107,7 +135,7 @@ interface OnSeveralUnderlyings extends TradeInputTerms {
   readonly underlyings: readonly string[];
 }
 
-/** A basket, best-of, worst-of or spread option as written. */
+/** A basket, best-of, worst-of or spread option, as a book contains it. */
 export interface BasketTradeInput extends OnSeveralUnderlyings {
   readonly payoff:
     | {
@@ -121,13 +149,13 @@ export interface BasketTradeInput extends OnSeveralUnderlyings {
   readonly strike: number;
 }
 
-/** A trade on several underlyings with a payoff by a formula as written. */
+/** A trade on several underlyings whose payoff is given by a formula, as a book contains it. */
 export interface BasketExpressionInput extends OnSeveralUnderlyings {
   readonly payoff: ExpressionInput;
   readonly strike?: number | undefined;
 }
 
-/** A trade as written; the types require a strike where its payoff has one. */
+/** A trade, as a book contains it. The types require a strike wherever the payoff has one. */
 export type TradeInput =
   | FloatingLookbackInput
   | StrikeTradeInput
@@ -138,18 +166,21 @@ export type TradeInput =
   | RatesTradeInput
   | ConvertibleInput;
 
-/** The scenarios of a book as written, whose full product is priced. */
+/** The scenarios of a book, as it contains them. All combinations of the four lists are priced. */
 export interface ScenariosInput {
+  /** The later valuation times. */
   readonly time?: readonly TimeInput[] | undefined;
-  /** The relative moves, of all underlyings or by underlying. */
+  /** The relative moves of the spots of all underlyings (0.1 is +10 %), or the moves by underlying. */
   readonly spot?: readonly number[] | { readonly [underlying: string]: readonly number[] } | undefined;
+  /** The absolute moves of volatilities. */
   readonly volatility?: readonly number[] | undefined;
+  /** The absolute parallel moves of interest rates. */
   readonly rate?: readonly number[] | undefined;
-  /** The property of quoted volatilities that is kept while the spot moves; the local volatility by default. */
+  /** What the quotes of a volatility keep when the spot moves; the local volatility by default. */
   readonly quotes?: "sticky-strike" | "sticky-delta" | "sticky-local-volatility" | undefined;
 }
 
-/** A book as plain data, the input of `parseBook` and the content of its JSON text. */
+/** A book as plain data: the argument of `parseBook` and the content of a book's JSON text. */
 export interface BookInput {
   readonly $schema?: string | undefined;
   /** The valuation moment, an ISO date or instant. */
@@ -157,6 +188,8 @@ export interface BookInput {
   readonly market: MarketInput;
   readonly trades: readonly TradeInput[];
   readonly scenarios?: ScenariosInput | undefined;
+  /** The numerical method for all trades; "auto" by default. */
   readonly method?: MethodName | undefined;
+  /** The seed of random numbers, a whole number from 0. */
   readonly seed?: number | undefined;
 }

@@ -1,13 +1,19 @@
 /** The market of a book as written: the types of what `market.ts` parses. */
 
-/** An ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf` (Act/365F). */
+/**
+ * A time, as a book contains it: an ISO date or instant, a tenor ("1Y", "6M", "2W", "10D"), or years from `asOf`
+ * (Act/365F).
+ */
 export type TimeInput = string | number;
 
-/** Hull and White's model: its parameters, or prices on a notional of 1 for a fit, with times in years. */
+/**
+ * Hull and White's model, as a book contains it: its parameters, or prices of caps or swaptions on a notional of 1 to
+ * which it is fitted. Times of these quotes are years.
+ */
 export type HullWhiteInput =
   | {
       readonly meanReversion: number;
-      /** The volatility: one, or several with the date up to which each holds. */
+      /** The volatility of the short rate, or several with the date up to which each holds. */
       readonly volatility: number | readonly { readonly date: TimeInput; readonly volatility: number }[];
       readonly curve: CurveInput;
     }
@@ -33,7 +39,10 @@ export type HullWhiteInput =
       }[];
     };
 
-/** A continuously compounded rate per year, zero rates by date, or a model of the short rate. */
+/**
+ * The interest rates of a currency, as a book contains them: a continuously compounded rate per year, zero rates by
+ * date, quoted instruments, or a model of the short rate.
+ */
 export type RateInput =
   | CurveInput
   | { readonly hullWhite: HullWhiteInput }
@@ -56,7 +65,7 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
-  /** dr = drift dt + volatility dW from r0 by formulas of r and t, shifted to the curve; r stays within the range. */
+  /** dr = drift dt + volatility dW from r0 within `range`, with formulas of r and t, shifted to fit the curve. */
   | {
       readonly shortRate: {
         readonly r0: number;
@@ -66,7 +75,7 @@ export type RateInput =
         readonly curve: CurveInput;
       };
     }
-  /** The yields of 1, 2, … years, annually compounded, and their volatilities. */
+  /** Black, Derman and Toy's model: annually compounded zero yields of 1, 2, … years, and the yields' volatilities. */
   | { readonly bdt: { readonly annualYields: readonly number[]; readonly yieldVolatilities: readonly number[] } };
 
 interface AffineInput {
@@ -81,15 +90,18 @@ type CurveInput =
   | readonly { readonly date: TimeInput; readonly zero: number }[]
   | {
       readonly instruments: readonly InstrumentInput[];
-      /** "log-discount" by default, which "linear-zero" is another name of. */
+      /** The interpolation, "log-discount" by default; "linear-zero" is another name of it. */
       readonly interpolation?: "linear-zero" | "log-discount" | "monotone-convex" | undefined;
-      /** "bootstrap" by default. */
+      /** The method of fitting, "bootstrap" by default. */
       readonly fit?: "bootstrap" | "svensson" | undefined;
     };
 
 type DayCountInput = "Act/365F" | "Act/360" | undefined;
 
-/** A quote of a rate as written, with its end, or the start of the period of an FRA or a future. */
+/**
+ * A quoted interest rate instrument, as a book contains it. The member with the instrument's name is its end, or, for
+ * an FRA or a future, the start of its period.
+ */
 export type InstrumentInput =
   | { readonly deposit: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
   | { readonly fra: TimeInput; readonly end: TimeInput; readonly rate: number; readonly dayCount?: DayCountInput }
@@ -103,20 +115,23 @@ export type InstrumentInput =
   | { readonly swap: TimeInput; readonly rate: number; readonly frequency?: number | undefined }
   | { readonly overnight: TimeInput; readonly rate: number; readonly frequency?: number | undefined };
 
-/** A quote of an option as written: an implied volatility, a price, or a bid and an ask. */
+/** A quote of an option, as a book contains it: an implied volatility, a price, or a bid and an ask. */
 export interface OptionQuoteInput {
   readonly expiry: TimeInput;
   readonly strike: number;
   /** The type, "call" by default. */
   readonly type?: "call" | "put" | undefined;
+  /** The implied volatility, per √year. */
   readonly implied?: number | undefined;
+  /** The price of one option. */
   readonly price?: number | undefined;
   readonly bid?: number | undefined;
   readonly ask?: number | undefined;
+  /** The weight of the quote in the fit; 1 by default. */
   readonly weight?: number | undefined;
   /** The day or moment of the quote. */
   readonly date?: TimeInput | undefined;
-  /** The exercise, by default that given beside the fit, or "european". */
+  /** The exercise of the option. By default it is the `exercise` given beside the fit, or else "european". */
   readonly exercise?: "european" | "american" | undefined;
 }
 
@@ -137,7 +152,7 @@ type FitInput =
         readonly spots?: number | undefined;
         /** The number of times; 50 by default. */
         readonly times?: number | undefined;
-        /** The error of a volatility that smoothness may cost; 3e-4 by default. */
+        /** The error of the implied volatilities that is accepted for a smoother surface; 3e-4 by default. */
         readonly tolerance?: number | undefined;
       };
     }
@@ -145,20 +160,28 @@ type FitInput =
       readonly stochasticLocal: {
         /** The fit of the local volatility; "svi" by default. */
         readonly surface?: "svi" | "ssvi" | "essvi" | "andreasen-huge" | "local" | undefined;
-        /** The variance; Heston's, fitted to the same quotes, unless one of the two is given. */
+        /** The stochastic variance. By default it is Heston's, fitted to the same quotes. */
         readonly heston?: HestonInput | undefined;
         readonly sabr?: SabrInput | undefined;
-        /** The factor of the volatility of variance; 1 by default. */
+        /** The factor by which the volatility of variance is multiplied; 1 by default. */
         readonly mixing?: number | undefined;
       };
     };
 
-/** The parameters of Heston's model as written. */
+/**
+ * The parameters of Heston's model, as a book contains them: dv = kappa·(theta − v) dt + sigma·√v dW, v(0) = v0, with
+ * correlation rho to the spot.
+ */
 export interface HestonInput {
+  /** Today's variance, per year. */
   readonly v0: number;
+  /** The mean reversion of the variance, per year. */
   readonly kappa: number;
+  /** The long-run variance, per year. */
   readonly theta: number;
+  /** The volatility of the variance. */
   readonly sigma: number;
+  /** The correlation of spot and variance. */
   readonly rho: number;
 }
 
@@ -176,7 +199,7 @@ interface SurfaceInput {
   readonly volatility: readonly (readonly number[])[];
 }
 
-/** A volatility per √year, or a model by its name. */
+/** A volatility, as a book contains it: a number per √year, or a model under its name. */
 export type VolatilityInput =
   | number
   | { readonly termStructure: readonly { readonly date: TimeInput; readonly volatility: number }[] }
@@ -185,7 +208,7 @@ export type VolatilityInput =
   | { readonly surface: SurfaceInput }
   | { readonly heston: HestonInput }
   | { readonly sabr: SabrInput }
-  /** A variance, and the local volatility that European options are priced as. */
+  /** Stochastic local volatility: a variance, and the local volatility that gives European options their prices. */
   | {
       readonly stochasticLocal:
         | { readonly heston: HestonInput; readonly surface: SurfaceInput }
@@ -198,7 +221,7 @@ export type VolatilityInput =
         readonly rho?: number | undefined;
       };
     }
-  /** A formula of S and t. */
+  /** A local volatility, given by a formula of S and t. */
   | { readonly local: string }
   | {
       readonly quotes:
@@ -209,9 +232,9 @@ export type VolatilityInput =
             /** The implied volatilities by expiry, then by strike. */
             readonly implied: readonly (readonly number[])[];
           };
-      /** The fit; quotes without one are checked and not priced. */
+      /** The model that is fitted to the quotes. Without it the quotes are only checked, and cannot price trades. */
       readonly fit?: FitInput | undefined;
-      /** True to replace a fit with arbitrage by the nearest surface without. */
+      /** True to replace a fit that has arbitrage by the nearest surface that has none. */
       readonly repair?: boolean | undefined;
       /** The maximum age of quotes in days before asOf; older ones are left out. */
       readonly maxAge?: number | undefined;
@@ -219,13 +242,14 @@ export type VolatilityInput =
       readonly exercise?: "european" | "american" | undefined;
     };
 
-/** An underlying of a market as written. */
+/** An underlying of a market, as a book contains it. Its spot is in units of `currency`. */
 export interface UnderlyingInput {
   readonly spot: number;
   readonly currency: string;
+  /** The dividends; none by default. `discrete` dividends are cash amounts or fractions of the spot. */
   readonly dividends?:
     | {
-        /** "parity": as put–call parity of the quotes implies. */
+        /** The continuous yield per year; "parity" for the yield that put–call parity of the quotes implies. */
         readonly yield?: number | "parity" | undefined;
         readonly discrete?:
           | readonly {
@@ -236,5 +260,6 @@ export interface UnderlyingInput {
           | undefined;
       }
     | undefined;
+  /** The volatility; it may be left out if every trade has its own. */
   readonly volatility?: VolatilityInput | undefined;
 }

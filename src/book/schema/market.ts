@@ -38,13 +38,15 @@ import {
   word,
 } from "./values.ts";
 
-/** A zero rate and its date. */
+/** A continuously compounded zero rate per year, and the date for which it holds. */
 export interface ZeroNodeSpec {
   readonly date: TimeSpec;
   readonly zero: number;
 }
 
-/** A constant rate, or zero rates by date. */
+/**
+ * An interest rate curve after validation by its schema: a constant rate, zero rates by date, or quoted instruments.
+ */
 export type CurveSpec =
   | { readonly kind: "flat"; readonly rate: number }
   | { readonly kind: "zeros"; readonly nodes: readonly ZeroNodeSpec[] }
@@ -52,7 +54,7 @@ export type CurveSpec =
 
 type Affine = { readonly r0: number; readonly kappa: number; readonly theta: number; readonly sigma: number };
 
-/** A curve, or a model of the short rate. */
+/** The interest rates of a currency after validation by their schema: a curve, or a model of the short rate. */
 export type RateSpec =
   | CurveSpec
   | {
@@ -163,7 +165,7 @@ const rateSchema = choose(
   { number: flatRate, list: zeroRates, marked: { ...rateForms, instruments: instrumentsSchema } },
 );
 
-/** A surface of implied volatilities. */
+/** A surface of implied volatilities by expiry and strike, after validation by its schema. */
 export interface QuotesSpec {
   readonly expiries: readonly TimeSpec[];
   readonly strikes: readonly number[];
@@ -171,7 +173,7 @@ export interface QuotesSpec {
   readonly implied: readonly (readonly number[])[];
 }
 
-/** A surface of local volatilities. */
+/** A surface of local volatilities by time and spot, after validation by its schema. */
 export interface SurfaceSpec {
   readonly times: readonly TimeSpec[];
   readonly spots: readonly number[];
@@ -179,10 +181,13 @@ export interface SurfaceSpec {
   readonly volatility: readonly (readonly number[])[];
 }
 
-/** A quote of an option: its implied volatility, its price, or both sides of one. */
+/** A quote of an option after validation by its schema: its implied volatility, its price, or its bid and ask. */
 export type OptionQuoteSpec = z.infer<typeof optionQuoteSchema>;
 
-/** A volatility to be fitted to quotes, or `"none"` for their implied volatilities only. */
+/**
+ * Option quotes to which a volatility model is fitted, after validation by their schema. With the fit "none", only
+ * their implied volatilities are computed.
+ */
 export interface FittedSpec {
   readonly kind: "fitted";
   readonly quotes: readonly OptionQuoteSpec[];
@@ -195,7 +200,7 @@ export interface FittedSpec {
   readonly exercise?: "european" | "american" | undefined;
 }
 
-/** A volatility as validated. */
+/** A volatility after validation by its schema, before its dates become years. */
 export type VolatilitySpec =
   | FittedSpec
   | { readonly kind: "flat"; readonly volatility: number }
@@ -297,7 +302,7 @@ const VOLATILITY_FORMS =
   'a volatility, { "termStructure" }, { "cev" }, { "displaced" }, { "surface" }, { "local" }, { "heston" }, ' +
   '{ "sabr" }, { "stochasticLocal" }, { "gaussianFactors" } or { "quotes" }';
 
-/** The schema of a volatility. */
+/** The schema that validates a volatility. */
 export const volatilitySchema = choose(VOLATILITY_FORMS, {
   number: flatVolatilitySchema,
   marked: volatilityForms,
@@ -315,7 +320,7 @@ const underlyingSchema = object({
   volatility: volatilitySchema.optional(),
 });
 
-/** An underlying as validated. */
+/** An underlying after validation by its schema. */
 export type UnderlyingSpec = z.infer<typeof underlyingSchema>;
 
 const constantRate = notNegative.transform((flat): RatesByDate => ({ dates: [], values: [flat] }));
@@ -330,7 +335,10 @@ const hazardsByDate = list(
   1,
 );
 
-/** A rate of credit: each value up to its date and the last one for ever; a single value without dates. */
+/**
+ * A credit spread or hazard rate that is piecewise constant in time. Each value holds up to its date, and the last one
+ * for ever. A constant rate has one value and no dates.
+ */
 export interface RatesByDate {
   readonly dates: readonly TimeSpec[];
   readonly values: readonly number[];
@@ -364,7 +372,7 @@ const creditSchema = choose('{ "spread" } or { "hazard", "recovery", "jump" }', 
   },
 });
 
-/** The schema of a market. */
+/** The schema that validates a market. */
 export const marketSchema = object({
   rates: mapOf(rateSchema, "an object of rates by currency"),
   underlyings: mapOf(underlyingSchema, "an object of underlyings by name").optional(),
@@ -375,5 +383,5 @@ export const marketSchema = object({
   ).optional(),
 });
 
-/** A market as validated. */
+/** A market after validation by its schema, before its dates become years. */
 export type MarketSpec = z.infer<typeof marketSchema>;

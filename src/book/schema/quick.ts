@@ -5,13 +5,16 @@
 import type * as z from "zod";
 import { rememberedBy } from "../../remembered.ts";
 
-/** The result of a fast validator for a value that it cannot accept. */
+/** The result of `quickly` for a value that may be invalid. */
 export const REFUSED = Symbol("refused");
 
 /** Gives what a schema makes of a value, or refuses what zod has to look at. */
 type Acceptor = (value: unknown) => unknown;
 
-/** Returns the value validated by a schema; `REFUSED` where there may be a problem. */
+/**
+ * Validates a value by a schema, faster than zod does, and returns the converted value. Returns `REFUSED` if the value
+ * may be invalid; zod must then find out and describe the problem.
+ */
 export function quickly<T>(schema: z.ZodType<T>, value: unknown): T | typeof REFUSED {
   return acceptorOf(schema)(value) as T | typeof REFUSED;
 }

@@ -21,12 +21,12 @@ import {
 
 const DAY_COUNTS = ["Act/365F", "Act/360"] as const;
 
-/** The number of days in a year for the accrual of a simple rate. */
+/** The day count convention of a simple rate, which determines the number of days in a year. */
 export type DayCount = (typeof DAY_COUNTS)[number];
 
 const dayCount = word(DAY_COUNTS).optional();
 
-/** A quote of a rate. */
+/** A quoted interest rate instrument after validation by its schema. */
 export type InstrumentSpec =
   | { readonly kind: "deposit"; readonly end: TimeSpec; readonly rate: number; readonly dayCount: DayCount }
   | {
@@ -81,7 +81,7 @@ const instrumentSchema = choose(
   },
 );
 
-/** A curve to be fitted to quotes. */
+/** An interest rate curve that is fitted to quoted instruments, after validation by its schema. */
 export interface InstrumentsSpec {
   readonly kind: "instruments";
   readonly instruments: readonly InstrumentSpec[];
@@ -89,7 +89,7 @@ export interface InstrumentsSpec {
   readonly fit: "bootstrap" | "svensson";
 }
 
-/** The schema of a curve given by instruments. */
+/** The schema that validates a curve given by quoted instruments. */
 export const instrumentsSchema = object({
   instruments: list(instrumentSchema, "a list of quotes, at least one", 1),
   interpolation: word(["linear-zero", "log-discount", "monotone-convex"]).optional(),
@@ -101,10 +101,10 @@ export const instrumentsSchema = object({
   fit,
 }));
 
-/** The schema of the exercise of quoted options. */
+/** The schema that validates the exercise of quoted options. */
 export const quoteExercise = word(["european", "american"]);
 
-/** The schema of a quote of an option. */
+/** The schema that validates a quote of an option. */
 export const optionQuoteSchema = object({
   expiry: time,
   strike: positive,
@@ -128,12 +128,15 @@ const localFit = object({
 
 /** The parameters of models with a variance of their own. */
 const hestonFields = { v0: notNegative, kappa: notNegative, theta: notNegative, sigma: notNegative, rho: correlation };
-/** The schema of Heston's parameters. */
+/** The schema that validates the parameters of Heston's model. */
 export const heston = object(hestonFields);
-/** The schema of SABR's parameters. */
+/** The schema that validates the parameters of the SABR model. */
 export const sabr = object({ alpha: positive, beta: fraction, nu: notNegative, rho: correlation });
 
-/** The schema of Heston's parameters with leverage, which multiplies the variance and requires v0 > 0. */
+/**
+ * The schema that validates the parameters of Heston's model in a stochastic local volatility model. A leverage
+ * function multiplies the variance, so v0 must be positive.
+ */
 export const leveragedHeston = object({ ...hestonFields, v0: positive });
 
 const stochasticLocalFit = object({
@@ -154,7 +157,7 @@ const stochasticLocalFit = object({
 const FORMS =
   '{ "heston": { "feller" } }, { "sabr": { "beta" } }, { "local": { "method": "adjoint" } } or { "stochasticLocal" }';
 
-/** The schema of the fits of option quotes. */
+/** The schema that validates the choice of a volatility model to be fitted to option quotes. */
 export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none", ${FORMS}`, {
   string: word(["svi", "ssvi", "essvi", "andreasen-huge", "local", "heston", "none"], {
     or: 'an object, "heston", "sabr", "local" or "stochasticLocal"',
@@ -170,14 +173,14 @@ export const fitSchema = choose(`"svi", "ssvi", "essvi", "andreasen-huge", "loca
 const years = numberWhere("years above 0", { exclusiveMinimum: 0, maximum: MAX_YEARS });
 const quoteTerms = { frequency, strike: rate, price: positive };
 
-/** The schema of prices of caps on a notional of 1 for a fit of Hull and White's model. */
+/** The schema that validates prices of caps on a notional of 1, to which Hull and White's model is fitted. */
 export const capQuotes = list(
   object({ start: years, maturity: years, ...quoteTerms }).transform((cap): RateQuote => ({ kind: "cap", ...cap })),
   'a list of { "start", "maturity", "frequency", "strike", "price" }, at least two',
   2,
 );
 
-/** The schema of prices of swaptions on a notional of 1 for a fit of Hull and White's model. */
+/** The schema that validates prices of swaptions on a notional of 1, to which Hull and White's model is fitted. */
 export const swaptionQuotes = list(
   object({ type: word(["payer", "receiver"]), expiry: years, length: years, ...quoteTerms }).transform(
     (swaption): RateQuote => ({ kind: "swaption", ...swaption }),

@@ -33,7 +33,7 @@ const redemption = choose('{ "date", "price" } or { "from", "to", "price" }', {
     from: object({ from: time, to: time, ...redeemed }),
   },
 });
-/** A right of redemption as validated. */
+/** A right to redeem a bond, after validation by its schema. */
 export type RedemptionSpec = z.infer<typeof redemption>;
 const redemptions = list(redemption, 'a list of { "date", "price" } or { "from", "to", "price" }').optional();
 
@@ -47,12 +47,12 @@ const plainBond = choose('{ "maturity", "coupon", "frequency", "notional" } or {
 const bond = choose('{ "maturity", "coupon", "frequency", "notional", "calls", "puts" } or { "cashflows" }', {
   marked: { cashflows: object({ ...listedTerms, ...rights }), maturity: object({ ...couponTerms, ...rights }) },
 });
-/** A bond as validated. */
+/** A bond after validation by its schema. */
 export type BondSpec = z.infer<typeof bond>;
 
 const legTerms = { start: time, end: time, frequency, notional: positive };
 const leg = object({ ...legTerms, fixing: rate.optional() });
-/** A leg as validated. */
+/** A swap leg after validation by its schema. */
 export type LegSpec = z.infer<typeof leg>;
 
 const sigma = notNegative;
@@ -117,15 +117,18 @@ const swaption = object({
 
 const forms = { on: bondOption, bond: bondTrade, cashflows: flowsTrade, cap, floor, swaption };
 
-/** The schema of a trade on the rates of a currency. */
+/** The schema that validates a trade on the interest rates of a currency. */
 export const ratesTradeSchema = choose(
   'a trade on rates: { "currency" } and "bond", "cashflows", "on", "cap", "floor" or "swaption"',
   { marked: forms },
 );
-/** A trade on rates as validated. */
+/** A trade on interest rates after validation by its schema, before its dates become years. */
 export type RatesTradeSpec = z.infer<typeof ratesTradeSchema>;
 
-/** Tells whether an entry of the book is a trade on rates, by fields that only these have. */
+/**
+ * Tells whether an entry of a book's list of trades is a trade on interest rates. It looks for fields that only these
+ * trades have.
+ */
 export function isRatesEntry(value: unknown): boolean {
   return isPlainObject(value) && ["currency", ...Object.keys(forms)].some((field) => Object.hasOwn(value, field));
 }

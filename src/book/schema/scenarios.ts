@@ -13,7 +13,7 @@ const spotSchema = choose('a list of relative spot shifts, or such a list by und
   object: mapOf(spotShifts, "lists of relative spot shifts by underlying"),
 });
 
-/** The schema of scenarios. */
+/** The schema that validates the scenarios of a book. */
 export const scenariosSchema = object({
   time: list(time, "a list of dates or years from asOf, at least one", 1).optional(),
   spot: spotSchema.optional(),
@@ -22,5 +22,5 @@ export const scenariosSchema = object({
   quotes: word(["sticky-strike", "sticky-delta", "sticky-local-volatility"]).optional(),
 });
 
-/** Scenarios as validated. */
+/** The scenarios of a book after validation by their schema. */
 export type ScenariosSpec = z.infer<typeof scenariosSchema>;

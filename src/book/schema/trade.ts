@@ -18,7 +18,7 @@ import {
   word,
 } from "./values.ts";
 
-/** A payoff as validated. */
+/** A payoff after validation by its schema. */
 export type PayoffSpec =
   | { readonly kind: "vanilla"; readonly right: "call" | "put" }
   | { readonly kind: "digital"; readonly right: "call" | "put"; readonly cash: number }
@@ -31,14 +31,17 @@ export type PayoffSpec =
       readonly weights: readonly number[] | undefined;
     };
 
-/** The average of a path-dependent payoff as written, beside "call" or "put". */
+/**
+ * The average of the spot in the payoff of an Asian option, after validation by its schema. `past` has the number and
+ * the mean of known fixings.
+ */
 export interface AverageSpec {
   readonly kind: "arithmetic" | "geometric";
   readonly dates: "continuous" | readonly TimeSpec[];
   readonly past?: { readonly count: number; readonly mean: number } | undefined;
 }
 
-/** The lookback terms of a payoff as written. */
+/** The terms of a lookback option after validation by their schema. `extremum` is the extreme spot before `asOf`. */
 export interface LookbackSpec {
   readonly strike: "fixed" | "floating";
   readonly from?: TimeSpec | undefined;
@@ -46,14 +49,17 @@ export interface LookbackSpec {
   readonly monitoring: "continuous" | readonly TimeSpec[];
 }
 
-/** The swing terms of a payoff as written. */
+/**
+ * The terms of a swing option after validation by their schema: its exercise dates, and the minimum and maximum number
+ * of exercises.
+ */
 export interface SwingSpec {
   readonly dates: readonly TimeSpec[];
   readonly min?: number | undefined;
   readonly max?: number | undefined;
 }
 
-/** The schema of a call or put. */
+/** The schema that validates "call" or "put". */
 export const right = word(["call", "put"]);
 /** The remedies for names of products, which are not words of the format. */
 const PRODUCTS = {
@@ -116,7 +122,7 @@ const basketSchema = choose('{ "basket" }, { "bestOf" }, { "worstOf" }, { "sprea
   marked: basketForms,
 });
 
-/** The exercise of a trade as validated. */
+/** The exercise of a trade after validation by its schema. */
 export type ExerciseSpec =
   | { readonly kind: "european" }
   | { readonly kind: "american" }
@@ -132,13 +138,13 @@ const exerciseDates = list(time, "a list of dates, at least one", 1).transform((
   times,
 }));
 
-/** The schema of the exercise of a trade. */
+/** The schema that validates the exercise of a trade. */
 export const exerciseSchema = choose('"european", "american" or a list of dates', {
   string: exerciseWord,
   list: exerciseDates,
 });
 
-/** A barrier as validated. */
+/** A barrier after validation by its schema, before its dates become years. */
 export interface BarrierSpec {
   readonly underlying?: string | undefined;
   readonly type: BarrierType;
@@ -185,7 +191,7 @@ const barrierSchema = object({
   to: time.optional(),
 });
 
-/** A trade on underlyings as validated. */
+/** A trade on underlyings after validation by its schema, before its dates become years. */
 export interface TradeSpec {
   readonly id: string;
   readonly underlying?: string | undefined;
@@ -211,7 +217,7 @@ const terms = {
   tags: tags.optional(),
 };
 
-/** The schema of a trade on one underlying. */
+/** The schema that validates a trade on one underlying. */
 export const tradeSchema = object({
   id: name,
   underlying: name,
@@ -224,7 +230,7 @@ export const tradeSchema = object({
   swing: swingSchema.optional(),
 });
 
-/** The schema of a trade on several underlyings. Weights and strike may have either sign. */
+/** The schema that validates a trade on several underlyings. Weights and strike may have either sign. */
 export const basketTradeSchema = object({
   id: name,
   underlyings: list(name, "a list of underlyings, at least two", 2),

@@ -5,15 +5,20 @@ import type { Tags } from "../types.ts";
 import { quickly, REFUSED } from "./quick.ts";
 import { type AsOf, ISO, MAX_YEARS, parseAsOf, parseTime, TENOR, type TimeSpec } from "../time.ts";
 
-/** A schema that converts an I to a T, or reports an error. */
+/** A schema that validates a value of type I and converts it to a T, or reports an error. */
 export type Schema<T, I = T> = z.ZodType<T, I>;
 
 /** The JSON Schema of a value: what zod can say by itself is left to it. */
 type Json = z.core.JSONSchema.JSONSchema;
 
-/** The alternative forms of a value, by the schema that chooses between them, for JSON Schema. */
+/**
+ * The alternative forms of a value, for the generation of JSON Schema. The key is the schema that chooses between the
+ * forms.
+ */
 export const formsOf = new WeakMap<object, readonly z.ZodType[]>();
-/** The common schema of an object's values, by the schema of the object. */
+/**
+ * The common schema of all values of a record, for the generation of JSON Schema. The key is the schema of the record.
+ */
 export const valuesOf = new WeakMap<object, z.ZodType>();
 
 function expected(what: string): { error: (issue: { input?: unknown }) => string } {
@@ -25,7 +30,7 @@ function checked<T>(what: string, json: Json, test: (value: unknown) => boolean)
   return z.custom<T>(test, expected(what)).meta({ description: what, ...json });
 }
 
-/** Returns the schema of finite numbers between bounds, inclusive unless called exclusive. */
+/** Returns the schema of finite numbers within bounds. `what` describes them in error messages. */
 export function numberWhere(what: string, bounds: Bounds): Schema<number> {
   const { minimum = -Infinity, maximum = Infinity, exclusiveMinimum = -Infinity } = bounds;
   const passes = (value: number): boolean => value >= minimum && value <= maximum && value > exclusiveMinimum;
@@ -51,12 +56,12 @@ export const finite = numberWhere("a finite number", {});
 export const positive = numberWhere("a positive number", { exclusiveMinimum: 0 });
 /** The schema of a nonnegative number. */
 export const notNegative = numberWhere("a number ≥ 0", { minimum: 0 });
-/** The schema of a rate. */
+/** The schema of an interest rate, a decimal per year. */
 export const rate = numberWhere(`a rate between −${MAX_RATE} and ${MAX_RATE} (0.03 is 3 %)`, {
   minimum: -MAX_RATE,
   maximum: MAX_RATE,
 });
-/** The schema of a volatility. */
+/** The schema of a volatility, a decimal per √year, which may be 0. */
 export const volatility = numberWhere(`a volatility from 0 to ${MAX_RATE} (0.2 is 20 %)`, {
   minimum: 0,
   maximum: MAX_RATE,
@@ -72,7 +77,7 @@ export const wholeNumber: Schema<number> = checked(
   { type: "integer", minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
-/** Returns the schema of a whole number between bounds. */
+/** Returns the schema of a whole number between bounds. `what` describes the number in error messages. */
 export const wholeNumberFrom = (minimum: number, maximum: number, what: string): Schema<number> =>
   checked(
     what,
@@ -90,13 +95,13 @@ export const fraction = numberWhere("a number from 0 to 1", { minimum: 0, maximu
 /** The schema of a correlation. */
 export const correlation = numberWhere("a correlation from −1 to 1", { minimum: -1, maximum: 1 });
 
-/** The schema of a name. */
+/** The schema of a name, a string that is not empty. */
 export const name: Schema<string> = checked(
   "a name (a string that is not empty)",
   { type: "string", minLength: 1 },
   (value) => typeof value === "string" && value !== "",
 );
-/** The schema of a formula. */
+/** The schema of a formula's text; its syntax is checked later. */
 export const formula: Schema<string> = checked(
   "a formula (a string of 1 to 10,000 characters)",
   { type: "string", pattern: "\\S", maxLength: 10_000 },
@@ -129,7 +134,7 @@ interface Otherwise {
   readonly remedies?: Readonly<Record<string, string>>;
 }
 
-/** Returns the schema of one of several words, with the nearest one suggested in errors. */
+/** Returns the schema of one of several words. Error messages suggest the word nearest to the given one. */
 export function word<const W extends string>(words: readonly W[], { or, remedies = {} }: Otherwise = {}): Schema<W> {
   const known = words.map((one) => `"${one}"`);
   const what = (or === undefined ? known : [...known, or]).join(", ").replace(/, (?=[^,]*$)/, " or ");
@@ -155,7 +160,7 @@ function made<T, I>(json: Json, make: (value: unknown, context: z.RefinementCtx)
 /** The JSON Schema of a moment; the calendar is only known to the parser. */
 const ISO_TEXT = { type: "string", pattern: ISO.source } as const;
 
-/** The schema of the valuation moment. */
+/** The schema of the valuation date or instant. */
 export const asOf = made<AsOf, string>(
   { description: "an ISO date or instant", ...ISO_TEXT },
   (value, context): AsOf => {
@@ -189,7 +194,8 @@ export const time = made<TimeSpec, string | number>(TIME, (value, context): Time
 });
 
 /**
- * Returns the schema of an object with exactly these fields; the error of another field names the nearest known one.
+ * Returns the schema of an object with exactly the given fields. The error message for any other field names the
+ * nearest known field.
  */
 export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S, z.core.$strict> {
   const known = Object.keys(shape);
@@ -201,14 +207,14 @@ export function object<S extends z.core.$ZodLooseShape>(shape: S): z.ZodObject<S
   });
 }
 
-/** Returns the schema of a list. */
+/** Returns the schema of a list with at least `min` items. `what` describes the list in error messages. */
 export function list<T, I>(item: Schema<T, I>, what: string, min = 0): Schema<T[], readonly I[]> {
   return z.array(item, expected(what)).min(min, expected(what)).meta({ description: what });
 }
 
 /**
- * Returns the schema of a record with any names and one schema for all values. It makes a Map, so that names such as
- * `__proto__` or `constructor` are harmless.
+ * Returns the schema of a record with arbitrary names, whose values all have the schema `item`. The result is a Map, so
+ * that names such as `__proto__` or `constructor` are harmless.
  */
 export function mapOf<T, I>(
   item: Schema<T, I>,
@@ -231,7 +237,7 @@ export function mapOf<T, I>(
 const isTag = (value: unknown): value is string | number =>
   typeof value === "string" || (typeof value === "number" && Number.isFinite(value));
 
-/** The schema of tags. */
+/** The schema of a trade's tags. */
 export const tags: Schema<Tags> = checked(
   'an object of texts and numbers, { "desk": "Paris" }',
   { type: "object", additionalProperties: { type: ["string", "number"] } },
@@ -255,8 +261,8 @@ type SchemasOf<F> = Extract<
 >;
 
 /**
- * Returns the schema of one of several forms, chosen by inspecting the value, so that errors refer to the intended
- * form, unlike those of a plain union.
+ * Returns the schema of a value that may have one of several forms. The form is chosen by inspecting the value, so that
+ * error messages refer to the intended form, which they do not with a plain union.
  */
 export function choose<const F extends Forms<unknown>>(
   what: string,
@@ -318,7 +324,10 @@ function inner<T>(
   return z.NEVER;
 }
 
-/** Returns the path of a problem; for an unknown field, that of the field. */
+/**
+ * Returns the path of the value that a problem of validation is about. For an unknown field, it is the path of that
+ * field.
+ */
 export function pathOf(issue: z.core.$ZodIssue): PropertyKey[] {
   return issue.code === "unrecognized_keys" ? [...issue.path, issue.keys[0]] : issue.path;
 }

@@ -3,22 +3,31 @@ import type { ExpiryQuotes, UnderlyingQuotes } from "../fit.ts";
 import { gridFor, gridOf } from "../forward-step.ts";
 import { forwardAt } from "../variance-surface.ts";
 
-/** The grid of the adjoint fit: nodes in ln κ and times from 0 on. Arrays on both are [time][node]. */
+/** The grid of the adjoint fit: nodes in k = ln κ, κ = K/F, and times from 0 on. Arrays on both are [time][node]. */
 export interface AdjointGrid {
+  /** The number of nodes. */
   readonly nodes: number;
+  /** The number of time steps, one less than that of times. */
   readonly steps: number;
+  /** The log-moneyness k of each node. */
   readonly k: Float64Array;
+  /** The moneyness κ of each node. */
   readonly kappa: Float64Array;
+  /** The times in years. */
   readonly times: Float64Array;
+  /** The length of each step in years. */
   readonly elapsed: Float64Array;
+  /** The θ of each step: 1 (implicit) at the beginning, then ½. */
   readonly theta: Float64Array;
-  /** The coefficient of the lower neighbour in the three-point formula of κ²·∂²/∂κ². */
+  /** The weight of the lower neighbour of each node in the three-point formula of κ²·∂²/∂κ². */
   readonly lower: Float64Array;
+  /** The weight of the upper neighbour of each node. */
   readonly upper: Float64Array;
+  /** κ²·∂²/∂κ² of the payoff by the three-point formula: zero except at κ = 1. */
   readonly source: Float64Array;
-  /** The number of the step that ends at each expiry. */
+  /** The index in `times` of each expiry. */
   readonly rows: readonly number[];
-  /** The logarithm of the forward at each time, relative to the spot. */
+  /** The logarithm of forward over spot at each time. */
   readonly drift: Float64Array;
 }
 

@@ -1,8 +1,11 @@
 /** The minimisation of smooth functions of many variables, by the limited-memory BFGS method. */
 
-/** The result of a minimisation. */
+/** The result of `minimise`. */
 export interface Minimum {
-  /** True where `isEnough` holds, or ten iterations decrease the function by less than the relative `gain`. */
+  /**
+   * True where the search ended because `isEnough` returned true, or because ten iterations decreased the function by
+   * less than the relative `gain`.
+   */
   readonly hasConverged: boolean;
   readonly point: Float64Array;
   readonly evaluations: number;
@@ -16,7 +19,7 @@ export interface MinimiseSpec {
   /** The relative decrease over ten iterations below which the search ends. */
   readonly gain: number;
   readonly maxEvaluations: number;
-  /** Tells whether the last evaluation is good enough. */
+  /** A function that returns true to end the search after an evaluation that is good enough. */
   readonly isEnough: () => boolean;
 }
 
@@ -24,9 +27,9 @@ export interface MinimiseSpec {
 const ARMIJO = 1e-4;
 
 /**
- * Minimises f from `start` by L-BFGS with backtracking. `evaluate` returns f and writes the gradient. Cost: one
- * evaluation and 4·12 products of vectors an iteration. Source: Nocedal & Wright, *Numerical Optimization*, 2006,
- * algorithms 7.4 and 7.5.
+ * Minimises a function f from `start` by the L-BFGS method with backtracking. `evaluate` returns f at a point and
+ * writes its gradient. Cost for each iteration: one evaluation, and 4·12 operations on vectors. Source: Nocedal &
+ * Wright, *Numerical Optimization*, 2006, algorithms 7.4 and 7.5.
  */
 export function minimise(
   start: Float64Array,

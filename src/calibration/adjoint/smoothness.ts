@@ -8,16 +8,18 @@
  * of order 3/2). It is applied along the spots of each time and along the times of each spot.
  */
 
-/** The square root of the covariance along one axis. */
+/**
+ * A square root B of the covariance along one axis, and its transpose. Both act in place on every `stride`-th number of
+ * an array from index `at` on.
+ */
 export interface Root {
+  /** Replaces numbers x by B·x. */
   readonly apply: (x: Float64Array, at: number, stride: number) => void;
+  /** Replaces numbers x by Bᵀ·x. */
   readonly transposed: (x: Float64Array, at: number, stride: number) => void;
 }
 
-/**
- * Returns B along the nodes of an axis with correlation length `length`; it and its transpose act in place on every
- * `stride`-th number from `at` on.
- */
+/** Returns B along the nodes of an axis with correlation length `length`, in units of the nodes. */
 export function rootAlong(nodes: ArrayLike<number>, length: number): Root {
   const n = nodes.length;
   const mass = Float64Array.from(

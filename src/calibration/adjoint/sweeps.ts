@@ -21,7 +21,10 @@ import { fn, i32, read, real, record, write } from "../../kernel/index.ts";
 /** The numbers of nodes and steps. */
 const Shape = record({ nodes: i32, steps: i32 });
 
-/** Computes u, w and the factors of the matrices on all nodes of all steps, [step][node], from a on the same nodes. */
+/**
+ * Solves Dupire's equation forward in time, given a = ½σ² at all nodes, [step][node]. It writes the prices u, w = D·u +
+ * d (`bend`) and the factors of the matrices, all of them [step][node].
+ */
 export const forwardSweep = fn({
   name: "forwardSweep",
   params: {
@@ -73,8 +76,8 @@ export const forwardSweep = fn({
 });
 
 /**
- * Computes the derivatives of the objective by a in `gradient`, from its derivatives by u in `lambda`, which is
- * overwritten. Both are [step][node].
+ * Solves the adjoint equation backward in time. From the derivatives of the objective by u in `lambda`, which it
+ * overwrites, it computes the derivatives by a in `gradient`. Both are [step][node].
  */
 export const backwardSweep = fn({
   name: "backwardSweep",

@@ -5,28 +5,33 @@ import { fairRate, flowsOf, type LogDiscount, type RateInstrument, valueOf } fro
 import { type CurveInterpolation, linear, monotoneConvex } from "./interpolate.ts";
 import { fitSvensson } from "./svensson.ts";
 
-/** The instruments and the interpolation of a curve. */
+/** The specification of a discount curve: the quoted instruments, and how to interpolate between them. */
 export interface CurveSpec {
   readonly instruments: readonly RateInstrument[];
   readonly interpolation: CurveInterpolation;
   readonly fit: "bootstrap" | "svensson";
 }
 
-/** A curve and the quality of its fit. */
+/** A fitted discount curve, and the quality of its fit. */
 export interface CurveFit {
   readonly status: "converged" | "not converged";
   readonly model: CurveInterpolation | "svensson";
+  /** The parameters of Svensson's curve by name; empty for an interpolated curve. */
   readonly parameters: Readonly<Record<string, number>>;
-  /** Zero rates with linear interpolation of z·t that price the quotes like the curve. */
+  /**
+   * Zero rates at nodes that represent the curve: with linear interpolation of z·t they price the quotes as the curve
+   * does.
+   */
   readonly nodes: readonly ZeroRate[];
-  /** The times at which the quotes end, in increasing order. */
+  /** The times in years at which the quoted instruments end, in increasing order. */
   readonly pillars: readonly number[];
-  /** The rate of each quote on the curve. */
+  /** The fair rate of each quoted instrument on the curve. */
   readonly fitted: readonly number[];
+  /** The root mean square difference between fitted and quoted rates. */
   readonly rmse: number;
 }
 
-/** The error of a quote that no curve can have, alone or with the others. */
+/** The error of a quoted rate that no curve can reproduce, alone or together with the others. */
 export class InstrumentError extends SpecError {
   readonly index: number;
 
@@ -36,7 +41,10 @@ export class InstrumentError extends SpecError {
   }
 }
 
-/** Fits a curve to quotes. @throws InstrumentError a quote that ends where another does, or has no solution */
+/**
+ * Fits a discount curve to quoted rates. @throws InstrumentError for an instrument that ends where another does, or
+ * whose rate no curve can reproduce
+ */
 export function fitCurve(spec: CurveSpec): CurveFit {
   const { instruments, interpolation, fit } = spec;
   const order = instruments.map((_, i) => i).sort((a, b) => instruments[a].end - instruments[b].end);

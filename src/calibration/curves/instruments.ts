@@ -1,6 +1,6 @@
 /** Quotes of rates as cash flows whose discounted sum is 0 on the right curve. */
 
-/** A quoted interest rate instrument. Times are years from today, rates decimals per year. */
+/** A quoted interest-rate instrument. Times are in years from today, rates are decimals per year. */
 export type RateInstrument =
   /** A deposit from today: 1 + rate·τ at `end`. */
   | { readonly kind: "deposit"; readonly end: number; readonly rate: number; readonly accrual?: number }
@@ -15,11 +15,11 @@ export type RateInstrument =
   /** A par swap from today, whose fixed leg pays `frequency` times a year; an overnight swap is worth the same. */
   | { readonly kind: "swap"; readonly end: number; readonly rate: number; readonly frequency: number };
 
-/** A cash flow per unit of notional at a time in years. */
+/** A cash flow for a notional of 1, at a time in years. */
 export interface Flow {
   readonly time: number;
   readonly amount: number;
-  /** The amount per unit of the rate. */
+  /** The derivative of the amount by the quoted rate. */
   readonly byRate: number;
 }
 
@@ -33,9 +33,9 @@ function paymentTimes(end: number, frequency: number): number[] {
 }
 
 /**
- * Returns the cash flows of an instrument, Σ amount·P(time) = 0. The floating leg of a swap is worth 1 − P(end) on its
- * discount curve. A year fraction is the time between two dates, or `accrual` if given; a whole period of a swap is
- * 1/frequency.
+ * Returns the cash flows of an instrument, for which Σ amount·P(time) = 0 on a curve that reproduces its rate. The
+ * floating leg of a swap is worth 1 − P(end) on its discount curve. Year fractions are `accrual` if given, and
+ * otherwise the time between two dates; a whole period of a swap is 1/frequency.
  */
 export function flowsOf(instrument: RateInstrument): readonly Flow[] {
   const { end, rate } = instrument;
@@ -56,15 +56,15 @@ export function flowsOf(instrument: RateInstrument): readonly Flow[] {
   ];
 }
 
-/** A function for −ln P at a time. */
+/** A discount curve as a function that returns −ln P at a time in years. */
 export type LogDiscount = (time: number) => number;
 
-/** Returns the sum of the discounted flows. */
+/** Returns the sum of discounted cash flows. */
 export function valueOf(flows: readonly Flow[], logDiscount: LogDiscount): number {
   return flows.reduce((sum, { time, amount }) => sum + amount * Math.exp(-logDiscount(time)), 0);
 }
 
-/** Returns the fair rate of an instrument on a curve. */
+/** Returns the rate at which an instrument is worth 0 on a curve. */
 export function fairRate(instrument: RateInstrument, logDiscount: LogDiscount): number {
   const flows = flowsOf(instrument);
   const annuity = flows.reduce((sum, { time, byRate }) => sum + byRate * Math.exp(-logDiscount(time)), 0);

@@ -1,7 +1,10 @@
 /** −ln P between the nodes of a curve. */
 import type { LogDiscount } from "./instruments.ts";
 
-/** The interpolation of a curve: −ln P linear in time (under two names), or Hagan & West's monotone convex. */
+/**
+ * The interpolation of a discount curve: −ln P linear in time, which has two names, or the monotone convex method of
+ * Hagan & West.
+ */
 export type CurveInterpolation = "linear-zero" | "log-discount" | "monotone-convex";
 
 /** The index of the first node that is not before a time. */
@@ -16,7 +19,10 @@ function intervalOf(times: readonly number[], time: number): number {
   return low;
 }
 
-/** Returns −ln P, linear between 0 today and the nodes, and extrapolated with the last slope. */
+/**
+ * Returns the curve whose −ln P is linear between 0 today and the nodes, and is continued with the last slope. `values`
+ * are −ln P at `times`.
+ */
 export function linear(times: readonly number[], values: readonly number[]): LogDiscount {
   return (time) => {
     const i = Math.min(intervalOf(times, time), times.length - 1);
@@ -54,8 +60,8 @@ function deviationIntegral(g0: number, g1: number, x: number): number {
 
 /**
  * Returns the monotone convex curve of Hagan & West, *Interpolation methods for curve construction*, Applied
- * Mathematical Finance 13 (2006): continuous forward rates with given means between the nodes. Forward rates may be
- * negative, and are constant beyond the last node.
+ * Mathematical Finance 13 (2006). Its forward rates are continuous and have given means between the nodes; they may be
+ * negative, and are constant beyond the last node. `values` are −ln P at `times`.
  */
 export function monotoneConvex(times: readonly number[], values: readonly number[]): LogDiscount {
   const n = times.length;

@@ -28,7 +28,7 @@ const DECAYS: readonly (readonly [number, number])[] = [
   [0.3, 1.5],
 ];
 
-/** Fits Svensson's curve by least squares of rates, from several starts. */
+/** Fits Svensson's curve to quoted rates by least squares from several starting points. */
 export function fitSvensson(instruments: readonly RateInstrument[]): {
   readonly status: "converged" | "not converged";
   readonly model: "svensson";

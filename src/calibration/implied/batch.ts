@@ -3,20 +3,20 @@ import { type Device, offeredPrecision } from "../../device/index.ts";
 import { i32, kernel, read, real, withEnvironment, write } from "../../kernel/index.ts";
 import { blackDeviation, normalDeviation } from "./volatility.ts";
 
-/** The options on forwards whose volatilities are computed, one entry each. */
+/** Options on forwards whose implied volatilities are computed; each array has one number for each option. */
 export interface ForwardOptions {
-  /** The forwards, above 0 for `"black"`. */
+  /** The forward prices; positive for the model "black". */
   readonly forward: Float64Array;
   readonly strike: Float64Array;
-  /** The expiries in years, above 0. */
+  /** The times to expiry in years, > 0. */
   readonly expiry: Float64Array;
-  /** The undiscounted prices: the price divided by the discount factor. */
+  /** The undiscounted prices (present value divided by the discount factor). */
   readonly price: Float64Array;
   /** The signs: 1 for a call, −1 for a put. */
   readonly sign: Float64Array;
 }
 
-/** The implied volatilities, NaN where `status` is not 0 (`QuoteStatus`). */
+/** The implied volatility of each option; NaN where its `status` is not 0 (`QuoteStatus`). */
 export interface ImpliedVolatilities {
   readonly volatility: Float64Array;
   readonly status: Int32Array;
@@ -26,8 +26,8 @@ export interface ImpliedVolatilities {
 const MICROSECONDS = 0.5;
 
 /**
- * The kernel of implied volatilities: `input[i·items + l]` is forward, strike, expiry, price, sign; `output[l]` is the
- * volatility of `blackDeviation`.
+ * The kernel of Black's implied volatilities (`blackDeviation`). `input[i·items + l]` are forward, strike, expiry,
+ * price and sign of option l, i = 0 … 4; `output[l]` is its volatility.
  */
 export const impliedVolatilityKernel = kernel({
   name: "implied volatility",
@@ -55,8 +55,8 @@ const kernels = {
 };
 
 /**
- * Computes implied volatilities by Black's formula (`"black"`) or Bachelier's (`"normal"`), σ = deviation/√expiry.
- * Cost: about 0.3 microseconds of one core each. Accuracy: see `blackDeviation` and `normalDeviation`.
+ * Computes implied volatilities by Black's formula ("black") or Bachelier's ("normal"), σ = deviation/√expiry. Cost:
+ * about 0.3 µs of one core for each option. Accuracy: see `blackDeviation` and `normalDeviation`.
  */
 export async function impliedVolatilities(
   device: Device,

@@ -2,8 +2,9 @@
 import { fn, millsRatio, real, record } from "../../kernel/index.ts";
 
 /**
- * The value b of an out-of-the-money option on √(F·K) and its distance from the bound, e^{x/2} − b, both divided by the
- * derivative of b by the deviation, and the logarithm of that derivative.
+ * The normalised Black value b of an out-of-the-money option (undiscounted price over √(F·K)), and its distance e^{x/2}
+ * − b from the upper bound, both divided by the derivative of b by the deviation s, and the logarithm of that
+ * derivative.
  */
 export const Normalised = record({ value: real, rest: real, logVega: real });
 
@@ -32,12 +33,13 @@ const differenceOfRatios = fn({
 });
 
 /**
- * Computes the normalised Black value for h = x/s ≤ 0 and t = s/2, where s is the total deviation σ√T and x =
- * −|ln(F/K)|:
+ * Computes the normalised Black value b (the undiscounted price of an out-of-the-money option over √(F·K)) for h = x/s
+ * ≤ 0 and t = s/2, where s is the total deviation σ√T and x = −|ln(F/K)|:
  *
  *   b = e^{x/2}·Φ(h + t) − e^{−x/2}·Φ(h − t) = b′·(Y(h + t) − Y(h − t)),   b′ = φ(h)·e^{−t²/2},   Y = Φ/φ
  *
- * Accuracy: b may cancel, but in the deviation that has this value the error stays a few ulp.
+ * Accuracy: b may lose digits to cancellation, but then it depends so strongly on s that the error in s, the result of
+ * its inversion, stays within a few ulp.
  */
 export const normalisedBlack = fn({
   name: "normalisedBlack",
@@ -171,10 +173,10 @@ const firstGuess = fn({
 });
 
 /**
- * Computes the deviation s = σ√T ≥ 0 whose normalised Black value is `price`, 0 < price < `bound` = e^{x/2}, x =
- * −|ln(F/K)|, with `rest` = bound − price. Householder's steps of third order start from Jäckel's guess, on 1/ln b in
- * the lower branch, b in the middle, and ln(bound − b) in the upper. After a step below 3e-5 the error is below
- * rounding, nearly everywhere at the second step.
+ * Computes the deviation s = σ√T ≥ 0 whose normalised Black value is `price`, where 0 < price < `bound` = e^{x/2}, x =
+ * −|ln(F/K)|, and `rest` = bound − price. It makes Householder steps of third order from Jäckel's initial guess. They
+ * solve for 1/ln b in the lower branch, b in the middle, and ln(bound − b) in the upper branch. Once a step is below
+ * 3e-5 the error is below rounding, nearly always after the second step.
  */
 export const normalisedDeviation = fn({
   name: "normalisedDeviation",

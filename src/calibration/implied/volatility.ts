@@ -2,13 +2,16 @@
 import { fn, i32, millsRatio, real, record } from "../../kernel/index.ts";
 import { normalisedDeviation } from "./normalised.ts";
 
-/** A forward option: `sign` is 1 for a call and −1 for a put, and `price` is undiscounted. */
+/** A quoted option on a forward: `sign` is 1 for a call and −1 for a put, and `price` is undiscounted. */
 export const Quoted = record({ forward: real, strike: real, price: real, sign: real });
 
-/** The total deviation σ√T, and a `QuoteStatus`; the deviation is NaN where the status is not `implied`. */
+/** The total deviation σ√T, and a `QuoteStatus`. The deviation is NaN where the status is not `implied`. */
 export const Implied = record({ deviation: real, status: i32 });
 
-/** The status of a quote: a volatility, or why there is none. */
+/**
+ * The outcome for a quote: it has an implied volatility, or its price is below the intrinsic value, above the upper
+ * bound, or an input is not positive.
+ */
 export const QuoteStatus = { implied: 0, belowIntrinsic: 1, aboveBound: 2, notPositive: 3 } as const;
 
 /** The time value of an option, its price less its intrinsic value, rounded once: forward − strike is split (Knuth). */
@@ -26,13 +29,13 @@ const timeValue = fn({
 });
 
 /**
- * Computes the deviation σ√T at which Black's (1976) formula gives a price:
+ * Computes the deviation σ√T at which Black's (1976) formula gives a price,
  *
- *   price = φ·(F·Φ(φd₁) − K·Φ(φd₂)),   d₁ = ln(F/K)/(σ√T) + σ√T/2,   d₂ = d₁ − σ√T
+ *   price = φ·(F·Φ(φd₁) − K·Φ(φd₂)),   d₁ = ln(F/K)/(σ√T) + σ√T/2,   d₂ = d₁ − σ√T,
  *
- * A price of exactly the intrinsic value has the deviation 0. Outside of max(φ(F − K), 0) … F (call) or K (put) there
- * is none. Accuracy: 1e-15, relative, where the price determines it so well. Source: Jäckel (2015), "Let's be
- * rational".
+ * with the sign φ. A price equal to the intrinsic value has the deviation 0. Outside of max(φ(F − K), 0) … F (call) or
+ * K (put) there is none. Accuracy: a relative error of 1e-15 where the price determines the deviation that well.
+ * Source: Jäckel (2015), "Let's be rational".
  */
 export const blackDeviation = fn({
   name: "blackDeviation",
@@ -61,12 +64,12 @@ export const blackDeviation = fn({
 });
 
 /**
- * Computes the deviation σ√T at which Bachelier's (1900) formula gives a price, σ in units of the forward:
+ * Computes the deviation σ√T at which Bachelier's (1900) formula gives a price, with σ in units of the forward:
  *
  *   price = φ·(F − K)·Φ(φz) + σ√T·φ(z),   z = (F − K)/(σ√T)
  *
- * Forward and strike may be of any sign. Halley's steps in ln |z| on the logarithm of the time value, and a step of
- * Newton's in the deviation. Accuracy: 1e-15, relative, where the price determines it so well.
+ * Forward and strike may have any sign. It makes Halley steps in ln |z| on the logarithm of the time value, and a final
+ * Newton step in the deviation. Accuracy: a relative error of 1e-15 where the price determines the deviation that well.
  */
 export const normalDeviation = fn({
   name: "normalDeviation",

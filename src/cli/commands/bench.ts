@@ -4,14 +4,14 @@ import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac bench`. */
+/** The options of the command `feynkac bench`. */
 export interface BenchOptions extends EngineOptions, Pick<RunOptions, "greeks" | "accuracy"> {
   readonly trades: number;
 }
 
 /**
- * Runs `feynkac bench`: measures how fast this machine prices American puts with Greeks, as the fastest of three runs
- * after one that compiles.
+ * Runs `feynkac bench`. It measures how fast this machine prices American puts with Greeks, as the fastest of three
+ * repetitions after one that compiles. Returns the exit status.
  */
 export async function bench(
   options: BenchOptions,

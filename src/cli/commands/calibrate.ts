@@ -6,18 +6,18 @@ import { calibrationCharts, calibrationTables } from "../format/calibration.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac calibrate`. */
+/** The options of the command `feynkac calibrate`. */
 export interface CalibrateOptions {
-  /** The path of the fitted market in the book's ordinary forms. */
+  /** The path to which the fitted market is written, in the form that a book can contain. */
   readonly output: string | undefined;
   readonly format: "table" | "json";
-  /** The path of an SVG of the quotes and the fits. */
+  /** The path of an SVG file with the quotes and the fits. */
   readonly picture: string | undefined;
 }
 
 /**
- * Runs `feynkac calibrate`: fits curves and volatilities to the quotes of a market. @returns the exit status: 1 where a
- * fit failed @throws CliError | BookError input that cannot be used
+ * Runs `feynkac calibrate`, which fits curves and volatilities to the quotes of a market. @returns the exit status, 1
+ * if a fit failed @throws CliError | BookError input that cannot be used
  */
 export async function calibrate(path: string, options: CalibrateOptions, terminal: Terminal): Promise<number> {
   const book = parseJson(await readText(path, terminal));

@@ -2,12 +2,15 @@
 import type { BackendName } from "../../device/index.ts";
 import type { CudaPart } from "../../device/index.ts";
 
-/** A function that checks the components of CUDA. */
+/** A function that checks the components that CUDA needs. */
 export type DiagnoseCuda = () => Promise<readonly CudaPart[]>;
 
 const NAMES = { koffi: "CUDA: koffi", driver: "CUDA: driver", nvrtc: "CUDA: NVRTC", gpu: "CUDA: GPU" } as const;
 
-/** Returns the findings about CUDA, never "broken": without CUDA, books are priced on the CPU. */
+/**
+ * Returns the lines about CUDA in the report of `feynkac doctor`. None of them is "broken", because books are priced on
+ * the CPU if CUDA is missing.
+ */
 export async function cudaFindings(probe: Probe, diagnose: DiagnoseCuda): Promise<Finding[]> {
   const parts = await diagnose();
   const findings = parts.map(findingOf);
@@ -31,13 +34,13 @@ async function backEnd(probe: Probe, parts: readonly CudaPart[]): Promise<Findin
   }
 }
 
-/** Checks the components of CUDA through the device layer. */
+/** Checks the components that CUDA needs by the function of the device layer. */
 export async function diagnoseDevices(): Promise<readonly CudaPart[]> {
   const { diagnoseCuda } = await import("../../device/index.ts");
   return diagnoseCuda();
 }
 
-/** One line of the report; `remedy` says how to get a missing component. */
+/** One line of the report of `feynkac doctor`. `remedy` says how to get a missing component. */
 export interface Finding {
   readonly what: string;
   readonly state: "ok" | "missing" | "broken";

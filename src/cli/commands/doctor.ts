@@ -8,8 +8,8 @@ import { packageVersion } from "../../formats/index.ts";
 import { cudaFindings, type DiagnoseCuda, diagnoseDevices } from "./doctor-cuda.ts";
 
 /**
- * Runs `feynkac doctor`: lists the available and missing means of computing, and how to get the latter. @returns 0 when
- * books can be priced here, at least on the CPU
+ * Runs `feynkac doctor`, which lists the devices and libraries that are available or missing, and how to get the
+ * missing ones. @returns the exit status, 0 if books can be priced here, at least on the CPU
  */
 export async function doctor(
   terminal: Terminal,

@@ -13,7 +13,7 @@ import { openOutput, type Output, type OutputFormat, outputFormat, type TableRow
 import { ProgressBar } from "../progress.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac explain`. */
+/** The options of the command `feynkac explain`. */
 export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "accuracy"> {
   readonly market: string | undefined;
   readonly marketAfter: string | undefined;
@@ -27,9 +27,9 @@ export interface ExplainCommandOptions extends EngineOptions, Pick<RunOptions, "
 }
 
 /**
- * Runs `feynkac explain`: explains the change of value between two books, or of one book in two markets. Both are held
- * in memory. @returns the exit status @throws CliError | BookError input that cannot be used; DeviceUnavailableError;
- * AbortError when interrupted
+ * Runs `feynkac explain`, which explains the change of value between two books, or of one book between two markets.
+ * Both books are held in memory. @returns the exit status @throws CliError | BookError input that cannot be used;
+ * DeviceUnavailableError; AbortError when interrupted
  */
 export async function explain(
   before: string,

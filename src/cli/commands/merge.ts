@@ -4,7 +4,7 @@ import { openOutput, type OutputFormat, outputFormat, type TableRows } from "../
 import type { Terminal } from "../terminal.ts";
 import { checkGroups, formatOf } from "./price.ts";
 
-/** The options of `feynkac merge`. */
+/** The options of the command `feynkac merge`. */
 export interface MergeOptions {
   readonly format?: OutputFormat;
   readonly output?: string;
@@ -13,8 +13,9 @@ export interface MergeOptions {
 }
 
 /**
- * Runs `feynkac merge`: writes the results of a run into one file, as `price` would have. @returns the exit status
- * @throws RunError no complete run; CliError an output that cannot be written; StorageError
+ * Runs `feynkac merge`, which writes the results of a book that was priced in chunks into one file, as `feynkac price`
+ * would have. @returns the exit status @throws RunError if not all chunks are priced; CliError an output that cannot be
+ * written; StorageError
  */
 export async function merge(
   url: string,

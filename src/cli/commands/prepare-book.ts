@@ -2,11 +2,11 @@
 /** A part of a book as plain data, which `readBook` checks. */
 type Terms = Readonly<Record<string, unknown>>;
 
-/** Trades of one kind, priced together. */
+/** Sample trades of one kind, which are priced together so that their kernels are compiled. */
 export interface Preparation {
   readonly name: string;
   readonly book: Terms;
-  /** The same trades under a few scenarios, for kernels that read a solution at several spots. */
+  /** The same trades under a few spot scenarios, for kernels that read a solution at several spots. */
   readonly ladder: Terms | undefined;
 }
 
@@ -115,7 +115,7 @@ function bookOf(underlyings: Terms, trades: readonly Terms[], correlations: read
 
 const LADDER = { spot: [-0.1, 0, 0.1], volatility: [-0.02, 0, 0.02] };
 
-/** Returns all trades to prepare, kind by kind. */
+/** Returns sample trades of every kind, for compiling all kernels in advance. */
 export const preparations = (): Preparation[] => [...oneFactor(), ...several(), ...paths(), ...baskets()];
 
 function* oneFactor(): Generator<Preparation> {

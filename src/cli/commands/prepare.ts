@@ -14,9 +14,10 @@ import { type Preparation, preparations } from "./prepare-book.ts";
 const AT_ONCE = 8;
 
 /**
- * Runs `feynkac prepare`: prices a book of every kind of trade on the CPU and, if there is one, on an NVIDIA GPU, so
- * that later commands find compiled kernels. Kernels of users' formulas, and of accuracies beyond the default, are not
- * included. @throws CliError where kernels are not stored: the program runs from its sources, or has no folder for them
+ * Runs `feynkac prepare`, which prices sample trades of every kind on the CPU and, if there is one, on an NVIDIA GPU,
+ * so that later commands find compiled kernels. The kernels of users' formulas and of accuracies beyond the default are
+ * not included. @throws CliError if kernels are not stored, because the program runs from its sources or has no folder
+ * for them
  */
 export async function prepare(
   terminal: Terminal,

@@ -28,7 +28,10 @@ const LONG_WORK = 1;
 /** No shorter file is looked into, in bytes: it has few trades. */
 const SHORT = 1 << 14;
 
-/** Returns a file that `priceLong` may price: of a known format, long, and with results that are only written. */
+/**
+ * Returns an input file for `priceLong`; undefined if that function does not apply. The input must be a long file in a
+ * known format, and the options must ask only for results in JSON, NDJSON or CSV.
+ */
 export function longFile(path: string, format: OutputFormat, options: PriceOptions): LongFile | undefined {
   const { inputFormat, market, report, groupBy, keep } = options;
   const input = inputFormat ?? formatOfName(path);
@@ -43,7 +46,7 @@ function isText(format: OutputFormat): format is TextFormat {
   return format === "json" || format === "ndjson" || format === "csv";
 }
 
-/** A file that may be long, opened on first use. */
+/** An input file that may be long. It is opened when it is first read. */
 export class LongFile implements AsyncDisposable {
   readonly place: BookPlace;
   readonly #bytes: number;
@@ -57,12 +60,15 @@ export class LongFile implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** The book; undefined where only a stream reader can read it, or report its errors. */
+  /** The book. Undefined if it must be read as a stream, which also reports its errors. */
   get book(): Promise<OpenBook | undefined> {
     return (this.#book ??= openFile(this.place));
   }
 
-  /** Tells whether several threads that each price chunks are faster than one that distributes its kernels. */
+  /**
+   * Tells whether several threads, each of which prices chunks of trades, are faster than one thread that distributes
+   * its kernels among all cores.
+   */
   async isLong(): Promise<boolean> {
     if (this.#bytes >= LONG) return true;
     // One thread prices a short book soonest in one piece.
@@ -73,7 +79,7 @@ export class LongFile implements AsyncDisposable {
     return separateSeconds(work) >= LONG_WORK;
   }
 
-  /** The work of the whole book, estimated from its first trades. */
+  /** The expected work of the whole book, estimated from its first trades. */
   get work(): Promise<Work | undefined> {
     return (this.#work ??= this.#expectedWork());
   }
@@ -112,8 +118,8 @@ interface LongRun {
 }
 
 /**
- * Prices a long file. @returns the exit status; undefined where the file must be read as a stream, and nothing has been
- * written
+ * Prices a long file on several threads, each of which reads, prices and writes chunks of it. @returns the exit status;
+ * undefined if the file must be read as a stream instead, and nothing has been written
  */
 export async function priceLong({ file, engine, output, format, ...run }: LongRun): Promise<number | undefined> {
   if (engine.startPipeline === undefined || !isText(format)) return undefined;

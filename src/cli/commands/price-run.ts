@@ -18,7 +18,9 @@ interface Surroundings {
 }
 
 /**
- * Starts or continues a run in parts. @returns the exit status @throws CliError | BookError | RunError | StorageError
+ * Prices a book in chunks, whose results are written as separate files into a folder. It starts from the beginning, or
+ * continues where an earlier command ended. @returns the exit status @throws CliError | BookError | RunError |
+ * StorageError
  */
 export async function priceInParts(
   path: string,
@@ -58,8 +60,9 @@ export async function priceInParts(
 }
 
 /**
- * Returns the manifest of a run: a new one, or that of the run to continue. @throws CliError an existing run that
- * should not continue, or a different one; BookError | RunError | StorageError
+ * Returns the manifest of a book that is priced in chunks: a new one, or that of an earlier command to continue.
+ * @throws CliError if the folder has results that must not be continued, or those of another book; BookError | RunError
+ * | StorageError
  */
 export async function planned(
   runs: typeof Runs,
@@ -85,7 +88,7 @@ export async function planned(
 
 const count = (n: number): string => `${n.toLocaleString("en-US")} ${n === 1 ? "trade" : "trades"}`;
 
-/** Returns the path and format of a book. @throws CliError standard input; a name without a known format */
+/** Returns the path and format of a book's file. @throws CliError standard input; a name without a known format */
 export function bookPlace(
   path: string,
   options: Pick<PriceOptions, "inputFormat" | "market" | "keep">,

@@ -16,9 +16,9 @@ import { longFile, priceLong } from "./price-file.ts";
 import type { Terminal } from "../terminal.ts";
 
 /**
- * Runs `feynkac price`: reads, prices and writes as a stream, so that memory depends on the batch, not on the book.
- * @returns the exit status @throws CliError | BookError input that cannot be used; DeviceUnavailableError; AbortError
- * when interrupted
+ * Runs `feynkac price`. It reads, prices and writes trades as a stream, so that memory depends on the size of a batch,
+ * not on that of the book. @returns the exit status @throws CliError | BookError input that cannot be used;
+ * DeviceUnavailableError; AbortError when interrupted
  */
 export async function price(
   path: string,
@@ -83,7 +83,7 @@ async function workOfInput(
   return expectedWork(trades, trades.length === 0 ? 0 : total / trades.length, input, options);
 }
 
-/** Checks that the output's format can hold grouped totals. @throws CliError groups in a format without totals */
+/** Checks that an output format can contain totals by group. @throws CliError groups in a format without totals */
 export function checkGroups(groupBy: readonly string[] | undefined, format: OutputFormat): void {
   if (groupBy !== undefined && format !== "table" && format !== "json")
     throw new CliError(`--group-by: ${format} has a row for each trade and no totals; take --format table or json`);
@@ -202,7 +202,7 @@ class Pairing implements AsyncIterable<ParsedTrade> {
   }
 }
 
-/** Returns the writer of an output format. */
+/** Returns the writer of results in an output format. */
 export function formatOf(name: OutputFormat, { rows }: Pick<PriceOptions, "rows">, { sink }: Output): ResultFormat {
   return name === "table" ? tableFormat(tableOptions(rows, sink)) : formatNamed(name);
 }

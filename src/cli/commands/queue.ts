@@ -4,7 +4,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { alignColumns, printable, type TextColumn, widthsOf } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of the commands about a queue. */
+/** The options of the commands about a job queue. */
 export interface QueueOptions {
   readonly queue: string;
   readonly format: "table" | "json";
@@ -31,8 +31,8 @@ const WORKER_COLUMNS: readonly TextColumn[] = [
 ];
 
 /**
- * Runs `feynkac status`: lists the runs of a queue, or one of them, and the workers. @returns the exit status @throws
- * RunError no server that answers; CliError no such run
+ * Runs `feynkac status`, which lists the jobs of a queue, or one of them, and the workers. @returns the exit status
+ * @throws RunError if no server answers; CliError no such job
  */
 export async function status(run: string | undefined, options: QueueOptions, terminal: Terminal): Promise<number> {
   const cluster = await import("../../cluster/index.ts");
@@ -89,8 +89,8 @@ async function needRun(board: Cluster.Board, run: string): Promise<Cluster.RunEn
 }
 
 /**
- * Runs `feynkac cancel`: cancels a run, whose remaining chunks are not priced and whose priced ones stay. @throws as
- * `status`
+ * Runs `feynkac cancel`, which cancels a job. Its remaining chunks of trades are not priced; results of the others
+ * stay. @throws as `status`
  */
 export async function cancel(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
   const { Board } = await import("../../cluster/index.ts");
@@ -103,7 +103,7 @@ export async function cancel(run: string, { queue }: QueueOptions, terminal: Ter
   return EXIT.ok;
 }
 
-/** Runs `feynkac logs`: prints the messages of workers about a run: failures and retries. @throws as `status` */
+/** Runs `feynkac logs`, which prints the workers' messages about a job: failures and retries. @throws as `status` */
 export async function logs(run: string, { queue }: QueueOptions, terminal: Terminal): Promise<number> {
   const { Board } = await import("../../cluster/index.ts");
   await using board = await Board.open(queue);

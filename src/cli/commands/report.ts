@@ -8,15 +8,15 @@ import { CliError, EXIT, reasonOf } from "../failure.ts";
 import { openOutput } from "../output.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac report`. */
+/** The options of the command `feynkac report`. */
 export interface ReportOptions {
-  /** The path of the priced book, which gives quantities and groups. */
+  /** The path of the book that was priced, which has the quantities and groups. */
   readonly book: string | undefined;
   readonly output: string;
 }
 
 /**
- * Runs `feynkac report`: writes one HTML file from results of `feynkac price`. @returns the exit status @throws
+ * Runs `feynkac report`, which writes the results of `feynkac price` as one HTML file. @returns the exit status @throws
  * CliError | BookError input that cannot be used
  */
 export async function report(path: string, { book, output }: ReportOptions, terminal: Terminal): Promise<number> {
@@ -42,7 +42,7 @@ export async function report(path: string, { book, output }: ReportOptions, term
   return EXIT.ok;
 }
 
-/** Writes a report to a path; `-` is standard output. @throws CliError */
+/** Writes an HTML report to a path; `-` is standard output. @throws CliError */
 export async function writeReport(path: string, html: string, terminal: Terminal): Promise<void> {
   const output = await openOutput(path, terminal.stdout);
   try {
@@ -54,7 +54,7 @@ export async function writeReport(path: string, html: string, terminal: Terminal
   }
 }
 
-/** Returns the SHA-256 of a file; undefined for standard input, which cannot be read again. */
+/** Returns the SHA-256 hash of a file in hexadecimal. Undefined for standard input, which cannot be read again. */
 export async function sha256Of(path: string): Promise<string | undefined> {
   if (path === "-") return undefined;
   const hash = createHash("sha256");

@@ -3,7 +3,7 @@ import { CliError, EXIT } from "../failure.ts";
 import { type ReproduceOptions, type Reproduction, REPRODUCTIONS } from "../reproduce/index.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** Runs `feynkac reproduce --list`: prints one line for each reproduction. */
+/** Runs `feynkac reproduce --list`, which prints one line for each published result that can be reproduced. */
 export function listReproductions({ stdout }: Terminal): number {
   const width = Math.max(...REPRODUCTIONS.map(({ name }) => name.length)) + 2;
   for (const { name, title, source } of REPRODUCTIONS)
@@ -11,7 +11,10 @@ export function listReproductions({ stdout }: Terminal): number {
   return EXIT.ok;
 }
 
-/** Runs `feynkac reproduce`: computes a published result and measures its speed. @throws CliError an unknown name */
+/**
+ * Runs `feynkac reproduce`, which computes a published result and measures its speed. Returns the exit status. @throws
+ * CliError an unknown name
+ */
 export async function reproduce(
   name: string | undefined,
   options: ReproduceOptions,

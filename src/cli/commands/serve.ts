@@ -4,7 +4,7 @@ import { packageVersion } from "../../formats/index.ts";
 import { CliError, EXIT, reasonOf } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac serve`. */
+/** The options of the command `feynkac serve`. */
 export interface ServeOptions {
   readonly host: string;
   readonly port: number;
@@ -21,8 +21,8 @@ export interface ServeOptions {
 const LOOPBACK: readonly string[] = ["127.0.0.1", "::1", "localhost"];
 
 /**
- * Runs `feynkac serve`: answers requests until it is stopped. @returns the exit status @throws CliError a public
- * interface without a token, a port in use, no Fastify
+ * Runs `feynkac serve`, an HTTP service that answers requests until it is stopped. @returns the exit status @throws
+ * CliError a public interface without a token, a port in use, or no Fastify
  */
 export async function serve(options: ServeOptions, terminal: Terminal, signal: AbortSignal): Promise<number> {
   const { host, port, tokenFile, threads } = options;

@@ -6,7 +6,7 @@ import type { Terminal } from "../terminal.ts";
 import type { PriceOptions } from "../options.ts";
 import { bookPlace, planned } from "./price-run.ts";
 
-/** The options of `feynkac submit`. */
+/** The options of the command `feynkac submit`. */
 export interface SubmitOptions extends PriceOptions {
   readonly queue: string;
   readonly maxWorkers: number;
@@ -16,8 +16,8 @@ export interface SubmitOptions extends PriceOptions {
 }
 
 /**
- * Runs `feynkac submit`: starts a run in parts whose chunks are priced by workers. @returns the exit status @throws
- * CliError | BookError | RunError | StorageError
+ * Runs `feynkac submit`, which divides a book into chunks of trades and puts them into a queue, from which workers
+ * price them. @returns the exit status @throws CliError | BookError | RunError | StorageError
  */
 export async function submit(
   path: string,

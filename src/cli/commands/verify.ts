@@ -4,9 +4,9 @@ import { EXIT } from "../failure.ts";
 import { printable } from "../format/columns.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac verify`. */
+/** The options of the command `feynkac verify`. */
 export interface VerifyOptions {
-  /** The share of the trades to price again, 0 … 1. */
+  /** The fraction of the trades to price again, 0 … 1. */
   readonly reprice?: number;
   readonly threads?: number;
 }
@@ -21,8 +21,8 @@ interface Surroundings {
 const MAX_SHOWN = 20;
 
 /**
- * Runs `feynkac verify`: checks a run against its manifest. @returns the exit status @throws RunError no run;
- * StorageError; as `price` where a sample is priced again
+ * Runs `feynkac verify`, which checks the results of a book that was priced in chunks against their manifest. @returns
+ * the exit status @throws RunError if the folder has no results; StorageError; as `price` if a sample is priced again
  */
 export async function verify(url: string, options: VerifyOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal } = surroundings;

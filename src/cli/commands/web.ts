@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import type { Terminal } from "../terminal.ts";
 import { serveWeb, WEB_FILES } from "../web-server.ts";
 
-/** The options of `feynkac web`. */
+/** The options of the command `feynkac web`. */
 export interface WebOptions {
   /** The port; 0 for a free one. */
   readonly port: number;
@@ -11,8 +11,8 @@ export interface WebOptions {
 }
 
 /**
- * Runs `feynkac web`: serves the page on the loopback interface until it is interrupted. @throws CliError a port in
- * use; the signal's reason
+ * Runs `feynkac web`, which serves the browser page on the loopback interface until it is interrupted. @throws CliError
+ * a port in use; the signal's reason
  */
 export async function web({ port, open }: WebOptions, { stdout }: Terminal, signal: AbortSignal): Promise<never> {
   const server = await serveWeb(WEB_FILES, port);

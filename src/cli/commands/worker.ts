@@ -4,15 +4,15 @@ import type { EngineOptions } from "../choose-backend.ts";
 import { EXIT } from "../failure.ts";
 import type { Terminal } from "../terminal.ts";
 
-/** The options of `feynkac worker`. */
+/** The options of the command `feynkac worker`. */
 export interface WorkerOptions extends EngineOptions {
   readonly queue: string;
-  /** The port for health and metrics; none by default. */
+  /** The port of the server for health and metrics; none by default. */
   readonly port?: number;
   readonly host: string;
   readonly lockSeconds: number;
   readonly chunkTimeout: number;
-  /** True for one process for each device; otherwise this process is the worker, on one device. */
+  /** True to start one worker process for each device. Otherwise this process is the worker, on one device. */
   readonly everyDevice: boolean;
 }
 
@@ -23,8 +23,8 @@ interface Surroundings {
 }
 
 /**
- * Runs `feynkac worker`: takes jobs from a queue until it is stopped. @returns the exit status @throws RunError no
- * server that answers, or no packages; DeviceUnavailableError
+ * Runs `feynkac worker`, which takes chunks of trades from a queue and prices them until it is stopped. @returns the
+ * exit status @throws RunError if no server answers, or if npm packages are missing; DeviceUnavailableError
  */
 export async function worker(options: WorkerOptions, surroundings: Surroundings): Promise<number> {
   const { terminal, signal, openEngine } = surroundings;

@@ -5,7 +5,10 @@ import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts
 
 const percent = (value: number | null, digits = 3): string => (value === null ? "" : (100 * value).toFixed(digits));
 
-/** Returns a table of underlyings and a table of curves, with volatilities, rates and errors in per cent. */
+/**
+ * Returns the results of a calibration as text: a table of underlyings and a table of curves, with volatilities, rates
+ * and errors in per cent.
+ */
 export function calibrationTables({ underlyings, rates }: MarketCalibration): string {
   const fits = Object.entries(underlyings).map(([name, fit]) => [
     printable(name),
@@ -57,8 +60,8 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 /**
- * Returns a chart of each underlying, with quotes as dots and fits as lines by expiry, and one of each curve's zero
- * rates.
+ * Returns charts of a calibration. For each underlying there is one with quotes as dots and fits as lines by expiry,
+ * and for each curve one of its zero rates.
  */
 export function calibrationCharts({ underlyings, rates }: MarketCalibration): PlotChart[] {
   const smiles = Object.entries(underlyings).map(([name, { quotes, model }]): PlotChart => {

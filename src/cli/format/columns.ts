@@ -1,4 +1,4 @@
-/** A column of text. */
+/** A column of a table that is printed as text. */
 export interface TextColumn {
   readonly title: string;
   readonly align: "left" | "right";
@@ -23,14 +23,20 @@ export function alignColumns(
   );
 }
 
-/** Returns the widths of columns. */
+/**
+ * Returns the width of each column of a table in characters: that of its title or widest cell, where a cell counts at
+ * most `max` characters.
+ */
 export function widthsOf(columns: readonly TextColumn[], rows: readonly (readonly string[])[], max = 40): number[] {
   return columns.map(({ title }, i) =>
     rows.reduce((width, row) => Math.max(width, Math.min(row[i].length, max)), title.length),
   );
 }
 
-/** Returns the columns to omit so that the others fit into `room`, in the order in which they can be spared. */
+/**
+ * Returns the titles of the columns that must be omitted so that the others fit into `room` characters. `dispensable`
+ * lists the titles that may be omitted, the first ones first.
+ */
 export function tooMuch(
   columns: readonly TextColumn[],
   widths: readonly number[],
@@ -43,7 +49,7 @@ export function tooMuch(
   return hidden;
 }
 
-/** Formats the lines of the columns that are not hidden. */
+/** Formats the rows of a table as lines of text, without the columns whose titles are in `hidden`. */
 export function visibleLines(
   columns: readonly TextColumn[],
   rows: readonly (readonly string[])[],
@@ -59,7 +65,7 @@ export function visibleLines(
   return `${text.join("\n")}\n`;
 }
 
-/** Escapes control characters, since names from a file must not send commands to a terminal. */
+/** Escapes control characters, because names from a file must not send commands to a terminal. */
 export function printable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- they are what is looked for
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g, "�");

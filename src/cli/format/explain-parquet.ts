@@ -2,7 +2,7 @@ import { type ParquetColumn, parquetTable } from "../../formats/index.ts";
 import type { ExplainedTrade, ExplainReport } from "../../pricing/index.ts";
 import { EXPLAIN_MOVES, EXPLAIN_NUMBERS, termNames } from "./explain.ts";
 
-/** Yields the result of `explain` as Parquet, with the columns of its CSV. */
+/** Yields the report of `feynkac explain` as the bytes of a Parquet file, with the columns of its CSV. */
 export async function* explainParquet(report: ExplainReport): AsyncGenerator<Uint8Array> {
   const number = (name: string, value: (row: ExplainedTrade) => number | null): ParquetColumn<ExplainedTrade> => ({
     name,

@@ -38,7 +38,7 @@ type Line = Readonly<Record<string, number | null>>;
 /** Significant digits of a table's largest number. All have its number of decimals: they are meant to be added up. */
 const DIGITS = 6;
 
-/** Yields the result of `explain` as a table. */
+/** Yields the report of `feynkac explain` as the text of a table. */
 export function* explainTable(
   report: ExplainReport,
   { rows: max, columns: room = Number.POSITIVE_INFINITY }: TableOptions,

@@ -2,18 +2,18 @@
 import type { ExplainedTrade, ExplainReport, ExplainTerm } from "../../pricing/index.ts";
 import { cell } from "../../formats/index.ts";
 
-/** Returns the names of a report's terms, in order. */
+/** Returns the names of the terms of a P&L explanation, in order. */
 export function termNames({ totals, results }: ExplainReport): ExplainTerm[] {
   const terms = totals[0]?.terms ?? results.find((row) => row.terms !== null)?.terms ?? {};
   return Object.keys(terms) as ExplainTerm[];
 }
 
-/** Yields the report as NDJSON, one trade a line. */
+/** Yields the report of `feynkac explain` as NDJSON, with one trade on each line. */
 export function* explainNdjson({ results }: ExplainReport): Generator<string> {
   for (const row of results) yield `${JSON.stringify(row)}\n`;
 }
 
-/** Yields the report as one JSON object, an `ExplainReport`, with one trade a line. */
+/** Yields the report of `feynkac explain` as one JSON object, an `ExplainReport`, with one trade on each line. */
 export function* explainJson({ results, explained, failed, totals, ...head }: ExplainReport): Generator<string> {
   const fields = Object.entries(head).map(([name, value]) => `  ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`);
   yield `{\n${fields.join("")}  "results": [`;
@@ -22,18 +22,21 @@ export function* explainJson({ results, explained, failed, totals, ...head }: Ex
   yield `  "totals": ${JSON.stringify(totals)}\n}\n`;
 }
 
-/** The columns of a P&L explanation left of its terms (`first`), and right of the moves of the market (`last`). */
+/**
+ * The columns of a P&L explanation to the left of its terms (`first`), and those between the terms and the market's
+ * moves (`last`).
+ */
 export const EXPLAIN_NUMBERS = {
   first: ["before", "after", "cash", "change"],
   last: ["quantityBefore", "quantityAfter", "errorEstimate"],
 } as const;
 const FIRST = ["id", "status", ...EXPLAIN_NUMBERS.first] as const;
-/** The columns of the market's moves. */
+/** The columns of a P&L explanation that contain the moves of the market. */
 export const EXPLAIN_MOVES = ["years", "spot", "paid", "volatility", "rate"] as const;
 
 /**
- * Yields the report as CSV by RFC 4180 with LF line ends: numbers in full, one column a term, moves of the market with
- * "move." before their names.
+ * Yields the report of `feynkac explain` as CSV by RFC 4180, with LF line ends and all digits of numbers. Each term of
+ * the explanation is a column. The columns of the market's moves have names that begin with "move.".
  */
 export function* explainCsv(report: ExplainReport): Generator<string> {
   const terms = termNames(report);

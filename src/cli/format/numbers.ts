@@ -1,5 +1,5 @@
 /**
- * Formats a whole number with a comma between thousands. `toLocaleString` would load Node's tables of all languages,
+ * Formats a whole number with commas between thousands. `toLocaleString` would load Node's tables of all languages,
  * which takes 10 ms.
  */
 export const grouped = (n: number): string => String(n).replaceAll(/\B(?=(\d{3})+(?!\d))/g, ",");

@@ -4,8 +4,8 @@ import { alignColumns, printable, type TextColumn, widthsOf } from "./columns.ts
 import { decimalsFor, fixed } from "../../formats/index.ts";
 
 /**
- * Formats the totals under every scenario: for each currency, date and rate shift one table, with spot down and
- * volatility across.
+ * Formats the totals under every scenario. There is one table for each currency, date and rate move, with a row for
+ * each spot move and a column for each volatility move.
  */
 export function scenarioTables(scenarios: Scenarios | undefined, totals: readonly CurrencyTotals[]): string[] {
   if (scenarios === undefined) return [];

@@ -40,30 +40,30 @@ interface Layout {
   readonly hidden: ReadonlySet<string>;
 }
 
-/** The options of a table. */
+/** The options of a table of results that is printed as text. */
 export interface TableOptions {
   /**
-   * The maximum number of rows: the first ones as they arrive (the first block sets the decimals), and the last ones at
-   * the end.
+   * The maximum number of rows. The first rows are printed as they arrive, and the last rows at the end. The first
+   * batch of results determines the number of decimals.
    */
   readonly rows: number;
-  /** The number of lines of the screen, if the table must fit one, including the lines under the rows. */
+  /** The number of lines of the screen, if the table must fit on it together with the lines below its rows. */
   readonly lines?: number | undefined;
   /** The maximum number of characters in a line; columns that do not fit are omitted, and named under the table. */
   readonly columns?: number | undefined;
 }
 
-/** Returns the number of rows for a screen with a number of lines. */
+/** Returns the number of table rows that fit on a screen with a number of lines. */
 export function rowsOnScreen(lines: number): number {
   return Math.max(lines - OTHER_LINES, MIN_ROWS);
 }
 
-/** Returns the number of rows that are shown at the end: a third. */
+/** Returns how many of a limited number of table rows are taken from the end of the results: a third. */
 export function lastRows(rows: number): number {
   return Number.isFinite(rows) ? Math.floor(rows / 3) : 0;
 }
 
-/** Returns the format of a readable table. */
+/** Returns the output format that prints results as a table for people to read. */
 export function tableFormat({
   rows: max,
   lines,
@@ -151,7 +151,7 @@ function block(results: readonly TradeResult[], layout: Layout, before: Layout |
   return `${wider ? "\n" : ""}${visibleLines(COLUMNS, rows, layout.widths, layout.hidden)}`;
 }
 
-/** Returns a sentence about omitted rows, and where to get them. */
+/** Returns a sentence about the number of table rows that are not shown, and how to get them. */
 export function more(hidden: number): string {
   if (hidden <= 0) return "";
   const rows = hidden === 1 ? "row" : "rows";

@@ -14,7 +14,7 @@ interface TotalTable {
   readonly rows: readonly (readonly string[])[];
 }
 
-/** Returns the tables of a run's totals as text, possibly empty. */
+/** Returns the tables of totals as text. `room` is the number of characters in a line. */
 export function totalTables({ totals, groups = [], priced, failed }: RunEnd, room: number): string[] {
   if (totals.length === 0) return [priced + failed === 0 ? "no trades\n" : ""];
   return [
@@ -28,7 +28,7 @@ export function totalTables({ totals, groups = [], priced, failed }: RunEnd, roo
   ];
 }
 
-/** Returns the titles of columns that do not fit. */
+/** Returns the titles of the columns of totals that do not fit into `room` characters. */
 export function hiddenTotals({ totals }: RunEnd, room: number): Set<string> {
   const { shown } = largestUnderlyings(totals, MAX_UNDERLYINGS);
   const tables = [byCurrency(totals, () => [], []), byUnderlying(shown, () => [], [])];

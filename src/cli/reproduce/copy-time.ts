@@ -13,7 +13,7 @@ const copy = kernel({
 /** Copies between two waits for the device, and how often that is timed. */
 const [COPIES, TIMES] = [4, 5];
 
-/** Measures the seconds that a kernel takes to copy a number of values: the minimum of several runs. */
+/** Measures the time in seconds that a kernel takes to copy `count` numbers: the minimum of several measurements. */
 export async function copyTime(device: Device, count: number, precision: Precision): Promise<number> {
   const element = precision === "f32" ? "f32" : "f64";
   using from = device.createBuffer(element, count);

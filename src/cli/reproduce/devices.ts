@@ -3,29 +3,32 @@ import { type Device, isGpu, openDevice, type OpenOptions } from "../../device/i
 import { DeviceUnavailableError, PrecisionError } from "../../errors.ts";
 import type { EngineOptions } from "../choose-backend.ts";
 
-/** A function that opens a device, or replaces `openDevice` in tests. */
+/** A function that opens a device. Tests replace `openDevice` by another one. */
 export type Open = (options: OpenOptions) => Promise<Device>;
 
-/** Opens the CPU with a number of threads, besides the calling thread, which stays responsive to Ctrl-C. */
+/** Opens the CPU with a number of threads in addition to the calling thread, which stays responsive to Ctrl-C. */
 export const openCores = async (threads: number, { precision }: EngineOptions): Promise<Device> =>
   openDevice({ backend: "cpu", threads, share: "always", precision });
 
-/** Returns the number of CPU threads to compare with one; undefined for a GPU only, or a single core. */
+/**
+ * Returns the number of CPU threads whose speed is compared with that of one thread. Undefined if only a GPU is
+ * measured, or if there is one core.
+ */
 export function allCores({ backend, threads = availableParallelism() }: EngineOptions): number | undefined {
   return (backend === "auto" || backend === "cpu") && threads > 1 ? threads : undefined;
 }
 
-/** The opened GPUs, and the reasons why others are missing. */
+/** The GPUs that could be opened, and the reasons for which others could not. */
 export interface Gpus {
   /** The devices, which the caller disposes. */
   readonly devices: readonly Device[];
-  /** The reasons why other GPUs are missing. */
+  /** The reasons for which other GPUs could not be opened. */
   readonly missing: readonly string[];
 }
 
 /**
- * Opens the GPU of a named back end, or with "auto" all hardware GPUs. @throws DeviceUnavailableError | PrecisionError
- * for a named back end
+ * Opens the GPU of the back end that the options name, or, with "auto", all hardware GPUs. @throws
+ * DeviceUnavailableError | PrecisionError for a named back end
  */
 export async function openGpus(options: EngineOptions, open: Open = openDevice): Promise<Gpus> {
   const { backend, device, precision } = options;

@@ -12,7 +12,7 @@ import {
   SparseOperator,
 } from "../../linalg/index.ts";
 
-/** The formats that the paper compares. */
+/** The sparse matrix formats that Gaikwad and Toke compare, with the functions that convert a CSR matrix to them. */
 export const FORMATS: Readonly<
   Record<string, readonly [make: (a: CsrMatrix) => SparseMatrix, options?: OperatorOptions]>
 > = {
@@ -26,18 +26,24 @@ export const FORMATS: Readonly<
   PKT: [(a) => convertSparse(a, "pkt")],
 };
 
-/** The matrix and payoff of a grid with V = 0 on all faces and 2^level intervals from 0 to 200 along each axis. */
+/**
+ * The linear system of a time step in Gaikwad and Toke's paper: its matrix, and the payoff on the grid. The grid has
+ * 2^level intervals from 0 to 200 along each axis, with V = 0 on all faces.
+ */
 export interface PublishedSystem {
   readonly matrix: CsrMatrix;
   readonly payoff: Float64Array;
-  /** The number of the unknown at prices of 100. */
+  /** The index of the unknown at which all prices are 100. */
   readonly middle: number;
 }
 
 /**
- * Builds I − h·L with central differences on equidistant nodes, and the payoff of the call on the best asset, where
+ * Builds the matrix I − h·L of a time step h with central differences on equidistant nodes, and the payoff of the call
+ * on the best asset, where
  *
  *   L = Σₖ (0.02·Sₖ²·∂²/∂Sₖ² + 0.03·Sₖ·∂/∂Sₖ) − 0.03.
+ *
+ * `levels` has the refinement level of each axis.
  */
 export function publishedSystem(levels: readonly number[], h: number): PublishedSystem {
   const counts = levels.map((level) => 2 ** level - 1);
@@ -78,7 +84,10 @@ const copy = kernel({
   },
 });
 
-/** The time, iterations and value of a number of time steps. */
+/**
+ * The time in seconds, the number of iterations and the option's value after a number of time steps in one matrix
+ * format.
+ */
 export interface FormatTime {
   readonly seconds: number;
   readonly iterations: number;
@@ -86,8 +95,8 @@ export interface FormatTime {
 }
 
 /**
- * Runs time steps by BiCGStab to 1e-10, with a launch for each part of an iteration; each step starts from the last
- * solution.
+ * Runs time steps with BiCGStab to a relative residual of 1e-10. Each operation of an iteration is a separate launch.
+ * Each step starts from the solution of the one before.
  */
 export async function stepsIn(
   device: Device,

@@ -18,8 +18,9 @@ const TABLE_3: Readonly<Record<number, Readonly<Record<number, number>>>> = {
   6: {},
 };
 /**
- * The options' exact values: with independent assets they are integrals of products of one-dimensional distributions of
- * killed processes (30 digits).
+ * The exact values of the options in Gaikwad and Toke's paper, by the number of assets. As the assets are independent,
+ * the values are integrals of products of one-dimensional distributions of killed processes. They were computed with 30
+ * digits.
  */
 export const EXACT: Readonly<Record<number, number>> = {
   2: 15.968701691,
@@ -46,17 +47,20 @@ const TABLE_5 = [
 const names = (axes: number): readonly string[] => "ABCDEF".slice(0, axes).split("");
 const best = (of: readonly string[]): string => (of.length === 1 ? of[0] : `max(${of[0]}, ${best(of.slice(1))})`);
 
-/** A published case of the combination technique. */
+/**
+ * A case of the combination technique in Gaikwad and Toke's paper: the number of axes and the level of the sparse grid.
+ */
 export interface PublishedCase {
   readonly axes: number;
   readonly level: number;
   readonly method?: SparseSolver["method"];
-  /** The levels of a single grid, in place of a combination. */
+  /** The levels of the axes of a single full grid, which takes the place of the combination. */
   readonly grid?: readonly number[];
 }
 
 /**
- * Returns the problem as the paper describes it: V = 0 on all faces, also at zero prices; nodal payoff; uniform meshes.
+ * Returns the option's problem as Gaikwad and Toke's paper discretises it: V = 0 on all faces, also at zero prices, the
+ * payoff evaluated at the nodes, and uniform meshes.
  */
 export function publishedProblem({ axes, level, method = "bicgstab", grid }: PublishedCase): SparseGridProblem<string> {
   const all = names(axes);
@@ -75,7 +79,8 @@ export function publishedProblem({ axes, level, method = "bicgstab", grid }: Pub
 }
 
 /**
- * Returns the paper's option with means over cells, logarithmic meshes around the spot, and no condition at low prices.
+ * Returns the paper's option with a better discretisation: the payoff averaged over cells, logarithmic meshes around
+ * the spot, and no boundary condition at low prices.
  */
 export function improvedProblem(axes: number, level: number): SparseGridProblem<string> {
   const all = names(axes);
@@ -99,14 +104,14 @@ const bestOfAssets = (all: readonly string[]) => ({
   expiry: 1,
 });
 
-/** Solves a published case as the paper describes it. */
+/** Solves a case of Gaikwad and Toke's paper as the paper discretises it. */
 export const upAndOut = async (
   device: Device,
   given: PublishedCase,
   signal: AbortSignal,
 ): Promise<SparseEntrySolution> => solvedOn(device, publishedProblem(given), signal);
 
-/** Solves the paper's option on improved meshes. */
+/** Solves the option of Gaikwad and Toke's paper with a better discretisation (`improvedProblem`). */
 export const improved = async (
   device: Device,
   axes: number,
@@ -123,13 +128,13 @@ async function solvedOn(
   return entries[0];
 }
 
-/** Returns the point at which all prices are 100. */
+/** Returns the spot prices, 100 for each asset, by the assets' names. */
 export const spot = (axes: number): Record<string, number> =>
   Object.fromEntries(names(axes).map((name) => [name, 100]));
 
 /**
- * Returns the number of nonzero entries of a matrix: the diagonal and two neighbours along each axis, without those of
- * the faces.
+ * Returns the number of nonzero entries of the matrix of a grid with the given levels: the diagonal and two neighbours
+ * along each axis, without neighbours on the faces.
  */
 export const nonZeros = (levels: readonly number[]): number => {
   const counts = levels.map((level) => 2 ** level - 1);
@@ -257,7 +262,7 @@ async function run({ options, signal, say }: Surroundings): Promise<void> {
   }
 }
 
-/** The reproduction of Gaikwad and Toke's barrier options. */
+/** The reproduction of Gaikwad and Toke's barrier options on sparse grids. */
 export const gaikwadToke: Reproduction & { run: typeof run } = {
   name: "gaikwad-toke",
   title: "barrier options on two to six assets by the combination technique, beside the printed tables",

@@ -9,12 +9,16 @@ import type { ReproduceOptions, Reproduction, Surroundings } from "./reproductio
 import { type StepTime, timeStep } from "./step-time.ts";
 
 /**
- * The value of the put of `put` where all prices are 100: the trapezoidal rule in two of the three normal variables,
- * with Black's formula in the third (NumPy; 201 to 3,201 points each agree to 1e-12).
+ * The value of the option that `put` prices, where all three prices are 100. It was computed by the trapezoidal rule in
+ * two of the three normal variables, with Black's formula in the third (NumPy; 201 to 3,201 points in each variable
+ * agree to 1e-12).
  */
 export const EXACT = 5.9960287737;
 
-/** Solves a put on the mean of three correlated prices on nodes³ by Douglas' scheme. */
+/**
+ * Solves for a put on the mean of three correlated prices by Douglas' scheme, with `nodes` nodes along each of three
+ * axes.
+ */
 export async function put(
   device: Device,
   { nodes, steps, precision }: { readonly nodes: number; readonly steps: number; readonly precision: Precision },
@@ -140,7 +144,7 @@ async function run({ options, signal, say }: Surroundings, open?: Open): Promise
   say("  https://people.maths.ox.ac.uk/gilesm/cuda_old.html");
 }
 
-/** The reproduction of Giles' three-factor solver. */
+/** The reproduction of Giles' finite difference solver for three factors. */
 export const giles: Reproduction & { run: typeof run } = {
   name: "giles",
   title: "a three-factor equation by alternating directions, timed beside one core",

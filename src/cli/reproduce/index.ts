@@ -5,5 +5,5 @@ import type { Reproduction } from "./reproduction.ts";
 
 export type { ReproduceOptions, Reproduction } from "./reproduction.ts";
 
-/** The reproductions, in the order of `feynkac reproduce --list`. */
+/** The published results that can be reproduced, in the order of `feynkac reproduce --list`. */
 export const REPRODUCTIONS: readonly Reproduction[] = [giles, gaikwadToke, pagesWilbertz];

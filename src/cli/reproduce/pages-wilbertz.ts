@@ -144,7 +144,10 @@ async function tables5And6(
   say("");
 }
 
-/** Prices a swing option with daily dates over a year on a tree by Algorithm II. */
+/**
+ * Prices a swing option with daily exercise dates over a year on a quantization tree by Pagès and Wilbertz' Algorithm
+ * II. `size` is the number of points of the grid on each date.
+ */
 export async function swingOfYear(
   device: Device,
   size: number,
@@ -160,7 +163,7 @@ export async function swingOfYear(
 }
 
 /**
- * Prices a swing option with daily dates over a year by convolution on grids of the factors, extrapolated from two
+ * Prices the swing option of `swingOfYear` accurately, by convolution on grids of the factors, extrapolated from two
  * spacings.
  */
 export async function convergedSwingOfYear(
@@ -170,8 +173,8 @@ export async function convergedSwingOfYear(
   const amounts = Array.from({ length: DAYS }, () => MODEL.spot);
   const swings = [{ slopes: amounts, fixed: amounts, least: MODEL.least, most: MODEL.most }];
   const settings = { chain: chain(DAYS), sigma: MODEL.sigma, startsAtOnce: true, precision };
-  const [coarse] = await gaussianSwings({ device, ...settings, spacing: 0.5 }, swings);
-  const [fine] = await gaussianSwings({ device, ...settings, spacing: 0.5 / Math.SQRT2 }, swings);
+  const valueAt = async (spacing: number) => (await gaussianSwings({ device, ...settings, spacing }, swings)).value[0];
+  const [coarse, fine] = [await valueAt(0.5), await valueAt(0.5 / Math.SQRT2)];
   // Errors are of fourth order.
   return fine + (fine - coarse) / 3;
 }
@@ -225,7 +228,7 @@ async function run(surroundings: Surroundings): Promise<void> {
   for (const reason of gpus.missing) say(`No GPU: ${reason}`);
 }
 
-/** The reproduction of Pagès and Wilbertz' quantization trees. */
+/** The reproduction of Pagès and Wilbertz' quantization trees on GPUs. */
 export const pagesWilbertz: Reproduction & { run: typeof run } = {
   name: "pages-wilbertz",
   title: "random numbers, nearest neighbours, quantization trees and a swing option, beside the printed tables",

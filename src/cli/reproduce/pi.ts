@@ -15,7 +15,7 @@ import {
   xorwowWord,
 } from "../../random/index.ts";
 
-/** The generators of Table 2. */
+/** The name of a random number generator in Table 2 of Pagès and Wilbertz' paper. */
 export type PiGenerator = "drand48" | "mrg32k3a" | "xorwow";
 
 /** Counters that items add to, so that few add to the same one. */
@@ -52,11 +52,12 @@ const functionsOf = (generator: PiGenerator) =>
 type State = ResultOf<typeof drand48Next>;
 
 /**
- * Returns the kernel that counts the points of each item in the quarter of the unit disc; numbers and points stay in
- * registers.
+ * Returns the kernel that counts how many random points of each work item are in the quarter of the unit disc. Random
+ * numbers and points stay in registers.
  *
- * Operations of a point, with 32-bit integers: 2 steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30), and 2 × 4
- * for the uniform numbers, 3 for the disc. Bytes: none but the table of the starts.
+ * Cost of a point in 32-bit integer operations: two steps of the generator (drand48 10, XORWOW 8, MRG32k3a 30 each), 4
+ * for each of the two uniform numbers, and 3 for the test. Only the table of the generator's initial states is read
+ * from memory.
  */
 export const insideDisc = (generator: PiGenerator) =>
   kernel({
@@ -103,9 +104,11 @@ export const insideDisc = (generator: PiGenerator) =>
 
 type Compiled = CompiledKernel<ReturnType<typeof insideDisc>["params"]>;
 
-/** A counter of points in the quarter disc on a device, for several runs over consecutive numbers of one generator. */
+/**
+ * Counts the random points in the quarter disc on a device. Several counts use consecutive numbers of one generator.
+ */
 export class DiscCounter implements Disposable {
-  /** The number of items of a run with points. */
+  /** The number of work items of one count. */
   readonly items: number;
   readonly #device: Device;
   readonly #compiled: Compiled;
@@ -133,13 +136,13 @@ export class DiscCounter implements Disposable {
     return new DiscCounter(device, compiled, generator, points, runs);
   }
 
-  /** Records a part of a run. */
+  /** Records the launch of some work items of the count with number `run`. */
   launch(run: number, firstItem: number, items: number): void {
     const args = { points: this.#points, length: this.#length, table: this.#table, counts: this.#counts };
     this.#device.launch(this.#compiled, { ...args, firstItem, firstStream: run * this.items }, { items });
   }
 
-  /** Waits and returns the number of points of a run in the disc. */
+  /** Runs the count with number `run` and returns the number of points in the disc. */
   async inside(run: number, signal: AbortSignal): Promise<number> {
     const atOnce = LAUNCH[isGpu(this.#device) ? "gpu" : "cpu"];
     this.#device.write(this.#counts, new Uint32Array(COUNTERS));
@@ -157,7 +160,7 @@ export class DiscCounter implements Disposable {
   }
 }
 
-/** Estimates π from a number of points, several times. */
+/** Estimates π from a number of random points, several times with different points. */
 export async function estimatePi(
   device: Device,
   generator: PiGenerator,

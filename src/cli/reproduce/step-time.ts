@@ -7,7 +7,7 @@ const MAX_STEPS = 100_000;
 /** The factor by which more steps are tried if there were too few to measure. */
 const MORE = 8;
 
-/** The measured time of a step of a time loop. */
+/** The measured time of a time step. */
 export interface StepTime<A extends string> {
   readonly seconds: number;
   /** The number of measured steps. */
@@ -18,15 +18,19 @@ export interface StepTime<A extends string> {
 }
 
 /**
- * Measures the time of a step of a time loop from the progress that `solve` reports. The first launch is excluded,
- * because it compiles, sets the terminal values and factors; so is the last one, which reads. With fewer than three
- * launches more steps are taken.
+ * Measures the time of a time step from the progress that `run` reports after each launch. The first launch is
+ * excluded, because it compiles kernels, sets the terminal values and factorises; the last one is excluded, because it
+ * reads results. With fewer than three launches the number of steps grows.
  *
- * @param run solves a problem in so many time steps.
- * @throws CliError if even the most steps are a launch or two
+ * @param run solves a problem in a given number of time steps.
+ * @param first the number of time steps to begin with.
+ * @throws CliError if even the maximum number of steps takes fewer than three launches
  */
 export async function timeStep<A extends string>(
-  run: (steps: number, onProgress: (progress: Progress) => void) => Promise<AxesSolution<A>>,
+  run: (
+    steps: number,
+    onProgress: (progress: Progress) => void,
+  ) => Promise<Pick<AxesSolution<A>, "entries" | "precision">>,
   first: number,
 ): Promise<StepTime<A>> {
   for (let steps = first; steps <= MAX_STEPS; steps *= MORE) {

@@ -1,13 +1,13 @@
 import { i32, real, record, write } from "../../kernel/index.ts";
 
-/** The number of words of the head of an instance's program, which `program.ts` writes. */
+/** The number of reals at the start of an instance's program, which `program.ts` writes (`rollbackKernel`). */
 export const HEAD_WORDS = 5;
-/** The number of words of a run of time steps in an instance's program. */
+/** The number of reals in an instance's program for a series of equal time steps. */
 export const RUN_WORDS = 13;
-/** The number of words of an event in an instance's program. */
+/** The number of reals in an instance's program for a date with an event. */
 export const EVENT_WORDS = 11;
 
-/** The terms in force at a moment: a call price at spots from a trigger on, a put price, and the conversion ratio. */
+/** The terms in force at one time: the call price and its trigger, the put price, and the conversion ratio. */
 export const Terms = record({
   /** Paid for the bond, accrued interest included; `NEVER` where it cannot be called. */
   call: real,
@@ -18,7 +18,7 @@ export const Terms = record({
   ratio: real,
 });
 
-/** The arrays of an instance in private memory, one value a node. */
+/** The arrays of an instance in private memory, with one value for each node. */
 export const Memory = record({
   s: write(real),
   /** The rows of the implicit step, without the weight of BDF2: −low·V(before) + diagonal·V − high·V(after). */
@@ -45,7 +45,10 @@ export const Memory = record({
   status: write(real),
 });
 
-/** A time step: the weights of variable-step BDF2, times its length, and the equation's coefficients. */
+/**
+ * The data of one time step: the weights of variable-step BDF2, and the equation's coefficients multiplied by its
+ * length.
+ */
 export const Step = record({
   nodes: i32,
   /** α₀·V − α₁·V(before) − α₂·V(before that): of implicit Euler 1, 1, 0. */

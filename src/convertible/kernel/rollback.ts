@@ -5,11 +5,13 @@ import { EVENT_WORDS, HEAD_WORDS, Memory, RUN_WORDS } from "./records.ts";
 import { prepareRows, type Shape, stepCash, stepValue } from "./step.ts";
 import { exerciseAll, settleStatus } from "./terms.ts";
 
-/** The variant of the rollback kernel. */
+/** The properties of a bond that the code of the rollback kernel depends on. */
 export interface RollbackVariant extends Shape {
-  /** True with a cash-only part that has its own discount rate (Tsiveriotis & Fernandes). */
+  /**
+   * True where a cash-only part is solved as well, because cash is discounted with a spread (Tsiveriotis & Fernandes).
+   */
   readonly split: boolean;
-  /** The maximum number of nodes of an instance. */
+  /** The largest number of nodes of an instance. */
   readonly capacity: number;
 }
 
@@ -97,24 +99,26 @@ const applyEvent = fn({
 });
 
 /**
- * Returns the kernel of values of convertible bonds, one instance an item, backwards in time on a mesh of spots:
+ * Returns the kernel of the values of convertible bonds, which goes backward in time on a mesh of spots, with one work
+ * item for each instance:
  *
  *   V_t + ½σ²S²V_SS + (r − q + pη)S V_S − (r + p)V − s·B + p·max(R, k(1 − η)S) = 0
  *   B_t + ½σ²S²B_SS + (r − q)S B_S − (r + s)B = 0
  *
- * The spread s is Tsiveriotis and Fernandes' (1998), with the cash-only part B; the hazard rate p, the jump η and the
- * recovery R are Ayache, Forsyth and Vetzal's (2003). A bond has one of the two. In time BDF2 by variable steps, which
- * begins at each event by one step of implicit Euler's; exercise: `stepValue`, and on dates `exchange`.
+ * Either there is a spread s, with the cash-only part B (Tsiveriotis & Fernandes 1998), or a hazard rate p, with the
+ * jump η and the recovery R (Ayache, Forsyth & Vetzal 2003). Time steps are BDF2 with variable steps, which restarts at
+ * each event with one implicit Euler step. Exercise at all times is part of `stepValue`; on dates it is `exchange`.
  *
- * Layout: value i of instance l stands at [i·pitch + l].
+ * Layout: value i of instance l is at [i·pitch + l].
  *   mesh      the nodes; with a local hazard rate its factors at the nodes after them
  *   program   the number of time steps on level 0, the share of the call price that is cash, η, R, k(1 − η); the event
- *             at maturity; then runs of equal time steps: how many on level 0, Δt there, its ratio to the step before
- *             (0 at a start), σ² (1 with a local volatility), r − q, r, s or p, call, trigger, put and ratio at its
- *             end, what interest accrues in a year, and 1 if an event follows, whose words are: keep, cash of a
- *             dividend, coupon, dated call, trigger, put, ratio; those of continuous exercise just before
- *   local     of each step σ² at the nodes, with a local volatility
- *   out       V at the nodes, B at the nodes, and how many policy iterations have not ended
+ *             at maturity; then each series of equal time steps: their number on level 0, Δt there, its ratio to the
+ *             step before (0 at a restart), σ² (1 with a local volatility), r − q, r, s or p; call, trigger, put and
+ *             ratio at its end; the interest that accrues in a year; and 1 if an event follows. An event has: keep and
+ *             cash of a dividend, coupon, call on the date, trigger, put, ratio; then the four of continuous exercise
+ *             just before
+ *   local     with a local volatility, σ² at the nodes for each step
+ *   out       V at the nodes, B at the nodes, and the number of policy iterations that did not converge
  */
 export const rollbackKernel = remembered((variant: RollbackVariant): Kernel<typeof rollbackParams> => {
   const { split, capacity, localVolatility, localHazard } = variant;

@@ -29,11 +29,11 @@ const rowAt = fn({
   },
 });
 
-/** The coefficients of the equation that depend on the spot. */
+/** The coefficients of the equation that depend on the spot, which the code of the kernel depends on. */
 export interface Shape {
-  /** True where σ depends on the spot: `varianceFactor` is σ² at the nodes. */
+  /** True where σ depends on the spot; `varianceFactor` then has σ² at the nodes. */
   readonly localVolatility: boolean;
-  /** True where the hazard rate depends on the spot: `hazardFactor` multiplies it at the nodes. */
+  /** True where the hazard rate depends on the spot; `hazardFactor` then has its factor at the nodes. */
   readonly localHazard: boolean;
 }
 
@@ -69,7 +69,7 @@ const recoveredAt = fn({
   },
 });
 
-/** Returns the function that computes the rows of all nodes for a length of the time step. */
+/** Returns the function that computes the matrix rows of all nodes for the length of a time step. */
 export const prepareRows = (shape: Shape) =>
   fn({
     name: "prepareRows",
@@ -111,13 +111,13 @@ export const prepareRows = (shape: Shape) =>
   });
 
 /**
- * Returns the function for one implicit step of V. The constraints are a part of the implicit solution, by the penalty
- * method in the form of policy iteration (Forsyth & Vetzal 2002): nodes outside their bounds are penalised, until none
- * changes sides. The cash-only part on the right-hand side is extrapolated from two steps, which is of second order,
- * too.
+ * Returns the function for one implicit step of V. The constraints of call, put and conversion are part of the implicit
+ * solution, by the penalty method in the form of policy iteration (Forsyth & Vetzal 2002): nodes beyond their bounds
+ * are penalised, until no node changes between held and exercised. The cash-only part on the right-hand side is
+ * extrapolated from two earlier steps, which is of second order too.
  *
- * Where a call forces conversion, V = k·S at the spot P/k between two nodes: the node before has a row for that
- * distance (Shortley & Weller 1938).
+ * Where a call forces conversion, V = k·S from the spot P/k on (P the call price), between two nodes. The node before
+ * it has a matrix row for that shorter distance (Shortley & Weller 1938).
  */
 export const stepValue = (shape: Shape) =>
   fn({
@@ -219,8 +219,8 @@ const reachOf = fn({
 });
 
 /**
- * Returns the function for one implicit step of the cash-only part B, whose value is known where the bond is exercised:
- * rows of held nodes next to such a region reach to its boundary between nodes (Shortley & Weller 1938).
+ * Returns the function for one implicit step of the cash-only part B, whose value is known where the bond is exercised.
+ * Matrix rows of the nodes next to the exercise region reach to its boundary between nodes (Shortley & Weller 1938).
  */
 export const stepCash = (shape: Shape) =>
   fn({

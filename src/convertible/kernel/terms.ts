@@ -1,10 +1,10 @@
 import { fn, i32, real } from "../../kernel/index.ts";
 import { Memory, Terms } from "./records.ts";
 
-/** A price beyond any other, in units of the notional: the call price of a bond that cannot be called. */
+/** The call price of a bond that cannot be called, in units of the notional; it is above any other price. */
 export const NEVER = 1e12;
 
-/** Returns the lower bound of the value: conversion or put. */
+/** Returns the lower bound of the value at a spot: the larger of conversion value and put price. */
 export const floorAt = fn({
   name: "floorAt",
   params: { s: real, terms: Terms },
@@ -13,7 +13,10 @@ export const floorAt = fn({
   },
 });
 
-/** Returns the upper bound of the value: after a call the holder may still convert, and a put comes first. */
+/**
+ * Returns the upper bound of the value at a spot: the call price, or the conversion value or put price if larger,
+ * because the holder may still convert or put.
+ */
 export const capAt = fn({
   name: "capAt",
   params: { s: real, terms: Terms },
@@ -23,7 +26,7 @@ export const capAt = fn({
   },
 });
 
-/** Returns the cash-only part of a bond that is converted, put or called. */
+/** Returns the cash-only part B of a bond that is converted, put or called at a spot, as its `status` says. */
 export const cashAt = fn({
   name: "cashAt",
   params: { s: real, terms: Terms, status: real, calledCash: real },
@@ -35,11 +38,11 @@ export const cashAt = fn({
 });
 
 /**
- * Replaces V by max(V, target) or, with `sign` −1, by min(V, target) for spots from `from` on, with target =
- * max(amount, ratio·S), as means over the cells of the nodes: where the two cross inside a cell, V gets the mean of the
- * larger (smaller) one, and B the share that is left of it and of the target's cash, which is there while the amount is
- * more than the shares. Pointwise values would lose one order of accuracy. `whole`: the cell of a node at `from` counts
- * as a whole, since a continuous call binds there at once.
+ * Replaces V by max(V, target) or, with `sign` −1, by min(V, target) at spots from `from` on, where target =
+ * max(amount, ratio·S). It takes means over the cells of the nodes, because pointwise values would lose one order of
+ * accuracy. Where V and the target cross inside a cell, V gets the mean of the larger (smaller) one. B gets the mean of
+ * what remains of B and of the target's `cash`, which the target pays where `amount` exceeds ratio·S. With `whole` the
+ * cell of a node at `from` counts as a whole, because a continuous call binds there at once.
  */
 export const exchange = fn({
   name: "exchange",
@@ -97,7 +100,7 @@ export const exchange = fn({
   },
 });
 
-/** Sets V = max(put, conversion, min(hold, call)) at a moment: the holder's choice after the issuer's. */
+/** Sets V = max(put, conversion, min(V, call)) at one time: the holder decides after the issuer. */
 export const exerciseAll = fn({
   name: "exerciseAll",
   params: { memory: Memory, nodes: i32, terms: Terms, calledCash: real, whole: real },
@@ -120,7 +123,10 @@ export const exerciseAll = fn({
   },
 });
 
-/** Sets the statuses of the nodes just after `exerciseAll` at a moment of continuous exercise. */
+/**
+ * Sets the status of each node (held, converted or put, called) just after `exerciseAll` at a time of continuous
+ * exercise.
+ */
 export const settleStatus = fn({
   name: "settleStatus",
   params: { memory: Memory, nodes: i32, terms: Terms },

@@ -1,4 +1,4 @@
-/** Put here by the package's build (scripts/bundle.js). */
+/** The hash of the built code, which the package's build (scripts/bundle.js) inserts. */
 declare const FEYNKAC_BUILD: string | undefined;
 
 /**

@@ -1,6 +1,7 @@
 /**
- * A cache entry's bytes: a line of magic, the lengths of key and image, the key, the image, and the SHA-256 of it all.
- * The whole key is there to be compared; the name of a file is only a hash of it.
+ * The bytes of a cache file: a line that identifies the format, the lengths of key and program, the key, the compiled
+ * program, and the SHA-256 hash of all this. The file contains the whole key so that it can be compared, because the
+ * file's name is only a hash of it.
  */
 import { nodeModule } from "../node.ts";
 

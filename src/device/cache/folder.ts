@@ -1,4 +1,4 @@
-/** Files that other folders of the package keep between processes, in the directory of the compiled kernels. */
+/** Text files that other folders of the package keep between processes, in the directory of the compiled kernels. */
 import { inNode, nodeModule } from "../node.ts";
 import { thisHost } from "../host.ts";
 import { cacheDirectory } from "./directory.ts";
@@ -7,7 +7,10 @@ import { cacheDirectory } from "./directory.ts";
 export interface CacheFolder {
   /** Reads a file; rejects if there is none. */
   read(name: string): Promise<string>;
-  /** Writes a file under another name and renames it, so that nobody reads a part of it. Disk errors are ignored. */
+  /**
+   * Writes a file atomically: it is written under another name and then renamed, so that readers never see a part of
+   * it. Disk errors are ignored.
+   */
   write(name: string, text: string): Promise<void>;
 }
 

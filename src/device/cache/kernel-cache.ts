@@ -1,7 +1,7 @@
 /**
- * Compiled kernels, and other code, on disk, shared by all processes: an entry is written under a name of its own and
- * renamed into place, so that nobody ever reads half of one. Whatever goes wrong with the disk, a kernel is compiled as
- * if there were no cache. Files are read and written at once: a visit to Node's threads takes longer than the disk.
+ * Compiled kernels and other code on disk, shared by all processes. A file is written under another name and then
+ * renamed, so that nobody ever reads a part of it. If the disk fails, kernels are compiled as if there were no cache.
+ * Files are read and written synchronously, because passing the work to Node's threads takes longer than the disk.
  */
 import { type Host, thisHost } from "../host.ts";
 import { nodeModule } from "../node.ts";
@@ -13,14 +13,14 @@ const TEMPORARY = ".tmp";
 const CLAIM = ".claim";
 const MAX_BYTES = 256 * 2 ** 20;
 /**
- * Looking through the directory takes milliseconds, so it is done for the first entry that is stored and for every
- * 64th.
+ * The directory is searched for files to delete, which takes milliseconds, when the first file is stored and then for
+ * every 64th.
  */
 const STORES_A_PRUNE = 64;
 const HOUR = 3_600_000;
-/** After this long whoever has claimed an entry is taken to be gone, in milliseconds. */
+/** The age in milliseconds at which the claim of a process to make an entry counts as abandoned. */
 const CLAIM_LASTS = 120_000;
-/** The age in milliseconds at which the mark of the last use is renewed. */
+/** The age in milliseconds at which the time of a file's last use is renewed. */
 const MARKING = 5_000;
 
 /** A cache of compiled kernels on disk, which threads and processes share. */
@@ -35,8 +35,8 @@ export class KernelCache {
   }
 
   /**
-   * Returns the image stored under a key; undefined if there is none, or if it is damaged, owned by another user, or of
-   * another key.
+   * Returns the compiled program stored under a key. Undefined if there is none, or if the file is damaged, belongs to
+   * another user, or has another key.
    */
   find(key: string): Uint8Array<ArrayBuffer> | undefined {
     if (this.directory === undefined) return undefined;
@@ -74,8 +74,8 @@ export class KernelCache {
   }
 
   /**
-   * Claims an entry for all threads and processes before it is made, and returns a function that releases the claim.
-   * Undefined where another holds the claim and will store the entry.
+   * Announces to all threads and processes that the caller makes the entry of a key, and returns a function that ends
+   * the announcement. Undefined if another thread or process has announced it and will store the entry.
    */
   claim(key: string): (() => void) | undefined {
     if (this.directory === undefined) return () => {};
@@ -97,7 +97,10 @@ export class KernelCache {
     return nodeModule("node:path").join(directory, nameOf(key) + SUFFIX);
   }
 
-  /** Deletes the longest unused entries beyond the bound, and what a crashed process left. Other files are not ours. */
+  /**
+   * Deletes the files that have not been used for longest, until the rest fits the size limit, and files that crashed
+   * processes left. Other files are not touched.
+   */
   #prune(directory: string): void {
     let total = 0;
     for (const { path, bytes, age } of filesOf(directory)) {
@@ -108,10 +111,13 @@ export class KernelCache {
   }
 }
 
-/** Code that other users have put there is not run. The administrator's is: images of containers are made so. */
+/**
+ * Tells whether the owner of a file is trusted: this user, or the administrator, as in container images. Code from
+ * other users is not executed.
+ */
 const isTrusted = (uid: number): boolean => process.getuid === undefined || uid === process.getuid() || uid === 0;
 
-/** Pruning takes the longest unused. */
+/** Renews the time of a file's last use, because the files that have not been used for longest are deleted first. */
 function markUsed(file: number, last: number): void {
   const now = Date.now();
   if (now - last < MARKING) return;
@@ -136,7 +142,7 @@ interface CacheFile {
   readonly age: number;
 }
 
-/** The cache's files, the latest used first. */
+/** Returns the files of the cache, the most recently used first. */
 function filesOf(directory: string): CacheFile[] {
   const fs = nodeModule("node:fs");
   const now = Date.now();

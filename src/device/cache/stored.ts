@@ -1,6 +1,6 @@
 /**
- * Programs on disk, by what their kernels say: a known program needs neither the front end nor the emitter, which take
- * most of the time from the start of a process to its first result.
+ * Compiled programs on disk, by the specifications of their kernels. A stored program needs neither the front end nor
+ * code generation, which take most of the time from the start of a process to its first result.
  */
 import { buildId } from "./build.ts";
 import { KernelCache } from "./kernel-cache.ts";
@@ -13,7 +13,7 @@ export interface StoredImage {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** The time in milliseconds between looks for a program that another thread or process makes. */
+/** The time in milliseconds between two checks whether another thread or process has stored a program that it makes. */
 const LOOK_EVERY = 5;
 
 /** A cache on disk of compiled programs with data of one type. */
@@ -30,22 +30,22 @@ export class StoredPrograms<Image extends StoredImage> {
   }
 
   /**
-   * Returns the program of a kernel, identified by everything that it is made from; undefined if there is none that can
-   * be read.
+   * Returns the program of a kernel; undefined if there is none that can be read. `kernel` is a text of everything that
+   * the program is made from.
    */
   find(kernel: string): Image | undefined {
     const entry = this.#cache.find(this.#keyOf(kernel));
     return entry === undefined ? undefined : decode<Image>(entry);
   }
 
-  /** Stores a program; disk errors are ignored. */
+  /** Stores a program. Disk errors are ignored. */
   store(kernel: string, image: Image): void {
     this.#cache.store(this.#keyOf(kernel), encode(image));
   }
 
   /**
-   * Returns the stored program, or makes it with `make`: once, however many threads and processes want it at the same
-   * time.
+   * Returns the stored program of a kernel, or makes it with `make` and stores it. It is made once, also if several
+   * threads and processes need it at the same time.
    */
   async findOrMake(kernel: string, make: () => Promise<Image>): Promise<{ image: Image; isStored: boolean }> {
     for (;;) {
@@ -79,7 +79,7 @@ export function storedPrograms<Image extends StoredImage>(kind: string): StoredP
   return build === undefined || !inNode() ? undefined : new StoredPrograms<Image>(kind, build);
 }
 
-/** The length of the description, the description as JSON, the bytes. */
+/** Returns the bytes of a program: the length of its description, the description as JSON, and the program. */
 function encode({ bytes, ...description }: StoredImage): Uint8Array {
   const text = new TextEncoder().encode(JSON.stringify(description));
   const entry = new Uint8Array(4 + text.length + bytes.length);

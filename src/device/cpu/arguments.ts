@@ -1,4 +1,4 @@
-/** A launch's arguments as the block that `run` reads, and the buffers among them. */
+/** The block of memory with a launch's arguments that a compiled kernel reads. */
 import type { KernelSignature } from "../../kernel/index.ts";
 import type { ArgumentLayout } from "../../kernel/emit/wasm/index.ts";
 import { launchBuffers, rejectUnknown, setScalar } from "../arguments.ts";

@@ -8,7 +8,7 @@ export class CpuBuffer<E extends BufferElement = BufferElement> implements Devic
   readonly element: E;
   readonly length: number;
   readonly address: number;
-  /** The number of the pool's last launch that accesses the buffer; undefined if there is none. */
+  /** The number of the last launch on the worker threads that accesses the buffer; undefined if there is none. */
   lastLaunch: number | undefined;
   #disposed = false;
   readonly #release: (buffer: CpuBuffer) => void;
@@ -29,7 +29,7 @@ export class CpuBuffer<E extends BufferElement = BufferElement> implements Devic
     if (this.#disposed) throw new DisposedError(`${who}: the buffer has been disposed`);
   }
 
-  /** Returns a view of the buffer's elements. */
+  /** Returns a typed array on the buffer's elements, without a copy. */
   view(memory: WebAssembly.Memory): HostArrays[E] {
     return new ARRAY_TYPES[this.element](memory.buffer, this.address, this.length) as HostArrays[E];
   }

@@ -1,4 +1,7 @@
-/** Browsers forbid long synchronous compilation on the page's own thread; everywhere else it is the quicker way. */
+/**
+ * Compiles WebAssembly modules. Browsers forbid long synchronous compilation on the page's main thread; everywhere else
+ * it is faster.
+ */
 const LONGEST_ON_PAGE = 4096;
 
 /**

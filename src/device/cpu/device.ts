@@ -45,17 +45,17 @@ export class CpuDevice implements Device {
   readonly lost: Promise<string>;
   readonly threads: number;
   readonly parts?: DeviceParts;
-  /** Disposed with this. */
+  /** The resources that are disposed with the device. */
   readonly #kept: Disposable[] = [];
   readonly #memory: CpuMemory;
   readonly #stream: Stream;
   readonly #vectors: number | undefined;
   readonly #programs: Programs;
   readonly #buffers = new Set<CpuBuffer>();
-  /** Addresses of disposed buffers that work under way may still touch. */
+  /** The addresses of disposed buffers that pending work may still access. */
   #retired: number[] = [];
   readonly #rejections = new Set<(error: Error) => void>();
-  /** The failure of work recorded since somebody last waited. */
+  /** The failure of recorded work since a caller last waited for the device. */
   #failure: Error | undefined;
   #lostBecause: string | undefined;
   #announceLoss: (reason: string) => void = () => {};
@@ -109,7 +109,7 @@ export class CpuDevice implements Device {
     return this.#compiled(kernel, this.#programs.ofKernel(kernel, precision, this.#vectors ?? vectors), start);
   }
 
-  /** Compiles IR for which there is no kernel in the kernel language. */
+  /** Compiles IR that does not come from a kernel in the kernel language. */
   async compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel> {
     this.#assertUsable();
     const start = performance.now();
@@ -159,13 +159,18 @@ export class CpuDevice implements Device {
     this.#rejectAll(new DisposedError(`${this.name}: disposed while work was under way`));
   }
 
-  /** A run may find out only later that the device is gone. */
+  /**
+   * Registers a resource that is disposed with the device, or disposes it at once if the device is already disposed.
+   */
   #keep(resource: Disposable): void {
     if (this.#disposed) resource[Symbol.dispose]();
     else this.#kept.push(resource);
   }
 
-  /** Checks now, runs what the check returns after everything recorded so far that touches its buffers. */
+  /**
+   * Checks the arguments now, and calls the returned function when everything recorded so far on its buffers is
+   * complete.
+   */
   async #after<T>(check: () => { buffers: readonly CpuBuffer[] | "all"; action: () => T }): Promise<T> {
     this.#assertUsable();
     const { buffers, action } = check();
@@ -199,7 +204,7 @@ export class CpuDevice implements Device {
     this.#reclaim();
   }
 
-  /** Frees what disposed buffers held once nothing under way can touch it. */
+  /** Frees the memory of disposed buffers when no pending work can access it. */
   #reclaim(): void {
     if (this.#retired.length === 0 || !this.#stream.idle) return;
     for (const address of this.#retired) this.#memory.free(address);
@@ -220,7 +225,7 @@ export class CpuDevice implements Device {
     this.#announceLoss(reason);
   }
 
-  /** The first failure is the one that tells. */
+  /** Records a failure. The first one is kept. */
   #fail(error: Error): void {
     this.#failure ??= error;
   }

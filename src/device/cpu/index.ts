@@ -13,22 +13,22 @@ export interface CpuDeviceOptions {
   /** The number of worker threads; every core by default. With 1 the calling thread computes. */
   readonly threads?: number;
   /**
-   * True for memory shared with workers; by default wherever there is SharedArrayBuffer. Without it there is one
-   * thread.
+   * True for memory that is shared with worker threads, which is the default if SharedArrayBuffer exists. Without
+   * shared memory there is one thread.
    */
   readonly sharedMemory?: boolean;
   /**
-   * The rule by which launches go to the workers: when that is faster (the default), so that short launches start no
-   * workers; or always, even with a single worker, so that the calling thread stays responsive.
+   * When launches run on worker threads. "when-quicker", the default, runs short launches on the calling thread.
+   * "always" runs every launch on a worker thread, so that the calling thread stays responsive.
    */
   readonly share?: "when-quicker" | "always";
-  /** The number of vectors interleaved in generated code: 1, 2, 4 or 8. */
+  /** The number of SIMD vectors that generated code computes side by side: 1, 2, 4 or 8. */
   readonly vectors?: number;
-  /** The store of compiled programs; by default the one of the built package, in Node. */
+  /** The cache of compiled programs on disk; by default that of the built package, in Node. */
   readonly stored?: StoredPrograms<ProgramImage>;
 }
 
-/** More than any machine has cores; a typing error beyond it would start thousands of workers. */
+/** The largest number of threads that may be requested, so that a typing error does not start thousands of workers. */
 const MAX_THREADS = 1024;
 
 /** Creates a CPU device. @throws SpecError */
@@ -49,7 +49,10 @@ export function createCpuDevice(options: CpuDeviceOptions = {}): CpuDevice {
   });
 }
 
-/** Pages need cross-origin isolation (two HTTP headers) to share memory with workers. */
+/**
+ * Tells whether memory can be shared with workers. Browser pages need cross-origin isolation (two HTTP headers) for
+ * this.
+ */
 function canShareMemory(): boolean {
   return typeof SharedArrayBuffer !== "undefined" && globalThis.crossOriginIsolated !== false;
 }

@@ -1,9 +1,12 @@
-/** The device's one WebAssembly memory, and who has which part of it. */
+/** The WebAssembly memory of a device and its allocator. */
 import { OutOfMemoryError } from "../../errors.ts";
 
 const PAGE = 65_536;
 const MAX_PAGES = 65_536;
-/** Cache lines apart, and more than any vector access may stray beyond the ends of an array. */
+/**
+ * The alignment of buffers in bytes. It separates cache lines, and exceeds the distance by which vector accesses may
+ * leave an array.
+ */
 const ALIGNMENT = 128;
 
 interface Block {
@@ -17,10 +20,10 @@ export class CpuMemory {
   readonly shared: boolean;
   /** The maximum number of bytes. */
   readonly capacity: number;
-  /** Sorted by address, never adjacent. */
+  /** The free blocks, sorted by address, of which no two are adjacent. */
   readonly #free: Block[] = [];
   readonly #used = new Map<number, number>();
-  /** Memory from here on has never been used: it is zero, and belongs to nobody. */
+  /** The address from which on memory has never been used and is therefore zero. */
   #fresh = PAGE;
 
   constructor(shared: boolean) {
@@ -98,7 +101,7 @@ export class CpuMemory {
   }
 }
 
-/** Reserves address space, not memory; systems that forbid the most give less. */
+/** Reserves address space, not memory. On systems that do not allow the maximum, it reserves less. */
 function reserve(shared: boolean): { memory: WebAssembly.Memory; pages: number } {
   for (let pages = MAX_PAGES; ; pages /= 2) {
     try {

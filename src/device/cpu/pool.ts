@@ -1,15 +1,15 @@
-/** The worker threads of a device and what has been posted to them. */
+/** The worker threads of a device, and the launches that were sent to them. */
 import { LastUsed } from "../../last-used.ts";
 import type { CpuMemory } from "./memory.ts";
 import { MAX_PROGRAMS } from "../most-programs.ts";
 import type { Program } from "./program.ts";
 import type { FromWorker, StartThread, Thread } from "./thread.ts";
 
-/** Launches that may be under way at once; each has its words in shared memory. */
+/** The maximum number of pending launches. Each has four numbers in shared memory. */
 const SLOTS = 1024;
 const WORDS = 4;
 const [NEXT, REMAINING, DONE] = [0, 1, 2];
-/** The word after the slots: traps so far. */
+/** The index in shared memory of the number of traps so far, after the numbers of the launches. */
 const TRAPS = SLOTS * WORDS;
 const ALL_WORDS = TRAPS + 1;
 
@@ -19,7 +19,7 @@ export interface PoolEvents {
   trap(kernel: string, text: string): void;
   /** Reports that a worker thread ended unexpectedly. */
   died(reason: string): void;
-  /** Reports a recorded operation that failed. */
+  /** Reports an error of a recorded operation. */
   failed(error: unknown): void;
 }
 
@@ -39,7 +39,7 @@ export interface Share {
 
 interface Fence {
   readonly number: number;
-  /** Launches posted before it. */
+  /** The number of launches that were sent before the fence. */
   readonly launches: number;
   readonly resolve: () => void;
   answers: number;
@@ -53,8 +53,8 @@ export class Pool {
   readonly #threads: Thread[];
   readonly #slots: number;
   /**
-   * Programs that the workers have, by id. They run what is posted in order, so that one may go as soon as its launches
-   * are posted.
+   * The programs that the workers have, by id. Workers execute messages in order, so that a program may be removed as
+   * soon as its launches have been sent.
    */
   readonly #known = new LastUsed<number, number>(MAX_PROGRAMS, (id) => this.#postAll({ kind: "forget", id }));
   readonly #scratch: { address: number; bytes: number }[];
@@ -63,9 +63,9 @@ export class Pool {
   #fenceCount = 0;
   #launches = 0;
   #traps = 0;
-  /** Launches that every worker is known to have left behind: their slots may be used again. */
+  /** The number of launches that every worker has left behind, so that their places in shared memory may be reused. */
   #passed = 0;
-  /** Launches below this one are complete. */
+  /** The number of launches that are complete, counted from the first. */
   #complete = 0;
 
   constructor(count: number, startThread: StartThread, memory: CpuMemory, events: PoolEvents) {
@@ -83,13 +83,13 @@ export class Pool {
     return this.#threads.length;
   }
 
-  /** True where everything posted is complete and reported. */
+  /** True if everything sent to the workers is complete and reported. */
   get idle(): boolean {
     while (this.#complete < this.#launches && this.#isDone(this.#complete)) this.#complete++;
     return this.#complete === this.#launches && this.#told;
   }
 
-  /** Tells whether a launch, and so all launches that it waited for, is complete and reported. */
+  /** Tells whether a launch, and with it all launches that it waited for, is complete and reported. */
   isComplete(number: number): boolean {
     return this.#isDone(number) && this.#told;
   }
@@ -102,7 +102,7 @@ export class Pool {
     return this.#traps === Atomics.load(this.#words(), TRAPS);
   }
 
-  /** True where no further launch can be posted before a fence. */
+  /** True if no further launch can be sent to the workers before a fence. */
   get full(): boolean {
     return this.#launches - this.#passed >= SLOTS - 1;
   }
@@ -141,7 +141,7 @@ export class Pool {
     return number;
   }
 
-  /** Calls `resolve` once everything posted so far is complete; keeps the process alive until then. */
+  /** Calls `resolve` when everything sent so far is complete. The process stays alive until then. */
   fence(resolve: () => void): void {
     if (this.#fences.length === 0) for (const thread of this.#threads) thread.hold(true);
     const number = this.#fenceCount++;
@@ -166,8 +166,8 @@ export class Pool {
   }
 
   /**
-   * Any worker that reached the fence saw every launch before it complete; but what another one says of a trap may
-   * still be on its way, ahead of that worker's own answer.
+   * Resolves a fence when all workers have answered. A worker that reached the fence has seen every launch before it
+   * complete, but another worker's message about a trap may still be on its way, ahead of that worker's answer.
    */
   #resolve(fence: Fence): void {
     if (fence.resolved || (!this.#told && fence.answers < this.size)) return;
@@ -175,7 +175,7 @@ export class Pool {
     fence.resolve();
   }
 
-  /** All workers are beyond the fence: what they might still have looked at is free. */
+  /** Releases what launches before a fence used, when all workers are beyond it. */
   #pass(fence: Fence): void {
     this.#fences = this.#fences.filter((f) => f !== fence);
     this.#passed = Math.max(this.#passed, fence.launches);
@@ -199,7 +199,7 @@ export class Pool {
     return (launch % SLOTS) * WORDS;
   }
 
-  /** The memory may have grown, so that older views end too early. */
+  /** Returns a view of the shared memory. The memory may have grown, so that older views end too early. */
   #words(): Int32Array {
     return new Int32Array(this.#memory.memory.buffer, this.#slots, ALL_WORDS);
   }

@@ -1,4 +1,4 @@
-/** A kernel compiled to WebAssembly, shared by all equal kernels of a device. */
+/** A kernel compiled to WebAssembly, which all equal kernels of a device share. */
 import { type ArgumentLayout, emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
 import type { Kernel, KernelIR, KernelSignature, Params, Precision } from "../../kernel/index.ts";
 import type { CompiledKernel } from "../device.ts";
@@ -26,7 +26,7 @@ export interface ProgramParts {
   readonly chunk: number;
   /** The number of bytes of scratch memory for each thread. */
   readonly scratchBytes: number;
-  /** The options of its compilation. */
+  /** The options with which the program was compiled. */
   readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
 }
@@ -39,9 +39,9 @@ export class Program {
   readonly scratchBytes: number;
   readonly options: WasmOptions;
   readonly module: WebAssembly.Module;
-  /** The number of items of which every range begins at a multiple. */
+  /** The number of work items of which the beginning of every range is a multiple. */
   readonly unit: number;
-  /** The measured nanoseconds an item (or group) on one thread, once known. */
+  /** The measured time in nanoseconds of a work item (or workgroup) on one thread; undefined until it is measured. */
   pace: number | undefined;
   #calls = 0;
   #run: Run | undefined;
@@ -56,13 +56,13 @@ export class Program {
     this.unit = signature.cooperative ? 1 : chunk;
   }
 
-  /** Returns the entry point for this thread. */
+  /** Returns the program's entry point on this thread. */
   run(memory: WebAssembly.Memory): Run {
     this.#run ??= new WebAssembly.Instance(this.module, { env: { memory } }).exports.run as Run;
     return this.#run;
   }
 
-  /** Updates the pace from one call; the first call is ignored, because V8 still compiles. */
+  /** Updates the measured time with one call. The first call is ignored, because V8 is still compiling. */
   measured(items: number, nanoseconds: number): void {
     if (this.#calls++ === 0) return;
     // A part of a chunk takes as long as the whole.

@@ -1,6 +1,6 @@
 /**
- * The programs of one device: kernels are compared by their content, each is compiled once, those last used are
- * remembered. What another process has compiled is on disk.
+ * The compiled programs of one device. Kernels are compared by their content. Each is compiled once, and the most
+ * recently used programs are cached. Programs compiled by other processes are read from disk.
  */
 import { LastUsed } from "../../last-used.ts";
 import { emitWasm, type WasmOptions } from "../../kernel/emit/wasm/index.ts";
@@ -25,18 +25,18 @@ import { Program, type ProgramImage } from "./program.ts";
 const IMPORT_PAGES = 65_536;
 
 interface Known {
-  /** The kernel's text with the options; undefined where nothing is on disk. */
+  /** The text of the kernel's specification and options; undefined if there is no cache on disk. */
   readonly specification: string | undefined;
-  /** The outline that tells most programs apart; undefined for one that was read from disk. */
+  /** A short description that distinguishes most programs; undefined for a program that was read from disk. */
   readonly outline: string | undefined;
-  /** Canonical, made when first compared. */
+  /** The canonical text of the kernel, which is made when it is first compared. */
   text: string | undefined;
-  /** Makes the IR once more: it is many times as large as the program, and hardly ever asked for. */
+  /** Makes the IR again. The IR is many times as large as the program and rarely needed, so it is not kept. */
   readonly source: () => KernelIR;
   readonly program: Promise<Program>;
 }
 
-/** The setting that a program is made with. */
+/** The options with which a program is compiled. */
 interface Setting {
   readonly source: () => KernelIR;
   readonly vectors: number | undefined;
@@ -58,7 +58,7 @@ export class Programs {
   readonly #limits: DeviceLimits;
   readonly #stored: StoredPrograms<ProgramImage> | undefined;
   readonly #known = new LastUsed<Known, Known>(MAX_PROGRAMS);
-  /** The programs of each kernel, by precision and vectors. */
+  /** The programs of each kernel, by precision and number of vectors. */
   readonly #byKernel = rememberedBy((_kernel: Kernel) => new Map<string, Known>());
   #count = 0;
 
@@ -88,7 +88,10 @@ export class Programs {
     return { program: found.program, source, made };
   }
 
-  /** Programs by the text of the kernel and of all that it calls, where they are on disk: that costs no parsing. */
+  /**
+   * Finds or compiles a program by the text of the kernel and of all functions that it calls, if there is a cache on
+   * disk. This needs no parsing.
+   */
   #ofSpecification(kernel: Kernel, version: string, setting: Setting): { made: boolean; found: Known } {
     if (this.#stored === undefined) return this.#ofIr(setting.source(), setting);
     const specification = `${version} ${this.#memory.shared}\n${specificationText(kernel)}`;
@@ -102,7 +105,10 @@ export class Programs {
     return { made: true, found: this.#remember(found) };
   }
 
-  /** Canonical texts cost a tenth of a compilation, so they are made only for kernels that may be the same. */
+  /**
+   * Finds or compiles a program by its IR. Canonical texts cost a tenth of a compilation, so they are made only for
+   * kernels that may be equal.
+   */
   #ofIr(ir: KernelIR, setting: Setting): { made: boolean; found: Known } {
     const { source, vectors, specification } = setting;
     const outline = `${ir.name} ${ir.precision} ${ir.locals.length} ${vectors}`;

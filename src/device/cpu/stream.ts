@@ -1,6 +1,6 @@
 /**
- * Runs what a device has recorded, in order: launches on the calling thread while they are short, on the workers
- * otherwise; the host's own reads and writes once everything before them is complete.
+ * Executes what a device has recorded, in order. Short launches run on the calling thread, others on the workers. Reads
+ * and writes of the host happen when everything before them is complete.
  */
 import { OutOfMemoryError } from "../../errors.ts";
 import type { CpuBuffer } from "./buffer.ts";
@@ -10,28 +10,35 @@ import { Pool } from "./pool.ts";
 import type { Program } from "./program.ts";
 import type { StartThread } from "./thread.ts";
 
-/** Launches that their callers say take less, in microseconds, run on the calling thread wherever that is idle. */
+/**
+ * Launches that take less than this many microseconds, according to their callers, run on the calling thread if nothing
+ * is pending.
+ */
 const BRIEF = 2000;
-/** Launches expected to take longer than this, in nanoseconds, go to the workers: waking them takes some 0.1 ms. */
+/**
+ * Launches that are expected to take longer than this many nanoseconds run on the workers. Waking these takes about 0.1
+ * ms.
+ */
 const SHORT = 4e5;
 /**
- * Workers start when that much work has been done or is in sight: starting them takes some 40 ms, and the pace of code
- * that is not yet optimised makes work look three times as long. A page must not stand still so long.
+ * Workers are started when this many nanoseconds of work have been done or are expected. Starting them takes about 40
+ * ms, and unoptimised code makes work seem three times as long. A browser page must not stop for so long.
  */
 const STARTING = typeof document === "undefined" ? 1e8 : 1e7;
 /**
- * Each launch given to the workers lowers the pace held for its kernel by this factor, so that a kernel that was slow
- * once, for other arguments or before it was optimised, comes to be measured again.
+ * Each launch on the workers lowers the measured time of its kernel by this factor. A kernel that was slow once,
+ * because of other arguments or before it was optimised, is thus measured again later.
  */
 const FORGETTING = 0.95;
 /**
- * Aim of one call into a kernel. V8 has no on-stack replacement for WebAssembly: code that is still unoptimised, three
- * times slower, stays so until the call returns, so calls must return often; then the optimised code of a pricing
- * kernel takes over after some 8 ms. (`--no-liftoff` would bring it at once, for 10 ms before the first call, but is a
- * setting of the whole process.) Also what makes the last ranges of a launch end together.
+ * The intended duration in nanoseconds of one call of a kernel. V8 cannot replace WebAssembly code while it runs:
+ * unoptimised code, which is three times slower, stays in use until the call returns. Calls must therefore return
+ * often; then the optimised code of a pricing kernel is used after about 8 ms. (`--no-liftoff` would use it at once,
+ * after 10 ms before the first call, but is a setting of the whole process.) Short ranges also let the workers finish a
+ * launch together.
  */
 const RANGE = 3e5;
-/** Ranges for each worker at least, where there are items enough. */
+/** The minimum number of ranges for each worker, if there are enough work items. */
 const RANGES_PER_THREAD = 8;
 
 /** A launch that the CPU device has recorded. */
@@ -47,15 +54,15 @@ export interface Launch {
 
 type Work = ({ readonly kind: "launch" } & Launch) | { readonly kind: "host"; readonly action: () => void };
 
-/** Items of a launch from `begin` to `count`. */
+/** The work items `begin` … `count` − 1 of a launch. */
 interface Range {
   readonly begin: number;
   readonly count: number;
-  /** True where they stay on the calling thread. */
+  /** True if they stay on the calling thread. */
   readonly isBrief: boolean;
 }
 
-/** Something recorded, and the buffers it touches: what touches none of them may overtake it. */
+/** A recorded operation and the buffers that it accesses. Operations on other buffers may overtake it. */
 interface Command {
   readonly work: Work;
   readonly buffers: readonly CpuBuffer[] | "all";
@@ -78,10 +85,10 @@ export class Stream {
   readonly #events: PoolEvents;
   #pool: Pool | undefined;
   #scratch = { address: 0, bytes: 0 };
-  /** Nanoseconds of launches run on the calling thread. */
+  /** The time in nanoseconds of launches on the calling thread so far. */
   #spentHere = 0;
   #waiting: Command[] = [];
-  /** Fences that have not been answered. */
+  /** The number of fences that the workers have not answered yet. */
   #fences = 0;
 
   constructor(memory: CpuMemory, { threads, startThread, alwaysShare }: StreamSettings, events: PoolEvents) {
@@ -97,15 +104,15 @@ export class Stream {
   }
 
   /**
-   * Calls `action` when every recorded operation on `buffers` is complete, at once if it is, so that the host can fill
-   * one launch's buffers and read another's while the workers execute a third. Returns whether it has been called
-   * already.
+   * Calls `action` when every recorded operation on `buffers` is complete, which may be immediately. The host can thus
+   * fill the buffers of one launch and read those of another while the workers execute a third. Returns whether
+   * `action` has been called already.
    */
   host(buffers: readonly CpuBuffer[] | "all", action: () => void): boolean {
     return this.#record({ work: { kind: "host", action }, buffers });
   }
 
-  /** True where nothing is pending, so that memory may be reused. */
+  /** True if nothing is pending, so that memory may be reused. */
   get idle(): boolean {
     return this.#waiting.length === 0 && (this.#pool === undefined || this.#pool.idle);
   }
@@ -115,7 +122,7 @@ export class Stream {
     this.#pool?.terminate();
   }
 
-  /** Returns whether the command could be started at once. */
+  /** Records a command, and returns whether it could be started at once. */
   #record(command: Command): boolean {
     const starts = !this.#waiting.some((earlier) => touch(earlier, command)) && this.#canStart(command);
     if (starts) this.#start(command);
@@ -128,7 +135,7 @@ export class Stream {
     return starts;
   }
 
-  /** Commands wait only for the pool. */
+  /** Continues when the workers have finished, which is all that commands wait for. */
   #resumeLater(): void {
     if (this.#pool === undefined) return;
     this.#fences++;
@@ -138,7 +145,10 @@ export class Stream {
     });
   }
 
-  /** Starts what can be started, in order; what has to wait holds up what touches the same buffers. */
+  /**
+   * Starts the commands that can be started, in order. A command that must wait delays later commands on the same
+   * buffers.
+   */
   #resume(): void {
     const all = this.#waiting;
     this.#waiting = [];
@@ -181,7 +191,7 @@ export class Stream {
     return begin < count ? this.#share(program, args, begin, count, after) : undefined;
   }
 
-  /** Tells whether the rest of a launch had better go to the workers. */
+  /** Tells whether the rest of a launch should run on the workers. */
   #worthSharing(pace: number | undefined, rest: number): boolean {
     if (this.#alwaysShare) return true;
     if (this.#threads === 1) return false;
@@ -198,8 +208,8 @@ export class Stream {
   }
 
   /**
-   * Starts the workers; undefined where they are forbidden (a page's security policy, Node's permissions): then there
-   * is this thread.
+   * Starts the workers. Undefined if they are forbidden by a page's security policy or Node's permissions; then
+   * everything runs on this thread.
    */
   #startPool(): Pool | undefined {
     try {
@@ -212,13 +222,15 @@ export class Stream {
     return this.#pool;
   }
 
-  /** The number of items of one call: some RANGE, at most `most`, whole chunks. */
+  /** Returns the number of work items of one call: about RANGE nanoseconds, at most `max`, and whole chunks. */
   #step({ pace, unit }: Program, max: number): number {
     const aim = pace === undefined ? unit : Math.min(RANGE / pace, max);
     return Math.max(unit, Math.floor(aim / unit) * unit);
   }
 
-  /** Runs items from `begin` on this thread while that is the quicker way, and returns how far it came. */
+  /**
+   * Executes work items from `begin` on this thread as long as that is faster, and returns the first item that is left.
+   */
   #runHere(program: Program, args: ArrayBuffer, { begin, count, isBrief }: Range): number {
     const isWorthSharing = (rest: number): boolean => !isBrief && this.#worthSharing(program.pace, rest);
     if (isWorthSharing(count - begin)) return begin;
@@ -252,7 +264,7 @@ export class Stream {
   }
 }
 
-/** Tells whether two commands touch the same memory, so that one must not overtake the other. */
+/** Tells whether two commands access the same memory, so that one must not overtake the other. */
 function touch({ buffers: a }: Command, { buffers: b }: Command): boolean {
   return a === "all" || b === "all" || a.some((buffer) => b.includes(buffer));
 }

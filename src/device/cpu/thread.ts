@@ -1,4 +1,4 @@
-/** One worker, in Node or in a browser. */
+/** A worker thread, in Node or in a browser. */
 import type * as WorkerThreads from "node:worker_threads";
 
 import { WORKER_SOURCE } from "./worker-source.ts";
@@ -47,7 +47,7 @@ export interface ThreadEvents {
 /** A function that starts a worker thread. */
 export type StartThread = (events: ThreadEvents) => Thread;
 
-/** Node's own modules without an import that bundlers for browsers would trip over. */
+/** Returns a module of Node without an import, which bundlers for browsers could not resolve. */
 function nodeModule<T>(name: string): T | undefined {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
   return process?.getBuiltinModule?.(name) as T | undefined;

@@ -38,10 +38,10 @@ function browserGpu(): GPU | undefined {
 }
 
 /**
- * Dawn's instances in this process, the newest in use. They are never let go: Dawn's Node binding calls an instance
- * from callbacks it has scheduled without holding it, so that collecting one ends in a crash or a deadlock (webgpu
- * 0.6.2). An instance that found no adapter never will; the next attempt, perhaps with a driver loaded by then, gets
- * another.
+ * Dawn's instances in this process; the newest is in use. They are never released: Dawn's Node binding calls an
+ * instance from scheduled callbacks without keeping it alive, so that collecting an instance ends in a crash or a
+ * deadlock (webgpu 0.6.2). An instance that found no adapter will never find one; the next attempt uses a new instance,
+ * because a driver may have been loaded since.
  */
 const instances: GPU[] = [];
 let instanceInUse: GPU | undefined;
@@ -75,8 +75,8 @@ async function createInstance(): Promise<GPU> {
 }
 
 /**
- * Tells whether Linux's loader finds that of Vulkan, by the search that Dawn makes. Without it Dawn has no GPU to
- * offer, and writes on standard error about a file of its own build.
+ * Tells whether Linux's dynamic linker finds Vulkan's loader, by the same search as Dawn. Without it Dawn has no GPU,
+ * and writes an error about a missing file to standard error.
  */
 function mayHaveVulkan(): boolean {
   if (process.platform !== "linux") return true;
@@ -96,7 +96,10 @@ function noAdapter(): string {
   );
 }
 
-/** The default limits serve the weakest devices; ask for all this one has, where more helps a kernel. */
+/**
+ * Returns the limits to request. The default limits are those of the weakest devices, so the largest ones are requested
+ * where that helps a kernel.
+ */
 function largest(limits: GPUSupportedLimits): Record<string, GPUSize64> {
   const { maxBufferSize, maxStorageBufferBindingSize, maxStorageBuffersPerShaderStage } = limits;
   const { maxComputeInvocationsPerWorkgroup, maxComputeWorkgroupSizeX, maxComputeWorkgroupStorageSize } = limits;

@@ -1,4 +1,4 @@
-/** A launch's arguments as the words of the uniform block. */
+/** A launch's arguments as the 32-bit members of the uniform block. */
 import type { KernelSignature } from "../../kernel/index.ts";
 import { launchCount, setScalar } from "../arguments.ts";
 import type { LaunchArguments, LaunchSize } from "../device.ts";

@@ -12,9 +12,9 @@ export class WebGpuBuffer<E extends BufferElement = BufferElement> implements De
   readonly element: E;
   readonly length: number;
   readonly gpuBuffer: GPUBuffer;
-  /** The unique number of the buffer, part of the key of cached bind groups. */
+  /** The unique number of the buffer, which is part of the key of cached bind groups. */
   readonly id = created++;
-  /** The error of an allocation that WebGPU reported as failed later. */
+  /** The error of the buffer's allocation, which WebGPU reports later. */
   failure: OutOfMemoryError | undefined;
   #disposed = false;
   readonly #release: (buffer: WebGpuBuffer<any>) => void;

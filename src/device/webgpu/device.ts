@@ -30,7 +30,10 @@ import { readBytes } from "./staging.ts";
 import { Stream } from "./stream.ts";
 import { Waiters } from "./waiters.ts";
 
-/** WebGPU does not tell how wide a device is: enough for a large GPU, and what a software adapter's few cores like. */
+/**
+ * The number of work items that keep a device busy. WebGPU does not tell it: the numbers suffice for a large GPU, and
+ * suit the few cores of a software adapter.
+ */
 const parallelism = { gpu: 131_072, software: 1024 };
 
 /** The WebGPU device, in browsers and in Node through Dawn. */
@@ -42,21 +45,21 @@ export class WebGpuDevice implements Device {
   readonly limits: DeviceLimits;
   readonly parallelism: number;
   readonly threads = 1;
-  /** True where the adapter is emulated on the CPU. */
+  /** True if the GPU is emulated on the CPU. */
   readonly software: boolean;
-  /** The number of items of a subgroup; undefined where the adapter has several sizes. */
+  /** The number of work items of a subgroup; undefined if the adapter has subgroups of several sizes. */
   readonly subgroupSize: number | undefined;
   readonly lost: Promise<string>;
-  /** The adapter and device, kept so that Dawn's Node binding keeps its instance. */
+  /** The adapter and the device. They are kept so that Dawn's Node binding keeps its instance. */
   readonly opened: OpenedAdapter;
   readonly #device: GPUDevice;
   readonly #argumentLayout: GPUBindGroupLayout;
   readonly #stream: Stream;
   readonly #failures: Failures;
   readonly #waiters = new Waiters();
-  /** The programs by their code. */
+  /** The compiled programs by their code. */
   readonly #programs = new LastUsed<string, Promise<Program>>(MAX_PROGRAMS);
-  /** The text of each kernel, by precision, as long as the kernel lives. */
+  /** The generated code of each kernel, by precision, for as long as the kernel lives. */
   readonly #modules = rememberedBy((_kernel: Kernel) => new Map<Precision, WgslModule>());
   readonly #buffers = new Set<WebGpuBuffer<any>>();
   #lostBecause: string | undefined;
@@ -120,7 +123,7 @@ export class WebGpuDevice implements Device {
     return (this.#emulation ??= proveEmulatedDouble(this).then(() => void (this.precisions = ["f32", "f32x2"])));
   }
 
-  /** Compiles IR, the part of `compile` after the front end. */
+  /** Compiles IR. It is the second half of `compile`, after the front end. */
   compileIr(kernel: Kernel, ir: KernelIR, start = performance.now()): Promise<WebGpuKernel> {
     return this.#compileModule(kernel, this.#prepared(ir), start);
   }
@@ -219,7 +222,7 @@ export class WebGpuDevice implements Device {
     return new DeviceLostError(`${this.name}: lost: ${reason}; open the device again`);
   }
 
-  /** Bytes to allocate; at least one element. @throws SpecError */
+  /** Records that the allocation of a buffer failed, which WebGPU reports later. */
   #allocationFailed(buffer: WebGpuBuffer<any>, size: number, cause: GPUError): void {
     const message = `${this.name}: no memory for a buffer of ${size} bytes (${buffer.length} ${buffer.element}); dispose others first`;
     buffer.failure = new OutOfMemoryError(message, { cause });
@@ -231,7 +234,7 @@ export class WebGpuDevice implements Device {
     this.#stream.push({ kind: "destroy", buffer: buffer.gpuBuffer });
   }
 
-  /** The buffer as one of this device, with the range checked. @throws ShapeError | DisposedError | OutOfMemoryError */
+  /** Resolves with the reason when the device is lost. It never resolves if the device is disposed. */
   async #watchLoss(): Promise<string> {
     const { reason, message } = await this.#device.lost;
     if (this.#disposed) return new Promise(() => {}); // destroyed on purpose: that never settles

@@ -1,6 +1,7 @@
 /**
- * A test whether double-word arithmetic survives an adapter's compilers: each operation, and the functions made of
- * them, measured against f64. Nothing else can tell: WGSL promises neither separate rounding nor a fused multiply-add.
+ * Tests whether double-word arithmetic survives an adapter's compilers. Each operation, and the functions built on
+ * them, are measured against f64. Only a test can tell, because WGSL promises neither separate rounding nor a fused
+ * multiply-add.
  */
 import type { CompiledKernel } from "../device.ts";
 import type { Device } from "../device.ts";
@@ -9,7 +10,7 @@ import { fn, i32, type Kernel, kernel, type KernelIR, lower, read, real, write }
 
 const pair = [real, real] as const;
 
-/** The operations that are tested. Called directly, these run in f64: they are their own references. */
+/** The operations that are tested. When plain JavaScript calls them they run in f64, and are their own references. */
 const operations = {
   add: fn({ name: "add", params: pair, body: ([x, y]) => x + y }),
   subtract: fn({ name: "subtract", params: pair, body: ([x, y]) => x - y }),
@@ -26,8 +27,8 @@ type Operation = keyof typeof operations;
 const names = Object.keys(operations) as Operation[];
 
 /**
- * 2⁻⁴⁴ for the operations themselves; twice to four times that for functions of some fifty of them. Without care it is
- * 2⁻²⁴.
+ * Returns the largest allowed relative error: 2⁻⁴⁴ for the operations, and twice to four times that for functions of
+ * about fifty operations. Without protection from the compiler errors are about 2⁻²⁴.
  */
 const boundOf = (name: Operation): number =>
   ["add", "subtract", "multiply", "divide", "sqrt"].includes(name) ? 2 ** -44 : 2 ** -42;
@@ -55,7 +56,7 @@ const selfTest = kernel({
   },
 });
 
-/** A device that compiles kernels which have been lowered. */
+/** A device that can compile kernels that have already been lowered. */
 interface Compiling extends Device {
   compileIr(kernel: Kernel, ir: KernelIR): Promise<CompiledKernel>;
 }
@@ -98,8 +99,8 @@ export async function proveEmulatedDouble(device: Compiling): Promise<void> {
 }
 
 /**
- * Inputs of either sign, 2⁻¹² to 2³, and pairs that nearly cancel: f64 numbers with bits all over. Reproducible
- * (xorshift32).
+ * Returns test inputs of either sign with magnitudes from 2⁻¹² to 2³, all of whose f64 bits are used, and pairs that
+ * nearly cancel. They are pseudo-random and always the same (xorshift32).
  */
 function inputs(): [Float64Array, Float64Array] {
   let state = 2463534242;

@@ -18,7 +18,7 @@ export class Failures {
     this.#first ??= error;
   }
 
-  /** Throws the failure since the last call, if any. */
+  /** Throws the first failure since the last call, if there is one. */
   rethrow(): void {
     const error = this.#first;
     this.#first = undefined;

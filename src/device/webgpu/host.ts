@@ -1,6 +1,6 @@
 /**
- * Host arrays and the bytes of buffers. WebGPU has no f64: a buffer of them holds pairs of f32, whose sum is the
- * number.
+ * Conversions between host arrays and the bytes of buffers. WebGPU has no f64, so a buffer of f64 holds pairs of f32,
+ * whose sum is the number.
  */
 import { fromPairs, toPairs } from "../../kernel/index.ts";
 import { ARRAY_TYPES } from "../buffers.ts";

@@ -5,7 +5,7 @@ import { GroupPace } from "./pace.ts";
 import type { ArgumentWord } from "./lowering.ts";
 import type { CompiledModule } from "./pipeline.ts";
 
-/** Bind groups kept per kernel; solvers alternate between a few sets of buffers. */
+/** The number of bind groups that are kept for each kernel. Solvers alternate between a few sets of buffers. */
 const maxBindGroups = 64;
 
 const maxPaces = 256;
@@ -13,7 +13,7 @@ const maxPaces = 256;
 const counts = (word: ArgumentWord): boolean =>
   word.kind === "length" || (word.kind === "scalar" && word.type !== "real");
 
-/** Every second power of two makes a class of its own. */
+/** Mixes a number into a hash by its magnitude, in classes of a factor of four. */
 const mix = (hash: number, word: number): number => (Math.imul(hash, 31) + ((33 - Math.clz32(word)) >> 1)) | 0;
 
 /**
@@ -32,9 +32,9 @@ export class Program {
   }
 
   /**
-   * Returns the measured pace of similar launches. Integer arguments and lengths are mostly loop counts, so that
-   * launches are similar if all of those agree within a factor of four: a time loop that passes its step number meets
-   * only a few paces, and a launch with a hundred times the steps starts with a small piece again.
+   * Returns the measured speed of similar launches. Integer arguments and buffer lengths are mostly loop counts, so
+   * launches count as similar if all of these agree within a factor of four. A time loop that passes its step number
+   * then has only a few speeds, and a launch with a hundred times as many steps begins with a small dispatch again.
    */
   pace(words: Uint32Array): GroupPace {
     const like = this.compiled.module.words.reduce((hash, word, i) => (counts(word) ? mix(hash, words[i]) : hash), 0);

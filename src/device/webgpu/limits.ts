@@ -23,7 +23,10 @@ function bytesOf({ precision }: KernelSignature, arrays: Arrays): number {
   return arrays.reduce((sum, { element, length }) => sum + length * bytes(element), 0);
 }
 
-/** Every element is one word; the other word of a pair lies in an address space of its own. */
+/**
+ * Returns the bytes of a kernel's private arrays, with four for each element. The second f32 of a pair is in another
+ * address space.
+ */
 const privateBytes = ({ privates }: KernelSignature): number =>
   privates.reduce((bytes, { length }) => bytes + length * bytesPerWord, 0);
 

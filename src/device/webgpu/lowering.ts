@@ -7,8 +7,8 @@ import { assertWithin } from "./limits.ts";
 export type { ArgumentWord, WgslModule } from "../../kernel/emit/wgsl/index.ts";
 
 /**
- * The items of a run that exchanges values through workgroup memory where there are no subgroups; a reduction reads
- * this many words.
+ * The number of work items of an emulated subgroup, which exchange values through workgroup memory if the device has no
+ * subgroups. A reduction reads this many values.
  */
 const emulatedSubgroup = 8;
 

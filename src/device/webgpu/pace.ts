@@ -1,16 +1,17 @@
 /**
- * The time that one workgroup of a kernel takes, learned from the submissions it was part of. A submission that runs
- * for seconds freezes a browser's screen and is killed by some drivers, so launches are cut by these estimates.
+ * The time that a workgroup of a kernel takes, measured from the submissions that contained it. A submission that runs
+ * for seconds freezes a browser's screen, and some drivers abort it, so launches are divided by these estimates.
  */
 
 /** The planned duration of a submission in ms. It is half of the 100 ms allowed, because estimates err. */
 export const budgetMs = 50;
 
-/** The first piece of a kernel never measured, in workgroups. */
+/** The number of workgroups of the first dispatch of a kernel that has not been measured. */
 const firstPiece = 64;
 
 /**
- * The factor by which a piece may be larger than anything measured; work may be distributed unevenly over the groups.
+ * The factor by which a dispatch may be larger than anything measured. Work may be unevenly distributed over the
+ * workgroups.
  */
 const growth = 16;
 
@@ -33,25 +34,27 @@ export class GroupPace {
   }
 
   /**
-   * Returns the predicted time of a number of groups; 0 where it is unknown, since such a launch is submitted alone.
+   * Returns the predicted time in ms of a number of workgroups. It is 0 if it is unknown; such a launch is submitted
+   * alone.
    */
   predict(groups: number): number {
     return groups * (this.#msPerGroup ?? 0);
   }
 
   /**
-   * The largest number of groups that measurements cover; a larger launch waits until a piece of this size is measured.
+   * The largest number of workgroups that may be submitted on the basis of the measurements. A larger launch waits
+   * until this many have been measured.
    */
   get trusted(): number {
     return this.#msPerGroup === undefined ? firstPiece : growth * this.#largest;
   }
 
-  /** The number of groups that fit into `ms`. */
+  /** Returns the number of workgroups that are expected to take at most `ms`. */
   within(ms: number): number {
     return this.#msPerGroup === undefined ? firstPiece : Math.floor(ms / this.#msPerGroup);
   }
 
-  /** Takes up a slower measurement at once, a faster one by halves. */
+  /** Takes account of a measurement. A slower one is adopted at once, a faster one by half. */
   observe({ atLeast, atMost }: Measurement, groups: number): void {
     const [low, high] = [atLeast / groups, atMost / groups];
     // `trusted` bounds the damage of taking the lower bound for the truth.

@@ -48,7 +48,10 @@ export async function compileModule(
   }
 }
 
-/** The generated line under each message: the comment above that line in the code names the kernel's own. */
+/**
+ * Returns the error for compiler messages, each with the generated line that it is about. The comment above that line
+ * in the code names the kernel's own line.
+ */
 function rejected(name: string, code: string, errors: readonly GPUCompilationMessage[], other = ""): KernelError {
   const lines = code.split("\n");
   const quoted = errors.map(({ lineNum, linePos, message }) => {

@@ -3,10 +3,10 @@ import { transferBytes } from "./constants.ts";
 import { budgetMs } from "./pace.ts";
 import { ArgumentPage, Submission } from "./submission.ts";
 
-/** Submissions on their way; more only cost the driver memory. */
+/** The maximum number of pending submissions. More would only cost the driver memory. */
 const maxInFlight = 32;
 
-/** The number of launches after which work is started on an idle GPU, rather than when a submission is full. */
+/** The number of launches after which work is submitted to an idle GPU, before a submission is full. */
 const launchesToStart = 32;
 
 /**
@@ -20,7 +20,7 @@ export class Stream {
   #submission: Submission | undefined;
   #garbage: GPUBuffer[] = [];
   #inFlight = 0;
-  /** The event before which the stream does not move on: any submission finishing, or all of them. */
+  /** What the stream waits for: that any submission finishes, or all of them. */
   #waitingFor: "any" | "all" | undefined;
   #closed = false;
   #lastDone = 0;
@@ -40,7 +40,7 @@ export class Stream {
     if (command.kind === "write" && this.#commands.length > 0) command.bytes = command.bytes.slice();
   }
 
-  /** Discards commands that have not been submitted. */
+  /** Discards the commands that have not been submitted. */
   close(): void {
     this.#closed = true;
     this.#commands = [];
@@ -55,7 +55,7 @@ export class Stream {
     this.#commands.splice(0, done);
   }
 
-  /** Carries out one command; false while it, or the rest of it, has to wait. */
+  /** Executes one command. Returns false if the command, or the rest of it, must wait. */
   #execute(command: Command): boolean {
     switch (command.kind) {
       case "dispatch":
@@ -103,7 +103,9 @@ export class Stream {
     return launch.next === launch.groups;
   }
 
-  /** A submission of its own; and a pause to measure it, unless experience covers what is left. */
+  /**
+   * Submits a part of a launch by itself, and waits to measure it unless the measurements so far suffice for the rest.
+   */
   #piece(launch: Dispatch, remaining: number): void {
     const { pace } = launch;
     this.#flush();
@@ -133,7 +135,7 @@ export class Stream {
     this.#watch(submission, performance.now());
   }
 
-  /** Buffers may be destroyed as soon as the work that uses them is with the queue. */
+  /** Destroys buffers, which is allowed as soon as the work that uses them has been submitted. */
   #collect(): void {
     for (const buffer of this.#garbage) buffer.destroy();
     this.#garbage = [];

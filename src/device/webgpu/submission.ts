@@ -29,7 +29,7 @@ export class ArgumentPage {
     return this.#used + words.byteLength <= slots * slotBytes;
   }
 
-  /** Stores one launch's arguments and returns their offset. */
+  /** Stores the arguments of one launch and returns their byte offset. */
   put(words: Uint32Array): number {
     const offset = this.#used;
     this.#words.set(words, offset / 4);
@@ -62,7 +62,7 @@ export class Submission {
     this.#maxWidth = device.limits.maxComputeWorkgroupsPerDimension;
   }
 
-  /** Encodes up to `groups` groups of a launch from its `next` on, and advances `next`. */
+  /** Encodes up to `groups` workgroups of a launch, beginning with its workgroup `next`, and advances `next`. */
   dispatch(launch: Dispatch, groups: number): void {
     const pass = (this.#pass ??= this.#encoder.beginComputePass());
     const { width, height, covered } = this.#grid(groups, launch.groups - launch.next);
@@ -76,7 +76,10 @@ export class Submission {
     this.launches++;
   }
 
-  /** Only the last piece of a launch may overshoot, where kernels check; any other must be a full rectangle. */
+  /**
+   * Returns the width and height of a dispatch. Only the last dispatch of a launch may contain more workgroups than
+   * there are, because kernels check for this; any other must be a full rectangle.
+   */
   #grid(groups: number, remaining: number): { width: number; height: number; covered: number } {
     if (groups <= this.#maxWidth) return { width: groups, height: 1, covered: groups };
     const width = this.#maxWidth;

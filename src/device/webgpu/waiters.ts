@@ -3,7 +3,7 @@ export class Waiters {
   readonly #reject = new Set<(reason: Error) => void>();
   #reason: Error | undefined;
 
-  /** Returns the result of `work`, or the failure of the device if that comes first. */
+  /** Returns the result of `work`. If the device fails first, throws that failure. */
   async race<T>(work: Promise<T>): Promise<T> {
     if (this.#reason !== undefined) {
       work.catch(() => {});

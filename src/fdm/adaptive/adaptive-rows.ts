@@ -16,22 +16,22 @@ import type { InstancePool } from "./instance-pool.ts";
 import type { ProblemDifference } from "./problem-difference.ts";
 import { nextResolution, type Observed } from "./resolution.ts";
 
-/** The accuracy at which rows are to be solved. */
+/** The target accuracy of an adaptive solution. */
 export interface Goal {
-  /** The target error, relative to each spot. */
+  /** The target error of a value, as a fraction of the spot at which it is read. */
   readonly accuracy: number;
   /** The relative rounding error of the values. */
   readonly rounding: number;
 }
 
-/** The specification of a row to solve. */
+/** The settings with which one problem of a batch is solved. */
 export interface RowSpec {
-  /** The first resolution. */
+  /** The resolution of the first attempt. */
   readonly size: Resolution;
   /** The largest number of nodes that a mesh may have. */
   readonly maxNodes: number;
   readonly errorModel: ErrorModel;
-  /** The spots that are read: all, or those after today's alone. */
+  /** The spots at which the solution is read: all of them ("both"), or only those after today's ("points"). */
   readonly reading: "both" | "points";
 }
 
@@ -41,20 +41,23 @@ const MAX_TRIES = 3;
 const NEARLY = 2.2;
 
 /**
- * The solver of a batch to an accuracy: each problem is solved at finer and finer resolutions until the estimated error
- * at every requested spot is small enough. Problems are rows of typed arrays.
+ * The adaptive solver of a batch: each problem is solved at finer and finer resolutions until the estimated error at
+ * every requested spot is small enough. All arrays have one entry a problem, and `row` is a problem's index in them.
  *
- * A resolution is a fine and a coarse grid for each part of the difference; where errors in space and time may cancel
- * or fall at different rates, also a solution with the coarse time steps on the fine mesh. A row adds its instances to
- * the pool; `advance` assesses the solved ones and refines where needed. Error model: design/accuracy.md.
+ * At each resolution a problem is solved on a fine and a coarse grid; a difference of two problems takes such a pair
+ * for each. Where errors in space and time may cancel or fall at different rates, the fine mesh is also solved with the
+ * coarse time steps. `start` adds the instances of a problem to the pool. `advance` assesses them once they are solved,
+ * and refines where needed. The error model is in design/accuracy.md.
  */
 export class AdaptiveRows {
   readonly #assessments: Assessments;
-  /** The delta at today's spot, by row. */
+  /** The delta at today's spot of each problem. */
   readonly delta: Float64Array;
+  /** The gamma at today's spot of each problem. */
   readonly gamma: Float64Array;
-  /** The amounts by which extrapolation moved deltas: their leading errors on the fine mesh. */
+  /** The amounts by which extrapolation changed each delta, which are the leading errors of delta on the fine mesh. */
   readonly deltaMove: Float64Array;
+  /** The amounts by which extrapolation changed each gamma. */
   readonly gammaMove: Float64Array;
   readonly #goal: Goal;
   readonly #pool: InstancePool;
@@ -93,7 +96,7 @@ export class AdaptiveRows {
     this.#tellsTime = new Uint8Array(rows);
   }
 
-  /** Adds a row's first instances to the pool. @throws errors of its payoff or volatility */
+  /** Adds the first instances of a problem to the pool. @throws errors of its payoff or volatility */
   start(row: number, problems: ProblemDifference, { size, maxNodes, errorModel, reading }: RowSpec): void {
     this.#problems[row] = problems;
     this.#models[row] = errorModel;
@@ -104,14 +107,15 @@ export class AdaptiveRows {
     this.#attempt(row);
   }
 
-  /** Tells whether a row has unsolved instances. */
+  /** Tells whether a problem has unsolved instances. */
   isPending(row: number): boolean {
     return this.#pending[row] !== 0;
   }
 
   /**
-   * Assesses a row whose instances are solved, and prepares its next resolution if it needs one. @returns whether it
-   * needs a finer resolution, even if `mayRefine` forbids it @throws as `start`
+   * Assesses a problem whose instances are solved, and adds those of a finer resolution if it needs one and
+   * `mayRefine`.
+   * @returns true where a finer resolution is needed but forbidden by `mayRefine` @throws as `start`
    */
   advance(row: number, mayRefine: boolean): boolean {
     if (!this.isPending(row)) return false;
@@ -125,39 +129,39 @@ export class AdaptiveRows {
     return false;
   }
 
-  /** A row's current resolution, solved or not. */
+  /** The current resolution of a problem, solved or not. */
   sizeOf(row: number): Resolution {
     return { nodes: this.#assessments.nodes[row], steps: this.#assessments.steps[row] };
   }
 
-  /** The number of the first instance of a row's current resolution. */
+  /** The pool index of the first instance of a problem at its current resolution. */
   pairsOf(row: number): number {
     return this.#first[row];
   }
 
-  /** A row's value at its spot k, today's for k = 0. */
+  /** The value of a problem at its spot k; k = 0 is today's. */
   value(row: number, k: number): number {
     return this.#assessments.value[row * this.#assessments.spots + k];
   }
 
-  /** Tells whether immediate exercise is optimal. */
+  /** Tells whether immediate exercise is optimal at today's spot. */
   isExercised(row: number): boolean {
     return this.#assessments.exercised[row * this.#assessments.spots] !== 0;
   }
 
-  /** The width of the mesh's cell at today's spot. */
+  /** The width of the mesh cell that contains today's spot, as a price. */
   cellWidth(row: number): number {
     const { mesh, problem } = this.#pool.instance(this.#first[row]).grid;
     const cell = cellOf(mesh, problem.spots[0]);
     return nodeAt(mesh, cell + 1) - nodeAt(mesh, cell);
   }
 
-  /** Tells whether drift dominates diffusion in a row, so that the scheme is of first order. */
+  /** Tells whether drift dominates diffusion in a problem, so that the scheme is only of first order. */
   isDriftDominated(row: number): boolean {
     return this.#assessments.driftDominated[row] !== 0;
   }
 
-  /** The error estimate of a row's value at its spot k, without rounding. */
+  /** The error estimate of a problem's value at its spot k, in the currency, without rounding errors. */
   estimate(row: number, k: number): number {
     const slot = row * this.#assessments.spots + k;
     return errorEstimate(this.#assessments, row, slot, this.#models[row], this.#problems[row].problem.spots[k]);

@@ -12,13 +12,13 @@ const NOISE = 0.06;
 const KIND = { none: 0, known: 1, unknown: 2 } as const;
 
 /**
- * The largest error, in the currency and by spot, that the exercise boundary's position between two nodes causes in the
- * value of an American call or put:
+ * The largest error in the value of an American call or put that comes from the exercise boundary lying between two
+ * nodes, in the currency, as a function of the spot:
  *
  *   NOISE·J·h²·P,   J = 2·|r·φ(B) − (r − q)·B·φ′(B)| / (σ²B²), P the probability that the spot reaches B in time.
  *
  * V″ jumps by J at the boundary B. As B moves between nodes h apart, the error oscillates with amplitude of order J·h²,
- * which two meshes cannot reveal. B is the approximation of Barone-Adesi and Whaley (1987) for mean coefficients; P
+ * which two meshes cannot reveal. B is the approximation of Barone-Adesi and Whaley (1987) for mean coefficients. P
  * assumes a Brownian motion in ln S. The noise is zero where early exercise is never optimal.
  */
 export class BoundaryNoise {
@@ -38,7 +38,7 @@ export class BoundaryNoise {
     this.#deviation = new Float64Array(rows);
   }
 
-  /** Sets the numbers that depend on a row's mesh. */
+  /** Stores the quantities of problem `row` that depend on its mesh. */
   set(row: number, { problem, mesh }: Pick<Grid, "problem" | "mesh">): void {
     const { payoff, american, expiry } = problem;
     this.#kind[row] = KIND.none;
@@ -68,12 +68,12 @@ export class BoundaryNoise {
     this.#deviation[row] = Math.sqrt(variance);
   }
 
-  /** Tells whether a row has no formula for its exercise boundary. */
+  /** Tells whether there is no formula for the exercise boundary of problem `row`. */
   isUnknown(row: number): boolean {
     return this.#kind[row] === KIND.unknown;
   }
 
-  /** The noise of a row at a spot; 0 where it is unknown. */
+  /** The noise of problem `row` at a spot, in the currency; 0 where it is unknown. */
   at(row: number, problem: OneFactorProblem, spot: number): number {
     if (this.#kind[row] !== KIND.known) return 0;
     if (isKnockedIn(problem, spot)) return this.#ofAlive(row, problem, spot);

@@ -5,15 +5,23 @@ import { extrapolatedValue, pointOf } from "./extrapolation.ts";
 import type { InstancePool } from "./instance-pool.ts";
 import { type ProblemDifference, shiftedDifference } from "./problem-difference.ts";
 
-/** The solutions with bumped volatility or rate, on the meshes of their base cases. */
+/** The bump sizes for vega and rho, which are computed on the mesh of the base case. */
 export interface BumpsOnMeshes {
-  /** True where values are smooth in the bumped parameter: differences are then forward ones of extrapolated values. */
+  /**
+   * True where the value is a smooth function of volatility and rate. Forward differences of extrapolated values are
+   * then taken, otherwise central differences of values on the fine mesh.
+   */
   readonly isSmooth: boolean;
+  /** The bump of the volatility, as a decimal per √year. */
   readonly volatility: number;
+  /** The bump of the rates, as a decimal per year. */
   readonly rate: number;
 }
 
-/** Vega and rho by bumps solved on the mesh of the base case, stored as rows of typed arrays. */
+/**
+ * Vega and rho of a batch of problems by bumping volatility and rates and solving again on the mesh of the base case.
+ * Arrays have one entry a problem, and `row` is a problem's index in them.
+ */
 export class Bumps {
   readonly #pool: InstancePool;
   readonly #arena: Arena;
@@ -46,7 +54,7 @@ export class Bumps {
     this.#rate = new Float64Array(rows);
   }
 
-  /** Adds the bumped instances to the pool; `base` is the number of the base case's first pair. */
+  /** Adds the bumped instances of a problem to the pool; `base` is the pool index of its base case. */
   start(row: number, base: number, problems: ProblemDifference, { isSmooth, volatility, rate }: BumpsOnMeshes): void {
     const { subtracted } = problems;
     const parts = subtracted === undefined ? 1 : 2;
@@ -72,24 +80,30 @@ export class Bumps {
     this.#rate[row] = rate;
   }
 
-  /** Returns vega by bumps; NaN where there are none. */
+  /**
+   * Returns vega per unit of volatility; NaN for a problem without bumps. `rounding` is the relative rounding error of
+   * values.
+   */
   vega(row: number, rounding: number): number {
     return this.#slope(row, this.#first[row], this.#volatility[row], rounding);
   }
 
+  /** Returns rho per unit of the rate; NaN for a problem without bumps. */
   rho(row: number, rounding: number): number {
     return this.#slope(row, this.#first[row] + this.#ofRate[row], this.#rate[row], rounding);
   }
 
   /**
-   * The error estimate of vega; NaN where there are no bumps or no estimates are wanted. `estimate` is the value's,
-   * `scale` a volatility move that changes the value substantially.
+   * The error estimate of vega; NaN where there are no bumps or no estimates were requested. `estimate` is the error
+   * estimate of the value, and `scale` a change of the volatility that changes the value substantially.
    */
   vegaError(row: number, estimate: number, scale: number, rounding: number): number {
     return this.#error(row, this.#first[row], this.#volatility[row], { estimate, scale, rounding });
   }
 
-  /** The error estimate of rho; `scale` is a rate move that changes the value substantially. */
+  /**
+   * The error estimate of rho, as `vegaError`; `scale` is a change of the rate that changes the value substantially.
+   */
   rhoError(row: number, estimate: number, scale: number, rounding: number): number {
     return this.#error(row, this.#first[row] + this.#ofRate[row], this.#rate[row], { estimate, scale, rounding });
   }

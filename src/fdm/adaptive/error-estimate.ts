@@ -3,35 +3,46 @@ import type { ErrorModel } from "./error-model.ts";
 import { power } from "../../elementary.ts";
 
 /**
- * Extrapolated values and their estimated errors, as typed arrays. A row is a problem solved at successive resolutions,
- * of which the last two are kept; a slot is one of its spots. Leading errors are relative to spot (`Observed`).
+ * Extrapolated values and their observed errors for a batch of problems, as typed arrays. A row is a problem at its
+ * current and its previous resolution. A slot is one spot of a problem: slot = row·spots + spot index. Leading errors
+ * are relative to the spot (`Observed`).
  */
 export class Assessments {
-  /** The number of slots of a row: today's spot, and those after it. */
+  /** The number of slots of each problem: today's spot and the further requested spots. */
   readonly spots: number;
 
   // One entry a row.
+  /** The number of mesh nodes of each problem's current resolution. */
   readonly nodes: Int32Array;
+  /** The number of time steps of each problem's current resolution. */
   readonly steps: Int32Array;
   /**
-   * The flags of rows (1) where drift dominates diffusion, so that the scheme is of first order and nothing is
-   * extrapolated.
+   * The flags (1) of problems in which drift dominates diffusion: the scheme is of first order there, and values are
+   * not extrapolated.
    */
   readonly driftDominated: Uint8Array;
   /** The number of nodes of the previous resolution; 0 where there is none. */
   readonly nodesBefore: Int32Array;
+  /** The number of time steps of the previous resolution. */
   readonly stepsBefore: Int32Array;
   readonly driftDominatedBefore: Uint8Array;
 
   // One entry a slot.
+  /** The extrapolated value of each slot, in the currency. */
   readonly value: Float64Array;
+  /** The extrapolated value of each slot at the previous resolution. */
   readonly valueBefore: Float64Array;
+  /** The leading error in space of each slot, relative to the spot (`Observed`). */
   readonly inSpace: Float64Array;
+  /** The leading error in time of each slot, relative to the spot. */
   readonly inTime: Float64Array;
+  /** The sum of both, or the leading error of both together where they were not separated. */
   readonly total: Float64Array;
+  /** The noise of the exercise boundary at each slot, relative to the spot. */
   readonly noise: Float64Array;
+  /** The ratio of drift to diffusion on the coarse mesh at each slot. */
   readonly drift: Float64Array;
-  /** The flags of slots (1) where immediate exercise is optimal: the value is the payoff. */
+  /** The flags (1) of slots at which immediate exercise is optimal, so that the value is the payoff. */
   readonly exercised: Uint8Array;
 
   constructor(rows: number, spots: number) {
@@ -54,9 +65,9 @@ export class Assessments {
   }
 
   /**
-   * Records the errors that solutions for a slot reveal: on a fine and a coarse mesh, and on the fine mesh with coarse
-   * time steps (`between`), which separates the error in time from that in space. `noise` is in the currency; `drift`
-   * is that of the fine mesh.
+   * Records the leading errors at a slot from the values on a fine and a coarse mesh. A value on the fine mesh with the
+   * coarse time steps (`between`) separates the error in time from the error in space. `noise` is in the currency, and
+   * `drift` is the ratio of drift to diffusion on the fine mesh.
    */
   observe(
     slot: number,
@@ -89,7 +100,7 @@ export class Assessments {
     this.inSpace[slot] = this.inTime[slot] = this.total[slot] = this.noise[slot] = this.drift[slot] = 0;
   }
 
-  /** Stores a row's values as those of the previous resolution, and moves on to the next. */
+  /** Stores the values of a problem as those of its previous resolution, and sets its next resolution. */
   refine(row: number, nodes: number, steps: number): void {
     this.nodesBefore[row] = this.nodes[row];
     this.stepsBefore[row] = this.steps[row];
@@ -101,8 +112,8 @@ export class Assessments {
   }
 
   /**
-   * The ratio by which a row is finer than at its previous resolution, in space or in time, whichever is less; 0 if
-   * there is none.
+   * The ratio of a problem's resolution to its previous one, the smaller of the ratios in space and time; 0 at the
+   * first resolution.
    */
   refinement(row: number): number {
     if (this.nodesBefore[row] === 0) return 0;
@@ -121,20 +132,20 @@ const FLOOR = 5e-9;
 const FIRST_FLOOR = 2e-7;
 
 /**
- * The rounding error of a value, in the currency; in f32 it limits the accuracy. Its constants were measured on the
- * reference cases.
+ * The estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy. Its
+ * constants were measured on the reference cases.
  */
 export function roundingError(precision: Precision, spot: number, value: number): number {
   return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
 }
 
 /**
- * Estimates the error that remains in a slot's value after extrapolation, in the currency.
+ * Estimates the error that remains in the extrapolated value of a slot (`Assessments`), in the currency.
  *
- * With a single resolution the estimate is a fraction of the leading errors that extrapolation removed; the product's
- * `ErrorModel` gives the fraction, and coarse meshes increase it. With an earlier resolution at most half as fine, it
- * is the change between the two resolutions for an error that falls as h^2.5, bounded below by a fraction of the first
- * estimate. The noise of an exercise boundary is added independently.
+ * After a single resolution the estimate is a fraction of the leading errors that extrapolation removed. The
+ * `ErrorModel` of the product gives the fraction, and coarse meshes increase it. After two resolutions, one at least
+ * twice as fine as the other, the estimate is the change between them for an error that falls as h^2.5, but at least a
+ * fraction of the single-resolution estimate. The noise of an exercise boundary is added independently.
  *
  * Verified: test/pricing/accuracy.test.ts on reference cases, test/pricing/honesty.test.ts on random American options.
  */

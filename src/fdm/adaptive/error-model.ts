@@ -15,23 +15,25 @@ interface Left {
   readonly certain: number;
 }
 
-/** The behaviour of errors that follows from the kind of a product. */
+/** The empirical parameters of error estimates and refinement for one kind of product. */
 export interface ErrorModel {
   /**
-   * The first resolution: for a value; with Greeks, whose remaining noise only more nodes reduce; and for an accuracy
-   * of 1e-4 of the spot or less.
+   * The first resolution: `value` for a value alone; `greeks` for a value with Greeks, whose remaining noise only more
+   * nodes reduce; `rough` for a target error of 1e-4 of the spot or more.
    */
   readonly first: { readonly value: Resolution; readonly greeks: Resolution; readonly rough: Resolution };
+  /** The error that extrapolation leaves in space. */
   readonly space: Left;
+  /** The error that extrapolation leaves in time. */
   readonly time: Left;
   /**
-   * The leading error beyond which estimates are meaningless: the square of a smaller error over this is added to an
-   * estimate.
+   * The leading error beyond which estimates are meaningless, relative to the spot. The square of a smaller leading
+   * error divided by this is added to the estimate.
    */
   readonly beyond: number;
   /**
-   * The smallest fraction of its first estimate to which the chance agreement of two resolutions may reduce an
-   * estimate.
+   * The lower bound of an estimate from two resolutions, as a fraction of the estimate from one, because two
+   * resolutions may agree by chance.
    */
   readonly min: number;
 }

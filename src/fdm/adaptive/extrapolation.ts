@@ -9,7 +9,7 @@ import { knockedOutPoint } from "./knocked-out-point.ts";
 /** Returns the Richardson extrapolation (4·fine − coarse)/3 of two second-order solutions. */
 export const extrapolated = (fine: number, coarse: number): number => fine + (fine - coarse) / 3;
 
-/** The value of a difference of two problems, from the values of its one or two parts. */
+/** The value, delta and gamma of a difference of two problems; those of `plus` itself if nothing is subtracted. */
 export function difference(plus: PointValue, minus: PointValue | undefined): PointValue {
   if (minus === undefined) return plus;
   return {
@@ -20,12 +20,18 @@ export function difference(plus: PointValue, minus: PointValue | undefined): Poi
   };
 }
 
-/** Reads one solution's value and sensitivities at today's spot; `rounding` is the relative rounding of the values. */
+/**
+ * Reads the value and its derivatives at today's spot from the solution with an index in the pool; `rounding` is the
+ * relative rounding error of the values.
+ */
 export function pointOf(pool: InstancePool, number: number, rounding: number): PointValue {
   return pointValue(pool.instance(number).grid, pool.values(number), rounding);
 }
 
-/** The extrapolated value and sensitivities at today's spot of a fine and a coarse solution. */
+/**
+ * The Richardson extrapolation of value, delta and gamma at today's spot from a fine and a coarse solution. Where
+ * exercise is optimal or `drift` (`driftExcess`) is above 1 it is the fine solution itself.
+ */
 export function extrapolatedPoint(
   problem: OneFactorProblem,
   drift: number,
@@ -46,8 +52,8 @@ export function extrapolatedPoint(
 }
 
 /**
- * Returns the extrapolated value at today's spot of a trade that is the difference of `parts` problems. Each has a fine
- * and a coarse solution in the pool, one pair after another from index `first` on.
+ * Returns the extrapolated value at today's spot of one problem, or of a difference of two (`parts` = 2). The pool
+ * holds a fine and a coarse solution of each problem in turn, from index `first` on.
  */
 export function extrapolatedValue(pool: InstancePool, first: number, parts: number, rounding: number): number {
   let value = 0;
@@ -61,13 +67,19 @@ export function extrapolatedValue(pool: InstancePool, first: number, parts: numb
   return value;
 }
 
-/** The solutions at the spots after today's: values, and 1 where immediate exercise is optimal. */
+/**
+ * The values of a solution at the requested spots after the first, and flags (1) of spots at which immediate exercise
+ * is optimal.
+ */
 export interface SpotColumn {
   readonly values: Float64Array;
   readonly exercised: Uint8Array;
 }
 
-/** A reader of solutions at the spots after today's; it returns columns that its next reading overwrites. */
+/**
+ * A reader of solutions at the requested spots after the first, which is today's. The arrays that it returns are
+ * overwritten by its next reading.
+ */
 export class SpotReader {
   readonly #pool: InstancePool;
   readonly #paid: Float64Array;
@@ -88,9 +100,10 @@ export class SpotReader {
   }
 
   /**
-   * Reads the pairs from number `first` on, one for each part of the difference, with `extra` solutions a part after
-   * them. `values` are extrapolated, or the exercise payoff or rebate where exercise is optimal or a barrier has been
-   * breached; `between` are those on the fine mesh with coarse time steps.
+   * Reads one problem, or a difference of two (`parts` = 2), whose fine and coarse solutions follow one another in the
+   * pool from index `first` on. With `hasBetween` they are followed by one solution of each problem on the fine mesh
+   * with coarse time steps. The returned `values` are extrapolated, except for the exercise payoff where exercise is
+   * optimal and the rebate beyond a breached barrier.
    */
   read(first: number, parts: number, hasBetween: boolean): SpotReading {
     const [fine, coarse, between] = this.#columns;
@@ -151,7 +164,10 @@ export class SpotReader {
   }
 }
 
-/** The values read from a solution at the spots after today's. */
+/**
+ * The values at the requested spots after the first: extrapolated, on the fine grid, on the coarse grid, and on the
+ * fine mesh with coarse time steps (`between`).
+ */
 export interface SpotReading {
   readonly values: Float64Array;
   readonly fine: SpotColumn;

@@ -3,14 +3,15 @@ import type { Instance } from "../execute/instance.ts";
 import type { InstanceValues } from "../execute/launch.ts";
 
 /**
- * The instances of a batch in the order in which they are solved, referred to by number. The two solutions of an
- * extrapolation are neighbours: the fine one, then the one with every second node and half the time steps.
+ * The instances of a batch in the order in which they are solved; they are referred to by index. The two solutions of
+ * an extrapolation are neighbours: the fine one, then the one with every second node and half the time steps.
  */
 export class InstancePool {
   readonly #instances: Instance[] = [];
   readonly #drift: number[] = [];
   readonly #values: InstanceValues[] = [];
 
+  /** The number of instances. */
   get count(): number {
     return this.#instances.length;
   }
@@ -20,13 +21,16 @@ export class InstancePool {
     return this.#values.length;
   }
 
-  /** Adds an instance; `drift` is `driftExcess` of the pair's fine mesh, above 1 where drift dominates diffusion. */
+  /**
+   * Adds an instance; `drift` is the `driftExcess` of the fine mesh of its pair, above 1 where drift dominates
+   * diffusion.
+   */
   add(instance: Instance, drift: number): void {
     this.#instances.push(instance);
     this.#drift.push(drift);
   }
 
-  /** Removes the instances from number `count` on, none of which is solved. */
+  /** Removes the instances from index `count` on, none of which is solved. */
   truncate(count: number): void {
     this.#instances.length = count;
     this.#drift.length = count;
@@ -36,22 +40,27 @@ export class InstancePool {
     return this.#instances[number];
   }
 
+  /** Returns the ratio of drift to diffusion with which an instance was added. */
   drift(number: number): number {
     return this.#drift[number];
   }
 
+  /** Returns the values read from a solved instance. */
   values(number: number): InstanceValues {
     const values = this.#values[number];
     if (values === undefined) throw new Error("an instance is read before it is solved");
     return values;
   }
 
-  /** Solves the next instances, up to number `end`. @throws the signal's reason; device errors; then none is solved */
+  /**
+   * Solves the next instances, up to index `end` (excluded). @throws the signal's reason; device errors; then none is
+   * solved
+   */
   async solve(solver: BatchSolver, end: number, signal: AbortSignal | undefined): Promise<void> {
     for (const values of await solver.solve(this.#instances.slice(this.solved, end), signal)) this.#values.push(values);
   }
 
-  /** Skips the next instances, up to number `end`, whose results nobody reads. */
+  /** Skips the next instances, up to index `end` (excluded), whose results nobody reads. */
   skip(end: number): void {
     this.#values.length = end;
   }

@@ -7,19 +7,21 @@ import { LOOP_BUDGET } from "../problem/lowered.ts";
 import { titleOf } from "../problem/place.ts";
 import type { Accuracy } from "../problem/settings.ts";
 
-/** The finest level: all nodes and all steps. */
+/** The finest level of resolution: all nodes and all time steps. */
 export const FINE: Level = { mesh: 0, halfSteps: false };
 
-/** A coarser level that is solved besides the finest one. */
+/** A coarser level of resolution, solved besides the finest one for extrapolation or an error estimate. */
 export interface CompanionLevel extends Level {
+  /** The order of the error in the variable that is coarser. */
   readonly order: number;
+  /** True where the solution corrects the finest one (extrapolation), false where it only estimates the error. */
   readonly corrects: boolean;
 }
 
 /**
- * Returns the companion levels that an accuracy needs. Extrapolation takes one solution that is coarser in the
- * extrapolated variable alone; an error estimate takes one that is coarser in both, or, with `apart`, one for each, so
- * that errors in space and time cannot cancel.
+ * Returns the coarser levels that an accuracy needs besides the finest. Extrapolation needs a solution that is coarser
+ * in the extrapolated variable only, time or space. An error estimate needs one that is coarser in both; with `apart`
+ * it needs one for each, so that errors in space and time cannot cancel.
  */
 export function companionLevels({ extrapolate, errorEstimate, order, apart }: Accuracy): CompanionLevel[] {
   const levels: CompanionLevel[] = [];
@@ -36,18 +38,23 @@ export function companionLevels({ extrapolate, errorEstimate, order, apart }: Ac
 }
 
 /**
- * The solver of a batch of problems with the same shape on successive meshes and time grids; P is the type of a plan, S
- * of a solution.
+ * A solver of a batch of problems that share their kernel, at any level of resolution. P is the type of the launch plan
+ * of a level, S of a solution.
  */
 export interface LevelSolver<P, S> {
   readonly kernel: CompiledKernel;
-  /** Returns why entry `index` cannot be solved at some of `levels`, if so. */
+  /** Returns the error for which entry `index` cannot be solved at one of the `levels`; undefined if it can. */
   readonly check: (index: number, levels: readonly Level[]) => SpecError | undefined;
+  /** Plans the launches that solve entries, given by index, at a level. */
   readonly plan: (level: Level, entries: readonly number[]) => Promise<P>;
+  /** Solves a plan, and returns the solutions in the order of its entries. */
   readonly solve: (plan: P) => Promise<S[]>;
 }
 
-/** The solutions of a batch: `errors` by entry, and `solved` by level, in the order of the `good` entries. */
+/**
+ * The solutions of a batch. `errors` has an item for each entry, undefined where it could be solved; `good` has the
+ * indices of these entries. `solved[level][i]` is the solution of entry `good[i]`.
+ */
 export interface SolvedLevels<S> {
   readonly errors: readonly (SpecError | undefined)[];
   readonly good: readonly number[];
@@ -55,8 +62,8 @@ export interface SolvedLevels<S> {
 }
 
 /**
- * Solves each entry of a batch on the levels that it needs. @throws SpecError the first entry's error if every entry
- * fails before it is solved | the signal's reason
+ * Solves each valid entry of a batch on all `levels`. @throws SpecError the first entry's error if no entry is valid |
+ * the signal's reason
  */
 export async function solveLevels<P, S>(
   solver: LevelSolver<P, S>,
@@ -80,8 +87,8 @@ export async function solveLevels<P, S>(
 }
 
 /**
- * The errors of loops in users' functions that did not end, looked up by the loop number in `found`. `source` returns
- * the model's functions and is called on first use.
+ * The errors of endless loops in users' functions, by the number that the kernel gave each loop. `found` has the loop
+ * numbers that instances reported; 0 means none.
  */
 export function endlessLoops(
   solver: { readonly kernel: CompiledKernel; readonly source: Kernel },
@@ -112,9 +119,10 @@ export function endlessLoops(
 export const UNIT_ROUNDOFF = { f64: 2 ** -53, f32: 2 ** -24, f32x2: 2 ** -44 } as const;
 
 /**
- * Estimates the relative rounding error of a solution. The factors of a matrix are rounded once and used in every
- * stage, so their errors accumulate linearly, some two units a stage, doubled by Crank–Nicolson; the other errors are a
- * random walk in units of the largest value. Measured: test/fdm/equation/devices.
+ * Estimates the rounding errors of a solution, from its time `program` and the largest absolute value in it. The
+ * factors of a matrix are rounded once and used in every stage, so their errors accumulate linearly, some two units a
+ * stage, doubled by Crank–Nicolson; they are the `relative` error. The other errors are a random walk in units of the
+ * largest value; they are the `absolute` error. Measured: test/fdm/equation/devices.
  */
 export function roundingOf(
   { program, largest }: { readonly program: { readonly words: Int32Array }; readonly largest: number },

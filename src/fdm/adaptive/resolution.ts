@@ -7,14 +7,16 @@ const NODES = [57, 81, 113, 161, 225, 321, 449, 641, 897, 1281, 1793, 2561, 4097
 const STEPS = [16, 24, 36, 48, 72, 96, 144, 192, 288, 384, 576, 768, 1152];
 
 /**
- * The leading errors of a solution in space and in time, relative to spot, observed on two meshes and two time grids.
+ * The leading errors of a value in space and in time, relative to the spot, observed on two meshes and two time grids.
  */
 export interface Observed {
+  /** The leading error in space. */
   readonly inSpace: number;
+  /** The leading error in time. */
   readonly inTime: number;
   /** The sum of the absolute leading errors of space and time. */
   readonly total: number;
-  /** The largest effect on the value of an exercise boundary's position between nodes; it falls as h². */
+  /** The largest error that comes from the exercise boundary lying between two nodes; it falls as h². */
   readonly noise: number;
   /**
    * The factor by which the mesh must be refined for diffusion to outweigh drift on the coarse mesh too; at most 1
@@ -24,8 +26,8 @@ export interface Observed {
 }
 
 /**
- * The resolution at which all trades of a kind start; at the default accuracy it suffices for four fifths of the
- * reference cases.
+ * The resolution at which all trades of one kind start. At the default accuracy it suffices for four fifths of the
+ * reference cases. `accuracy` is the target error relative to the spot.
  */
 export function firstResolution(
   accuracy: number,
@@ -38,9 +40,9 @@ export function firstResolution(
 }
 
 /**
- * The next resolution for an accuracy: fine enough for the observed errors, half of the budget in space and half in
- * time, and at least twice as fine in both so that the two resolutions can be compared, or √2 times with `nearly`. It
- * returns the same resolution when none is finer.
+ * The next resolution to try: fine enough for the observed errors, with half of the target error for space and half for
+ * time. It is at least twice as fine in both, so that the two resolutions can be compared, or √2 times with `nearly`.
+ * It is the resolution `before` itself when `maxNodes` allows none that is finer.
  */
 export function nextResolution(
   before: Resolution,

@@ -12,16 +12,16 @@ import { cellOf, type Mesh, nodeAt } from "../mesh/mesh.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import type { Rows } from "../operator/rows.ts";
 
-/** A node number beyond the end of every mesh. */
+/** A node index beyond the last node of every mesh. */
 export const NOWHERE = 1e6;
 
 /** Tells whether the spot is compared with a level on a date. */
 type Compares = (level: MonitoredLevel) => boolean;
 
 /**
- * Returns a function that tells which levels are compared with the spot at an event. All levels monitored at the event
- * are; where a dividend is paid they are compared with the spot after it (`putCrossings`), and levels compared with the
- * spot before it must have been monitored since the event at `before`.
+ * Returns a function that tells which barrier levels are compared with the spot on the date `time`. These are all
+ * levels monitored then. Where a dividend is paid on the date, this comparison is with the spot after it
+ * (`putCrossings` has the one before), and only levels monitored continuously since the date `before` take part.
  */
 export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number, before: number): Compares {
   const isPaid = dividends.some((dividend) => Math.abs(dividend.time - time) <= SAME_DATE * expiry);
@@ -31,8 +31,8 @@ export function comparesAt({ dividends, expiry }: OneFactorProblem, time: number
 }
 
 /**
- * Writes the solver's coefficients for an event at `time` with barriers (`solver/barrier.ts`) and for the interval back
- * to the event at `before`. Prices are in units of the spot.
+ * Writes the solver's coefficients for a date with barriers (`conditions/barrier.ts`), and for the interval from the
+ * earlier date `before` to it. Prices are in units of today's spot.
  */
 export function putBarriers(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   putKnockOuts(rows, problem, mesh, time, comparesAt(problem, time, before));
@@ -57,7 +57,7 @@ function putEnd(
   rows.put((held ?? 0) * (1 / problem.spots[0]));
 }
 
-/** Writes the coefficients of the knock-outs at a time: five words for each barrier. */
+/** Writes the coefficients of the knock-outs on a date: five reals for each barrier (`knockOut`). */
 export function putKnockOuts(
   rows: Rows,
   problem: OneFactorProblem,
@@ -80,8 +80,8 @@ export function putKnockOuts(
 }
 
 /**
- * Tells whether a level determines the value at its node. Among levels at the same price it is the one monitored
- * continuously, otherwise the last.
+ * Tells whether a barrier determines the value at its node. Of several barriers at the same price it is the one that is
+ * monitored continuously, otherwise the last of them.
  */
 export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] = [], compares: Compares): boolean {
   let setter: MonitoredLevel | undefined;
@@ -93,8 +93,8 @@ export function setsNode(level: MonitoredLevel, all: readonly MonitoredLevel[] =
 }
 
 /**
- * Returns the direction of a level's breach (+1 from below, −1 from above) and its node if the level is compared with
- * the spot.
+ * Returns the direction of a barrier's breach (+1 upward, −1 downward) and the index of its node; the index is
+ * undefined where the barrier is not compared with the spot.
  */
 export function monitoredNode(
   level: MonitoredLevel,
@@ -108,8 +108,9 @@ export function monitoredNode(
 }
 
 /**
- * The node at a barrier's level; undefined where the mesh does not reach it, and one beyond the mesh's end where the
- * whole mesh is past the barrier. A level below the first node above zero has its node at zero.
+ * The index of the node at a barrier's level. It is undefined where the mesh does not reach the level, and −1 or the
+ * number of nodes where the whole mesh is past the barrier. A level below the lowest positive node belongs to the node
+ * at zero.
  */
 export function nodeOfLevel(mesh: Mesh, { level, side }: MonitoredLevel): number | undefined {
   const last = mesh.count - 1;
@@ -141,8 +142,8 @@ function onTheNode(
 }
 
 /**
- * The fraction of the two half cells about a level's node that lies on the living side; 1 where the node is not on the
- * mesh.
+ * The fraction of the two half cells about a barrier's node that lies where the trade is alive; 1 where the node is not
+ * on the mesh.
  */
 export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): number {
   if (node < 0 || node >= mesh.count) return 1;
@@ -155,8 +156,8 @@ export function livePart({ side }: MonitoredLevel, mesh: Mesh, node: number): nu
 }
 
 /**
- * Writes the coefficients of a dividend that takes the spot to barriers monitored on its date: seven words for each
- * barrier (`crossing` in `solver/barrier.ts`).
+ * Writes the coefficients of a dividend that takes the spot across barriers monitored on its date: seven reals for each
+ * barrier (`knockOut` with `crossing`).
  */
 export function putCrossings(
   rows: Rows,
@@ -196,10 +197,11 @@ interface Crossing {
 }
 
 /**
- * Returns the weights of the nodes about a level to which a dividend takes the spot. Where V jumps or bends between two
- * nodes, each node gets the mean of V weighted by its hat function, with the living side continued smoothly. A jump so
- * keeps its mass and position to O(h³), and extrapolation finds the same h² error as for a jump on a node, where that
- * node alone gets the mean over its half cells.
+ * Returns the weights with which the nodes about a barrier keep their value just before a dividend that takes the spot
+ * to the barrier. There V has a jump or a kink between two nodes. Each of them gets the mean of V weighted by its hat
+ * function, with V on the side where the trade is alive continued smoothly. The jump then keeps its mass and position
+ * to O(h³), and extrapolation finds the same h² error as for a jump on a node, where that node alone gets the mean over
+ * its half cells.
  */
 export function crossingOf(
   level: MonitoredLevel,
@@ -235,8 +237,8 @@ function earlyOr(value: number, barrier: KnockOut, problem: OneFactorProblem): n
 }
 
 /**
- * The value held on the node while the barrier is monitored; undefined for a rebate paid at expiry, which grows towards
- * it.
+ * The value that stays constant on the barrier's node while the barrier is monitored; undefined for a rebate paid at
+ * expiry, whose present value grows towards expiry.
  */
 export function heldValue(barrier: KnockOut, problem: OneFactorProblem, time: number): number | undefined {
   const value = rebateValue(barrier, time, problem);

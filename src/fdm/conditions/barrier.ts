@@ -2,24 +2,28 @@ import { fn, i32, real, record, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
-/** The number of coefficient words for one barrier at an event, including the ends of the live nodes after it. */
+/** The number of coefficients of one barrier on a date; see `knockOut`. */
 export const SETTING_WORDS = 5;
 const END_WORDS = 3;
-/** The number of coefficient words for one barrier at an event where a dividend takes the spot to it. */
+/** The number of coefficients of one barrier on the date of a dividend that may take the spot across it. */
 export const CROSSING_WORDS = SETTING_WORDS + 2;
 
-/** The number of coefficient words at an event of a problem with `barriers` barriers; 0 without any. */
+/**
+ * The number of coefficients on a date of a problem with a number of barriers, including the two ends of the live nodes
+ * (`Live`); 0 without barriers.
+ */
 export const barrierWords = (barriers: number): number =>
   barriers === 0 ? 0 : SETTING_WORDS * barriers + 2 * END_WORDS;
 
-/** A value below every obstacle, marking a node that cannot be exercised. */
+/** The exercise payoff of a node that cannot be exercised; it is below every value. */
 export const NEVER_EXERCISED = -1e30;
 
 /**
- * Returns the function that knocks out at an event's date, barrier by barrier: u ← value beyond the node, u ← keep·u +
- * paid on it. A barrier that is not monitored then has its node far outside the mesh. Words: node, side (+1: knocked
- * out at higher nodes, −1: at lower), value, keep, paid. `crossing` applies just before a dividend that takes the spot
- * to a barrier between the node and the next one beyond, which has two more words: u ← keep·u + paid.
+ * Returns the function that applies the knock-outs of a date to u, barrier by barrier: u ← value beyond the barrier's
+ * node, u ← keep·u + paid on it. The coefficients of a barrier are: node, side (+1: knocked out at higher nodes, −1: at
+ * lower), value, keep, paid. The node of a barrier that is not monitored is far outside the mesh. With `crossing` the
+ * function applies just before a dividend that takes the spot to a barrier between the node and the next one beyond;
+ * that node has two more coefficients, for u ← keep·u + paid.
  *
  * u are the values of `rows` nodes from node `first` on, or of all nodes, which have a zero-value guard. In rows node
  * numbers are compared as integers: compilers hoist a row's number as a real out of the time loop, which costs a
@@ -72,7 +76,7 @@ export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 })
 /** The values that are held at the ends of the live nodes. */
 export const Held = record({ lowValue: real, highValue: real });
 
-/** Returns the function that reads the ends of the live nodes from an event back to the one before. */
+/** Returns the function that reads the ends of the live nodes for the interval between a date and the one before. */
 export const readLive = (barriers: number) =>
   fn({
     name: "readLive",
@@ -105,7 +109,9 @@ export const readHeld = (barriers: number) =>
     },
   });
 
-/** Tells whether node i is at or beyond an end of the live nodes, and so is decoupled from its neighbours. */
+/**
+ * Tells whether node i is at or beyond an end of the live nodes, so that its equation is decoupled from its neighbours.
+ */
 export const cutOff = fn({
   name: "cutOff",
   params: [Live, i32],
@@ -126,8 +132,8 @@ const holdEnd = fn({
 });
 
 /**
- * Sets the right-hand side of the decoupled rows before a step, (1 + hr)·y = u, so that y is the value held there; with
- * `hRate` = 0, after a step, it sets that value itself.
+ * Sets the right-hand side of (1 + hr)·y = u at the held ends before a step, so that the step returns the held values;
+ * called after a step with `hRate` = 0, it sets the held values themselves.
  */
 export const holdEnds = fn({
   name: "holdEnds",
@@ -140,8 +146,9 @@ export const holdEnds = fn({
 });
 
 /**
- * Returns the function for the obstacle between the ends of the live nodes, from a column of the table, on the nodes
- * that an item holds. Nobody can exercise beyond them, nor on a held end, whose value includes exercise already.
+ * Returns the function that writes the exercise payoff of the live nodes, from a column of the table, for the nodes
+ * that an item holds. Nodes beyond the ends cannot be exercised, nor can a held end, whose value includes exercise
+ * already.
  */
 export const liveObstacle = (rows: number | undefined) =>
   fn({

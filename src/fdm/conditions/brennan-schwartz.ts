@@ -1,10 +1,10 @@
 import { fn, i32, read, real, write } from "../../kernel/index.ts";
 
 /**
- * Returns the function that solves (I − hL)·y = z in place from the factors of `assemble`. `projected` (Brennan &
- * Schwartz 1977): substitution starts in the exercise region and keeps y ≥ u + (obstacle − u)/extrapolation, which is
- * equivalent to u ≥ obstacle after the step. Cost: 5 flops and 7 words of private memory a node; projected, 4 flops and
- * 2 words more.
+ * Returns the function that solves (I − hL)·y = z in place by back substitution, from the factors of `assemble`. With
+ * `projected` (Brennan & Schwartz 1977), substitution starts in the exercise region and keeps y ≥ u + (obstacle −
+ * u)/extrapolation, which is equivalent to u ≥ obstacle after the step. Cost: 5 flops and 7 reals of private memory a
+ * node; projected, 4 flops and 2 reals more.
  */
 export function substitute(projected: boolean) {
   return fn({

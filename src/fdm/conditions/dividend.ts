@@ -41,7 +41,8 @@ const cubicThrough = fn({
 });
 
 /**
- * Returns V at the spot `target` after a jump, by cubic interpolation of the four nodes about it; see `cubicThrough`.
+ * Returns V at the price `target`, to which the spot jumps, by cubic interpolation of the four nodes about it
+ * (`cubicThrough`).
  */
 export const valueAfterJump = fn({
   name: "valueAfterJump",
@@ -53,8 +54,8 @@ export const valueAfterJump = fn({
 });
 
 /**
- * Returns V after a jump to `target` in the cell from node j on, where V bends at the nodes `low` and `high`; see
- * `payDividend`.
+ * Returns V at the price `target`, to which the spot jumps, in the cell from node j to j + 1, where V has kinks at the
+ * nodes `low` and `high` (`payDividend`).
  */
 const valueAfterJumpBetween = fn({
   name: "valueAfterJumpBetween",
@@ -77,12 +78,13 @@ const valueAfterJumpBetween = fn({
 
 /**
  * Returns the function that applies a dividend, V(S) ← V(max(S·keep − cash, 0)), to the nodes that an item holds,
- * `rows` of them from node `first` on or all: from the solution on all nodes, in `values`, into u. The first target is
- * found by bisection; targets run as the nodes do, so the search goes on where it stopped.
+ * `rows` of them from node `first` on or all: from the solution on all nodes, in `values`, into u. `keep` is 1 less the
+ * proportional part. The first target is found by bisection; targets run as the nodes do, so the search goes on where
+ * it stopped.
  *
- * With barriers the trade is knocked out after the date at nodes up to `low` and from `high` on. V bends there, so it
- * is read from live nodes only and continued by a straight line; the barriers of the date, applied next, set the values
- * beyond (`crossing` in `barrier.ts`). Nodes ascend then.
+ * With barriers the trade is knocked out after the date at nodes up to `low` and from `high` on. V has kinks at these
+ * nodes, so it is interpolated from live nodes only and continued beyond them by a straight line. The barriers of the
+ * date, applied next, set the values there (`knockOut` with `crossing`). Nodes ascend then.
  */
 export function payDividend(rows: number | undefined, hasBarriers: boolean) {
   return fn({

@@ -1,7 +1,7 @@
 import { fn, i32, read, real } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
-/** The output value that means "no node is exercised"; NaN may be lost on WebGPU. */
+/** The output value that means "no node is exercised"; NaN would be lost on some WebGPU devices. */
 export const NOWHERE = -3e38;
 
 /**
@@ -19,8 +19,8 @@ const vertex = fn({
 });
 
 /**
- * Tells whether a node is exercised: its value after exercise equals the payoff; on an exercise date, its value before
- * exercise does not exceed the payoff.
+ * Tells whether a node is exercised: its value after exercise equals the payoff or, on an exercise date, its value
+ * before exercise does not exceed the payoff.
  */
 export const isExercised = fn({
   name: "isExercised",
@@ -45,15 +45,15 @@ const premiumAt = (stored: boolean) =>
   });
 
 /**
- * Returns the function that locates the exercise boundary between nodes, behind node j, the last of the exercise region
- * nearest to the first node. With w = V − payoff,
+ * Returns the function that locates the exercise boundary S* between nodes. Node j is the last one of the exercise
+ * region that is nearest to the first node. With w = V − payoff,
  *
  *   at all times   w ≈ C·(S − S*)² beyond S* (smooth pasting): S* is the vertex of the parabola through nodes
- *                  j + 1, j + 2, j + 3. Node j's own w, which the scheme holds at 0, is off it by O(h²).
- *   on a date      w crosses zero linearly: through nodes j and j + 1, V before exercise
+ *                  j + 1, j + 2, j + 3. Node j itself is not used, because the scheme sets w = 0 there, off by O(h²).
+ *   on a date      w crosses zero linearly: through nodes j and j + 1, with V before exercise
  *
- * The result is held between nodes j − 1 and j + 1, or j and j + 1; it is the last node if all are exercised. `stored`:
- * the first array holds w, and the second is not read.
+ * The result is limited to lie between nodes j − 1 and j + 1, or j and j + 1; it is the last node if all are exercised.
+ * With `stored` the first array holds w, and the second is not read.
  */
 export function boundaryBehind(smooth: boolean, stored: boolean) {
   return fn({
@@ -84,7 +84,7 @@ export function boundaryBehind(smooth: boolean, stored: boolean) {
 }
 
 /**
- * Returns the function that finds the exercise boundary from a whole solution (`boundaryBehind`); `NOWHERE` if no node
+ * Returns the function that finds the exercise boundary of a whole solution (`boundaryBehind`), or `NOWHERE` if no node
  * is exercised.
  */
 export function exerciseBoundary(smooth: boolean) {

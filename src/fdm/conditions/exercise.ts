@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { Column, valueAt } from "../operator/column.ts";
 
 /**
- * The corrections of the two nodes about a bend of V on an exercise date, from the premiums `below` and `here` at them
- * and at the nodes beside them; see `exerciseOnDate`. The premiums about the bend are interpolated by a parabola in the
- * node index.
+ * The corrections of the two nodes about a kink of V on an exercise date (`exerciseOnDate`). `below` and `here` are the
+ * premiums V − obstacle at them, `before` and `above` those at the next nodes on either side. Each pair is continued by
+ * a parabola in the node index.
  */
 export const bendBetween = fn({
   name: "bendBetween",
@@ -24,13 +24,15 @@ export const bendBetween = fn({
 });
 
 /**
- * Exercises on a date, V ← max(V, obstacle), with premium f = V − obstacle. Where f changes its sign between two nodes,
- * V bends between them by J = f′, and by κ = f″ in its second derivative, at a fraction θ of the way from the exercised
- * node to the other. Distributing the bend over the two nodes in proportion has the right mass and mean, but adds a
- * variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³; κ adds a variance of κh³·θ(1 − θ)(1 − 2θ)/6.
- * Subtracting C(2 − θ)/3 from the exercised node and C(1 + θ)/3 from the other, C = θ(1 − θ)·(½Jh + κh²(1 − 2θ)/12),
- * corrects both and leaves O(h⁴), so that extrapolation in h² works. `premium` returns f. Cost: 4 flops and 4 words of
- * private memory a node, and 30 flops a bend.
+ * Exercises on a date, V ← max(V, obstacle), with second-order treatment of the kink, and writes the premium f = V −
+ * obstacle into `premium`.
+ *
+ * Where f changes its sign between two nodes, V has a kink there: V′ jumps by J = f′ and V″ by κ = f″, at a fraction θ
+ * of the way from the exercised node to the other. Distributing the kink over the two nodes in proportion has the right
+ * mass and mean, but adds a variance of θ(1 − θ)h² and a third moment of θ(1 − θ)(1 − 2θ)h³; κ adds a variance of
+ * κh³·θ(1 − θ)(1 − 2θ)/6. Subtracting C(2 − θ)/3 from the exercised node and C(1 + θ)/3 from the other, C = θ(1 −
+ * θ)·(½Jh + κh²(1 − 2θ)/12), corrects both and leaves O(h⁴), so that extrapolation in h² works. Cost: 4 flops and 4
+ * reals of private memory a node, and 30 flops a kink.
  */
 export const exerciseOnDate = fn({
   name: "exerciseOnDate",
@@ -58,8 +60,8 @@ export const exerciseOnDate = fn({
 });
 
 /**
- * Returns V at a node after exercise from the value `paid` in the part of its cell that V(S, T), on `mean`, says is
- * exercised; see `exerciseByHalves`.
+ * Returns V at a node after exercise where only part of its cell is exercised for the amount `paid`. The `mean` of the
+ * terminal payoff over the cell tells which part (`exerciseByHalves`).
  */
 export const exercisedByHalf = fn({
   name: "exercisedByHalf",
@@ -72,9 +74,9 @@ export const exercisedByHalf = fn({
 });
 
 /**
- * Exercises on a date a payoff with separate columns for V(S, T), its means over cells (`mean`), and the exercise
- * value. Where the payoff jumps, a node represents half cells on both sides, and exercise on a date, like expiry,
- * changes only one of them.
+ * Exercises a payoff that jumps on a date. At a jump a node represents half cells on both sides, and exercise, like
+ * expiry, changes only one of them. The table has separate columns for V(S, T), for its means over cells (`mean`), and
+ * for the exercise value.
  */
 export const exerciseByHalves = fn({
   name: "exerciseByHalves",

@@ -2,9 +2,9 @@ import { fn, i32, read, real, write } from "../../kernel/index.ts";
 import { valueAfterJump } from "./dividend.ts";
 
 /**
- * Returns V at `target` by the cubic of `valueAfterJump`: error O(h⁴) where V is smooth, O(h²) at its extremes, where
- * the cubic is limited to its neighbours' range; linear beyond the ends. The cell is found by bisection. `sign` is −1
- * where nodes descend, otherwise 1.
+ * Returns V at the price `target` by the cubic of `valueAfterJump`. The error is O(h⁴) where V is smooth and O(h²) at
+ * its extrema, where the cubic is limited to the range of its neighbours. Beyond the end nodes V is continued linearly.
+ * The cell is found by bisection. `sign` is −1 where nodes descend, otherwise 1.
  */
 export const valueAtTarget = fn({
   name: "valueAtTarget",
@@ -23,8 +23,8 @@ export const valueAtTarget = fn({
 });
 
 /**
- * Applies a jump, V(S) ← V(target(S)), and writes the result into `jumped`; see `valueAtTarget`. Targets need not be
- * monotone.
+ * Applies a jump of the spot, V(S) ← V(target(S)), and writes the result into `jumped` (`valueAtTarget`). The targets,
+ * one for each node, need not be monotone.
  */
 export const payJump = fn({
   name: "payJump",

@@ -19,8 +19,9 @@ import type { Rows } from "../operator/rows.ts";
 import { DORMANT_END } from "./knock-in.ts";
 
 /**
- * Writes the solver's coefficients for an event at `time` for the value before a knock-in (`solver/knock-in.ts`) and
- * for the interval back to the event at `before`. Prices are in units of the spot.
+ * Writes the solver's coefficients on a date for the dormant value, that of a trade not yet knocked in
+ * (`conditions/knock-in.ts`), and for the interval from the earlier date `before` to it. Prices are in units of today's
+ * spot.
  */
 export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, time: number, before: number): void {
   const { levels, rebate } = problem.knockIns as KnockIns;
@@ -56,7 +57,9 @@ export function putKnockIns(rows: Rows, problem: OneFactorProblem, mesh: Mesh, t
   rows.put(rebate * scale);
 }
 
-/** Writes the same coefficients for a dividend (`crossInWords`) that takes the spot to a level. */
+/**
+ * Writes the coefficients of the dormant value (`crossInWords`) for a dividend that may take the spot across a level.
+ */
 export function putCrossingsIn(
   rows: Rows,
   problem: OneFactorProblem,

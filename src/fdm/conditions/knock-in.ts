@@ -6,16 +6,15 @@ import { Rows } from "../operator/factor.ts";
 import { ZERO_VALUE_GUARD } from "../operator/zero-value-guard.ts";
 
 /**
- * The number of words of an event with knock-ins. Two values are solved on one mesh: u of the trade once it has been
- * knocked in, v while it is dormant. Both solve the same equation; only u may be exercised, and where the trade is
- * knocked in v = u. Words of coefficients at an event, before those of `barrier.ts`:
+ * The number of coefficients on a date of a problem with knock-ins. Two values are solved on one mesh: u of the trade
+ * once it has been knocked in, and v while it is dormant. Both solve the same equation. Only u may be exercised, and
+ * where the trade is knocked in v = u. The coefficients precede those of `barrier.ts`:
  *
- *   of each knock-out    what it makes of v, as `knockOut` has it: no early exercise
- *   of each knock-in     node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, u as it is before it
- *                        is knocked out
- *   of either end        the node at and beyond which the trade is not dormant until the event before, −1 and `nodes`
- *                        where it does everywhere; what v is there (`DORMANT_END`); the value that is held
- *   last                 what is paid at expiry if nothing was hit
+ *   each knock-out   as for `knockOut`, applied to v: without early exercise
+ *   each knock-in    node, side, keep: v ← u beyond the node, v ← keep·v + (1 − keep)·u on it, with u before knock-outs
+ *   each end         the node at and beyond which the trade is not dormant back to the previous date (−1 and the number
+ *                    of nodes where it is dormant everywhere); the kind of v there (`DORMANT_END`); the held value
+ *   last             the amount paid at expiry if no level was ever breached
  */
 export const knockInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : SETTING_WORDS * barriers + ENTRY_WORDS * knockIns + 2 * END_WORDS + 1;
@@ -24,19 +23,22 @@ const ENTRY_WORDS = 3;
 const END_WORDS = 3;
 
 /**
- * The number of coefficient words for a dividend before which knock-ins may be pending, for each knock-out and knock-in
- * level that it may reach; see `settleDormant`.
+ * The number of coefficients of a dormant value on the date of a dividend: for each knock-out and knock-in level that
+ * the dividend may take the spot across (`settleDormant`).
  */
 export const crossInWords = (barriers: number, knockIns: number): number =>
   knockIns === 0 ? 0 : CROSSING_WORDS * barriers + (ENTRY_WORDS + 1) * knockIns;
 
-/** The kinds of end values of the dormant value v: a discounted rebate, a held rebate, or the knocked-in value u. */
+/**
+ * The kinds of values that the dormant value v takes beyond its ends: a discounted rebate, a held rebate, or the
+ * knocked-in value u ("joined").
+ */
 export const DORMANT_END = { discounted: 0, held: 1, joined: 2 } as const;
 
 /**
- * Returns the function that sets the dormant value v on an event's date, first by knock-outs, then by knock-ins; at
- * expiry (`first`) it starts from the amount paid if no level was breached. `crossing`: see `knockOut`; each knock-in
- * then has one more word, the weight of the next node beyond.
+ * Returns the function that sets the dormant value v on a date: first the knock-outs, then the knock-ins. At expiry
+ * (`first`) v starts from the amount paid if no level was ever breached. With `crossing` (`knockOut`) each knock-in has
+ * one more coefficient, the weight of the next node beyond.
  */
 export function settleDormant(barriers: number, knockIns: number, crossing = false) {
   return fn({
@@ -96,10 +98,10 @@ const readDormantEnds = (barriers: number, knockIns: number) =>
   });
 
 /**
- * Makes one step without exercise: (−a, 1 + hr + a + c, −c)·y = v for the nodes between `low` and `high`, where y = z
- * at the others; then v ← y (implicit Euler) or v ← 2y − v (Crank–Nicolson). It eliminates as `policy.ts` does, because
- * the two values have different ends and cannot share a factorisation. Cost: 11 flops, one of them a division, and 10
- * words of private memory a node.
+ * Makes one time step of the dormant value v, which cannot be exercised. It solves (−a, 1 + hr + a + c, −c)·y = v for
+ * the nodes between `low` and `high`, with y = z at the other nodes, and sets v ← y (implicit Euler) or v ← 2y − v
+ * (Crank–Nicolson). It eliminates afresh, as `policy.ts` does, because v and the knocked-in value u have different ends
+ * and cannot share a factorisation. Cost: 11 flops, one of them a division, and 10 reals of private memory a node.
  */
 export const rowsStep = fn({
   name: "rowsStep",
@@ -138,8 +140,8 @@ export const rowsStep = fn({
 });
 
 /**
- * Returns the function that makes one step of the dormant value after u's step: beyond a joined end it equals u, beyond
- * any other a rebate.
+ * Returns the function that makes one step of the dormant value v, after the step of u. Beyond a joined end v equals u;
+ * beyond any other end v is a rebate.
  */
 export const dormantStep = (barriers: number, knockIns: number) =>
   fn({

@@ -5,7 +5,10 @@ import { isPinned, sideOnAxis } from "../operator/pinned.ts";
 import { stateOnAxis } from "../operator/state.ts";
 import { NEVER_EXERCISED } from "./barrier.ts";
 
-/** Returns the function for the amount that exercise pays at node i at time t; a pinned node cannot be exercised. */
+/**
+ * Returns the function for the exercise payoff at node i at time t. A pinned node, whose value a boundary condition
+ * prescribes, cannot be exercised.
+ */
 export function obstacleAt(variant: EquationVariant) {
   return fn({
     name: "obstacleAt",

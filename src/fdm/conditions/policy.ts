@@ -18,8 +18,8 @@ const System = record({
 });
 
 /**
- * The lower bound of y: obstacle + weightOfOld·(u − obstacle), weightOfOld = 1 − 1/e, which is u ≥ obstacle after u ← u
- * + e·(y − u).
+ * The lower bound of a stage's solution y: obstacle + weightOfOld·(u − obstacle) with weightOfOld = 1 − 1/e. It is
+ * equivalent to u ≥ obstacle after u ← u + e·(y − u), e the stage's extrapolation.
  */
 export const Bound = record({ u: read(real), obstacle: read(real), weightOfOld: real });
 
@@ -102,13 +102,13 @@ export const improvePolicy = (rows: number | undefined, varying: boolean) =>
   });
 
 /**
- * Returns the function that solves a stage with early exercise anywhere: with A = I − hL and r the right-hand side
+ * Returns the function that solves one stage with early exercise anywhere. With A = I − hL and r the right-hand side,
  *
- *   Ay ≥ r,   y ≥ bound,   in each row one of the two with equality,
+ *   Ay ≥ r,   y ≥ bound,   with equality in one of the two at every node,
  *
  * by Howard's policy iteration (primal–dual active set; Forsyth & Vetzal 2002 in the limit of an infinite penalty),
- * starting from the policy of the stage before. It ends with the exact solution, nearly always after two or three
- * rounds, stores it in z, and returns 1 if the rounds did not suffice. `varying`: see `System`.
+ * starting from the policy of the previous stage. It ends with the exact solution, nearly always after two or three
+ * rounds, and stores it in z. It returns 1 if `MAX_ROUNDS` did not suffice. `varying`: see `System`.
  */
 export const iteratePolicy = (varying: boolean) =>
   fn({
@@ -130,7 +130,7 @@ export const iteratePolicy = (varying: boolean) =>
     },
   });
 
-/** Makes one time step of the solver for books by `iteratePolicy`. */
+/** Makes one time step with early exercise by `iteratePolicy`, for products of books. */
 export const policyStep = fn({
   name: "policyStep",
   params: {

@@ -6,7 +6,7 @@ import {
   LaunchBuffers,
   type Pace,
 } from "../../device/index.ts";
-import { firstFault, type Status } from "../operator/status.ts";
+import { firstFault, hasFailed, type Status } from "../operator/status.ts";
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
@@ -33,6 +33,8 @@ interface Launched {
   readonly instances: readonly PlannedInstance[];
   /** The solutions at the nodes of each window, and with exercise at all times as many flags of exercise. */
   readonly values: Float64Array;
+  /** The number of nodes of a window. */
+  readonly count: number;
   readonly early: boolean;
   readonly summary: Int32Array;
   /** The status words of all items; undefined where none has found anything. */
@@ -66,20 +68,37 @@ export class AxesResult {
     return this.#instance.grid.window.nodes;
   }
 
-  /** The solution there: node (i₀, i₁, i₂) is at index (i₂·m₁ + i₁)·m₀ + i₀. */
+  /** The point that the nodes are about; undefined where they are all nodes. */
+  get point(): readonly number[] | undefined {
+    return this.#instance.grid.window.point;
+  }
+
+  /** The solutions of the whole launch. */
   get values(): Float64Array {
-    return this.#part(0);
+    return this.#launched.values;
+  }
+
+  /** The index at which this one starts: node (i₀, i₁, i₂) is at start + (i₂·m₁ + i₁)·m₀ + i₀. */
+  get start(): number {
+    const { count, early } = this.#launched;
+    return this.#l * (early ? 2 * count : count);
   }
 
   /** Flags of the nodes where immediate exercise is optimal (1); undefined without exercise at all times. */
   get exercised(): Uint8Array | undefined {
-    return this.#launched.early ? new Uint8Array(this.#part(1)) : undefined;
+    const { values, count, early } = this.#launched;
+    return early ? new Uint8Array(values.subarray(this.start + count, this.start + 2 * count)) : undefined;
   }
 
   /** A bound of |V| at all nodes. */
   get largest(): number {
     const exponent = this.#launched.summary[SUMMARY_WORDS * this.#l + SUMMARY.exponent];
     return exponent === 0 ? 0 : 2 ** (exponent - EXPONENT_OFFSET);
+  }
+
+  /** True where there is no solution. */
+  get failed(): boolean {
+    return this.#launched.status !== undefined && hasFailed(this.status);
   }
 
   get status(): Status {
@@ -91,13 +110,6 @@ export class AxesResult {
 
   get #instance(): PlannedInstance {
     return this.#launched.instances[this.#l];
-  }
-
-  #part(k: number): Float64Array {
-    const { values, early } = this.#launched;
-    const count = this.nodes.reduce((product, { length }) => product * length, 1);
-    const start = (this.#l * (early ? 2 : 1) + k) * count;
-    return values.subarray(start, start + count);
   }
 }
 
@@ -262,6 +274,7 @@ export async function launchAxes(
     program,
     instances,
     values,
+    count: read,
     early: variant.obstacle !== undefined,
     summary: summaries,
     status: anyFound ? await device.read(status) : undefined,

@@ -2,7 +2,7 @@ import { type CompiledKernel, type Device, instancesThatFit, LaunchBuffers, type
 import { packedParameters } from "./packed-parameters.ts";
 import { hostReal } from "../../kernel/index.ts";
 import { NOWHERE } from "../conditions/exercise-boundary.ts";
-import { STATUS, STATUS_WORDS } from "../operator/status.ts";
+import { hasFailed, STATUS, STATUS_WORDS, statusOf } from "../operator/status.ts";
 import { keptArrays } from "../operator/equation-variant.ts";
 import type { AxisMesh } from "../mesh/axis-mesh.ts";
 import type { OneAxisModel } from "../problem/full-grid.ts";
@@ -16,15 +16,19 @@ export interface InstanceResult {
   readonly timeline: Timeline;
   /** The mesh of the only axis. */
   readonly meshes: readonly AxisMesh[];
-  /** The nodes of the window, and the solution there. */
+  /** The nodes of the window, the point that they are about, and the solution there, from index `start` on. */
   readonly nodes: readonly Float64Array[];
+  readonly point: readonly number[] | undefined;
   readonly values: Float64Array;
+  readonly start: number;
   /** The largest |V| of all nodes. */
   readonly largest: number;
   /** The exercise boundary at the program's records; NaN where no node is exercised. */
   readonly boundary: Float64Array;
   /** The `STATUS_WORDS` of the instance, with node numbers in ascending order. */
   readonly status: Int32Array;
+  /** True where there is no solution. */
+  readonly failed: boolean;
 }
 
 /**
@@ -172,7 +176,11 @@ function laneResult(
     const [at, low, high] = [status[node], status[cutLow], status[cutHigh]].map((i) => count - 1 - i);
     [status[node], status[cutLow], status[cutHigh]] = [at, high, low];
   }
-  const [[start], [length]] = [window.starts, window.counts];
-  const values = all.subarray(start, start + length);
-  return { program, timeline, meshes, nodes: window.nodes, values, largest, boundary, status };
+  const {
+    nodes,
+    point,
+    starts: [start],
+  } = window;
+  const failed = hasFailed(statusOf(status));
+  return { program, timeline, meshes, nodes, point, values: all, start, largest, boundary, status, failed };
 }

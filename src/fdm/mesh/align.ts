@@ -1,22 +1,23 @@
 import { SpecError } from "../../errors.ts";
 
-/** The desired position of a point: on a node, or midway between two nodes. */
+/** The requested position of a point relative to the mesh: on a node, or midway between two nodes. */
 export type Alignment = "node" | "midway";
 
-/** A point to align with a mesh. */
+/** A point to be aligned with a mesh. */
 export interface Target {
-  /** The place of the point without alignment, in intervals from the first node. */
+  /** The position of the point in the mesh without alignment, as a fractional node index. */
   readonly place: number;
   readonly align: Alignment;
-  /** The path of the point in messages: "axes.S.points[2]". */
+  /** The path of the point for error messages: "axes.S.points[2]". */
   readonly path: string;
 }
 
 /**
- * The increasing, piecewise linear map of node numbers that moves the nearest node, or midpoint, of each target to the
- * target's position. A piece's spacing changes by a fraction 1/(its intervals), so that neighbouring intervals still
- * differ by O(h²) and three-point differences keep their second order. With `stride` aligned node numbers are multiples
- * of it, so that a mesh of every stride-th node is aligned too.
+ * Returns the increasing, piecewise linear map of node indices that moves the nearest node, or midpoint, of each target
+ * to the position of the target. Between two targets the spacing changes by a fraction 1/(number of intervals between
+ * them), so that neighbouring intervals still differ by O(h²) and three-point differences keep their second order. The
+ * indices of aligned nodes are multiples of `stride`, so that a mesh of every stride-th node is aligned too. `last` is
+ * the index of the last node.
  * @throws SpecError two targets too close for the mesh
  */
 export function alignment(targets: readonly Target[], last: number, stride: number): (node: number) => number {

@@ -5,28 +5,37 @@ import { density, type DensityKind } from "./density.ts";
 /** The coordinate of an axis: its value, or the value's logarithm. */
 export type CoordinateName = "linear" | "log";
 
-/** A point near which an axis' mesh is dense or aligned. */
+/** A point of an axis, such as a strike, about which its mesh is dense or with which it is aligned. */
 export interface MeshPoint {
   /** A value of the axis, between its ends. */
   readonly at: number;
+  /** The position of the point relative to the mesh. */
   readonly align: Alignment | "none";
+  /** True where nodes are dense about the point. */
   readonly concentrate: boolean;
+  /** The path of the point for error messages: "axes.S.points[2]". */
   readonly path: string;
 }
 
-/** The description of an axis with all quantities evaluated. */
+/** The description of an axis' mesh, in which formulas of the user have been evaluated to numbers. */
 export interface MeshDescription {
   readonly coordinate: CoordinateName;
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
+  /** The number of nodes. */
   readonly nodes: number;
   readonly density: DensityKind;
-  /** The width of the dense part, in units of the coordinate. */
+  /** The width of the dense region about each point, in units of the coordinate. */
   readonly width: number;
   readonly points: readonly MeshPoint[];
 }
 
-/** A mesh in ascending order: the axis' values, and those of the coordinate in which derivatives are discretised. */
+/**
+ * A mesh in ascending order: the values of the axis at the nodes, and the coordinates in which derivatives are
+ * discretised (the values or their logarithms).
+ */
 export interface AxisMesh {
   readonly values: Float64Array;
   readonly coordinates: Float64Array;
@@ -37,9 +46,9 @@ export const toCoordinate = (name: CoordinateName, value: number): number => (na
 const fromCoordinate = (name: CoordinateName, x: number): number => (name === "log" ? Math.exp(x) : x);
 
 /**
- * The mesh of an axis: dense where its density says, with each aligned point exactly on a node or midway between two,
- * in the coordinate. `level` 1 is the mesh with half the intervals; it is every second node of level 0 unless a point
- * lies midway, which it does in both.
+ * The mesh of an axis: dense where its density says, with each aligned point exactly on a node, or midway between two
+ * nodes in the coordinate. `level` 0 is the full mesh, and 1 the mesh with half the intervals. Level 1 has every second
+ * node of level 0, unless a point lies midway, which it then does in both.
  * @throws SpecError points that cannot be aligned on so few nodes
  */
 export function axisMesh(description: MeshDescription, level: 0 | 1): AxisMesh {

@@ -29,9 +29,10 @@ const NEXT_TO_ZERO = 1e-6;
 const MIN_LAYER = 0.02;
 
 /**
- * Places the nodes of a problem with barriers: on every barrier and, where there is room, on the kinks of the payoff,
- * and dense about both. The mesh ends at a barrier that is monitored continuously for the whole life, unless the
- * problem beyond it is solved on the mesh too or a dividend may take the spot across it.
+ * The mesh specification of a problem with barriers: dense about the barriers and the kinks of the payoff, with a node
+ * on every barrier and, where there is room, on every kink. The mesh ends at a barrier that is monitored continuously
+ * for the whole life, unless another problem that lives beyond it is solved on the same mesh, or a dividend may take
+ * the spot across it. `count` is the number of nodes.
  */
 export function barrierDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const deviation = deviationOf(problem);

@@ -18,9 +18,9 @@ interface Checked {
 const known = new WeakMap<Extract<Diffusion, { kind: "formula" }>["sigma"], Checked>();
 
 /**
- * Checks σ(S, t) at every node above zero in the middle of every step, as a kernel evaluates it; other volatilities are
- * checked where the host evaluates them. Cost: some 10 ns for each node and step, nothing where a wider mesh of the
- * same formula has been checked. @throws VolatilityError
+ * Checks a volatility formula σ(S, t) at every positive node in the middle of every time step, where a kernel evaluates
+ * it. Other kinds of volatility are checked where the host evaluates them. Cost: some 10 ns for each node and step,
+ * nothing if the formula has been checked on a wider mesh. @throws VolatilityError
  */
 export function checkFormula(diffusion: Diffusion, mesh: Mesh, { dates, factored }: TimeGrid): void {
   if (diffusion.kind !== "formula") return;

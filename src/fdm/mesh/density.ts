@@ -1,17 +1,19 @@
 /**
- * The density of nodes: a mesh is the image of equidistant ξ under the inverse of an increasing ξ(x), and dξ/dx is its
- * density.
+ * The density of nodes on an axis. A mesh is the image of equidistant ξ under the inverse of an increasing function
+ * ξ(x), and dξ/dx is its density.
  *
  *   uniform   ξ = x
- *   sinh      ξ = Σₖ asinh((x − xₖ)/b) dx/dξ = b at a lone point, growing like |x − xₖ| (Tavella & Randall 2000, ch.
- *             5.3)
- *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b) uniform, with as many nodes again within some 2b of each
- *             point
+ *   sinh      ξ = Σₖ asinh((x − xₖ)/b): the spacing dx/dξ is b at a lone point and grows like |x − xₖ|
+ *             (Tavella & Randall 2000, ch. 5.3)
+ *   tanh      ξ = (x − x₀)/(x₁ − x₀) + ½Σₖ tanh((x − xₖ)/b): uniform, with as many nodes again within about 2b of
+ *             each point
  *
- * x is the coordinate, b the width in its units, x₀ and x₁ the ends.
+ * x is the coordinate, xₖ the points, b the width in units of x, and x₀ and x₁ the ends of the axis.
  */
 export interface Density {
+  /** Returns ξ at a coordinate x. */
   readonly xi: (x: number) => number;
+  /** Returns the density dξ/dx at a coordinate x. */
   readonly slope: (x: number) => number;
   /** The inverse of ξ, where it has a formula. */
   readonly inverse?: (xi: number) => number;
@@ -20,7 +22,7 @@ export interface Density {
 /** The rule of node density: uniform, or concentrated by sinh or tanh about given points. */
 export type DensityKind = "uniform" | "sinh" | "tanh";
 
-/** Returns the node density of a kind about given points. */
+/** Returns the node density of a kind about given points; `width` is in units of the coordinate, as are the ends. */
 export function density(
   kind: DensityKind,
   points: readonly number[],

@@ -26,16 +26,21 @@ const NEAR = 0.1;
 /** A bend needs no dense part of its own where another one is at most this many times as coarse. */
 const COVERED = 1.5;
 
-/** A price about which the solution bends, over a distance of `width`, just before a date. */
+/**
+ * A price at which the solution has a kink or a smoothed kink just before a date, and the distance over which it is
+ * smoothed.
+ */
 export interface Bend {
+  /** The price. */
   readonly at: number;
+  /** The distance, as a price difference. */
   readonly width: number;
 }
 
 /**
- * Tells whether a dividend moves the kinks of the solution so far that one dense part of the mesh does not serve both:
- * just before it V(S) equals V after it at max(S·(1 − β) − α, 0), with its kinks at (K + α)/(1 − β), and another at
- * α/(1 − β), below which the spot falls to zero.
+ * Tells whether a dividend moves the kinks of the solution so far that the mesh needs more than one dense region. Just
+ * before a dividend V(S) equals V after it at max(S·(1 − β) − α, 0), with α in cash and β the proportional part. Its
+ * kinks are at (K + α)/(1 − β), and another one is at α/(1 − β), below which the spot falls to zero.
  */
 export function hasLargeDividends(problem: OneFactorProblem): boolean {
   const { dividends, spots, payoff } = problem;
@@ -51,7 +56,10 @@ export function hasLargeDividends(problem: OneFactorProblem): boolean {
   return total > LARGE_TOTAL || largest > Math.min(LARGE_PART, LARGE_DEVIATIONS * Math.sqrt(totalVariance(problem)));
 }
 
-/** The mesh of a problem with large dividends, dense about every bend of the solution that the spot may reach. */
+/**
+ * The mesh specification of a problem with large dividends: dense about every kink or curved region of the solution
+ * that the spot may reach. `count` is the number of nodes.
+ */
 export function dividendDomain(problem: OneFactorProblem, count: number): PinnedMeshSpec {
   const { payoff, spots, american, exerciseTimes = [] } = problem;
   const deviation = deviationOf(problem);
@@ -90,9 +98,10 @@ export function dividendDomain(problem: OneFactorProblem, count: number): Pinned
 }
 
 /**
- * The prices at which the solution bends, followed back from expiry over every dividend: `kinks` and the prices below
- * which a dividend takes the spot to zero, moved by drift, spread by diffusion, and `levels` of barriers, which never
- * spread. Only bends that the spot may reach before they are spread are included; `sharp` ones need a node.
+ * The prices at which the solution has a kink, sharp or smoothed, at any date, found backward from expiry over every
+ * dividend. They start as `kinks` of the payoff and as the prices below which a dividend takes the spot to zero. Drift
+ * moves them, and diffusion smooths them; those of barriers (`levels`) stay sharp. Only those are returned that the
+ * spot may reach before diffusion has smoothed them away. `sharp` are the ones that need a node.
  */
 export function bendsOf(
   problem: OneFactorProblem,
@@ -205,8 +214,8 @@ const carrier =
     growth * Math.max(spot - paid, 0);
 
 /**
- * The prices at which the solution is read, even far from every bend: the spots, and the prices to which dividends take
- * them, as far as the solution is not linear from there to zero.
+ * The prices at which the solution is read, each with a width: the requested spots, and the prices to which dividends
+ * take them. The latter are omitted where the solution is linear from there to zero.
  */
 export function readings(problem: OneFactorProblem): readonly Bend[] {
   const { spots, payoff } = problem;
@@ -218,7 +227,7 @@ export function readings(problem: OneFactorProblem): readonly Bend[] {
 
 const smooth = (at: number, deviation: number): Bend => ({ at, width: DENSITY * deviation * at });
 
-/** The bends that are not covered by the dense part of another bend, narrowest first. */
+/** The kinks that are not within the dense region about a narrower one, narrowest first. */
 export function distinct(bends: readonly Bend[]): readonly Bend[] {
   const kept: Bend[] = [];
   for (const bend of bends.toSorted((a, b) => a.width - b.width)) {

@@ -8,8 +8,8 @@ import { cellOf, type MeshSpec, nodeAt } from "./mesh.ts";
 import { power } from "../../elementary.ts";
 
 /**
- * The number of standard deviations between the outermost kink and the mesh's end: neglected gamma below 4e-6 of its
- * peak.
+ * The number of standard deviations between the outermost kink and the end of the mesh; beyond them gamma is below 4e-6
+ * of its peak.
  */
 export const REACH = 5;
 /**
@@ -33,16 +33,19 @@ const DENSITY = 0.6;
  */
 const INFLOW_REACH = 6;
 
-/** The fraction of the spot below which a mesh need not extend, whatever dividends are paid. */
+/** The fraction of the lowest kink or spot below which a mesh need not extend, whatever dividends are paid. */
 export const MIN_PART = 0.02;
 
 /** The specification of the mesh of a one-factor problem. */
 export interface Domain extends MeshSpec {
-  /** True where the first node is certain to be exercised: the mesh was cut off there. */
+  /** True where the first node is certain to be exercised, because the mesh ends inside the exercise region. */
   readonly firstExercised: boolean;
 }
 
-/** The mesh specification of a problem; `exercised`: see `certainExercise`. */
+/**
+ * The mesh specification of a problem with `count` nodes; `exercised` is the price of `certainExercise`, if there is
+ * one.
+ */
 export function domain(problem: OneFactorProblem, count: number, exercised: number | undefined): Domain {
   const deviation = deviationOf(problem);
   const drift = totalDrift(problem);
@@ -84,9 +87,9 @@ const FALL = 3;
 
 /**
  * Tells whether volatility takes the spot to zero within `REACH` standard deviations, as where σ(S)·S does not vanish
- * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S; otherwise ln S is the
- * coordinate, with as many nodes below the kink as above it whatever the volatility. A surface is constant below its
- * lowest spot.
+ * like S (CEV with β < 1, a displaced diffusion). S = 0 is then a node of a mesh in S. Otherwise the coordinate is ln
+ * S, with as many nodes below the kink as above it, whatever the volatility. A volatility surface is constant below its
+ * lowest spot. `deviation` is the standard deviation of ln S at expiry.
  */
 export function reachesZero(problem: OneFactorProblem, deviation: number): boolean {
   const { diffusion, payoff, spots } = problem;
@@ -96,11 +99,11 @@ export function reachesZero(problem: OneFactorProblem, deviation: number): boole
   return fall > FALL * REACH * deviation;
 }
 
-/** The prices at which σ(S) jumps. */
+/** The prices at which σ(S) is discontinuous. */
 export const jumpsOf = ({ diffusion }: OneFactorProblem): readonly number[] =>
   diffusion.kind === "local" ? (diffusion.jumps ?? []) : [];
 
-/** The total cash that dividends pay. */
+/** The sum of all cash dividends, undiscounted. */
 export function cashOf({ dividends }: OneFactorProblem): number {
   let sum = 0;
   for (const { cash } of dividends) sum += cash;
@@ -166,10 +169,7 @@ function ends(
   return { lowest, highest: Math.min(highest, exercised), firstExercised: exercised <= highest };
 }
 
-/**
- * The lowest of a list of prices; infinite if there are none. Spreading a long ladder into arguments of `Math.min`
- * would copy it.
- */
+/** The lowest of a list of prices; infinity for an empty list. `Math.min(...prices)` would copy a long list. */
 export function lowestOf(prices: readonly number[]): number {
   let lowest = Number.POSITIVE_INFINITY;
   for (const price of prices) if (price < lowest) lowest = price;
@@ -189,9 +189,10 @@ const SAME_PRICE = 1e-7;
 const isSamePrice = (a: number, b: number): boolean => Math.abs(a - b) < SAME_PRICE * b;
 
 /**
- * The prices that must be nodes, increasing: levels of barriers, jumps of σ(S) if there is room, and kinks of the
- * payoff where early exercise ends (a cap, a jump), also those that a dividend takes to a barrier (`crossed`). Between
- * nodes the best value there would be cut off, which costs an order.
+ * The prices that must be nodes, increasing: `levels` of barriers; `jumps` of σ(S) if there is room; kinks of the
+ * payoff at which early exercise ends (a cap, a jump); and the prices from which a dividend takes the spot to a barrier
+ * (`crossed`). Where such a price lies between nodes, the maximum of the value is cut off, and the scheme loses one
+ * order of accuracy.
  */
 export function pinnedPrices(
   { american, exerciseTimes, payoff }: OneFactorProblem,
@@ -234,9 +235,10 @@ export function keptOf({ dividends }: OneFactorProblem): number {
 const MAX_GROWTH = 10;
 
 /**
- * The lowest (or highest) mean of the spot at expiry, weighted by a payoff that grows like S^p there: under this weight
- * ln S drifts by (p − ½)·σ²T. A standard deviation is added, since the linear condition at the end of the mesh is wrong
- * during the whole life.
+ * A spot that the mesh must at least reach, below (`sign` = −1) or above (1) today's spots, for a payoff that grows
+ * like S^p there. It is the mean spot at expiry under the measure weighted by the payoff, plus or less one standard
+ * deviation. Under this measure ln S drifts by (p − ½)·σ²T. The standard deviation is added because the condition at
+ * the end of the mesh, ∂²V/∂S² = 0, is inexact there during the whole life.
  */
 export function weighedSpot(problem: OneFactorProblem, deviation: number, sign: 1 | -1): number {
   const { spots, payoff } = problem;
@@ -257,9 +259,9 @@ const MIN_OF_LARGEST = 0.25;
 const BOTTOM = 40;
 
 /**
- * The price `REACH` standard deviations of the life above or below `start` for σ(S), along dx/dn = σ√T in x = ln S, the
- * inverse of Lamperti's transform (for CEV with β < 1 far below the lognormal e^{nσ√T}). `lognormal` gives the distance
- * and direction for constant σ.
+ * The price at a distance of `REACH` standard deviations from `start` under a local volatility σ(S). It follows dx/dn =
+ * σ√T in x = ln S, the inverse of Lamperti's transform; for CEV with β < 1 it is far below the lognormal e^{nσ√T}.
+ * `lognormal` is the ratio of that price to `start` for constant σ, which gives the distance and direction.
  */
 export function reached(problem: OneFactorProblem, start: number, lognormal: number, time = problem.expiry): number {
   if (problem.diffusion.kind === "deterministic") return start * lognormal;
@@ -284,8 +286,8 @@ const LOOKS = 24;
 const NO_PART = 1e-3;
 
 /**
- * The largest ratio of drift to diffusion between neighbouring nodes at the kinks or the spot, |r − q|·S·h / ½σ²S².
- * Above 1 the scheme adds artificial diffusion and is of first order. It is infinite where σ(S, t) is rough
+ * The largest ratio of drift to diffusion between neighbouring nodes at the kinks and at today's spot, |r − q|·S·h /
+ * ½σ²S². Above 1 the scheme adds artificial diffusion and is of first order. It is infinite where σ(S, t) is rough
  * (`isRough`).
  */
 export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "problem" | "forward">): number {
@@ -305,8 +307,8 @@ export function driftExcess({ mesh, problem, forward }: Pick<Grid, "mesh" | "pro
 }
 
 /**
- * Tells whether the solution has no expansion in h² for extrapolation on any mesh: σ(S, t) nearly vanishes at a price
- * that the spot may reach, for a part of the life, or jumps between nodes.
+ * Tells whether the solution has no error expansion in h² on any mesh, so that extrapolation fails: σ(S, t) jumps
+ * between nodes, or nearly vanishes for part of the life at a price that the spot may reach.
  */
 export function isRough(problem: OneFactorProblem): boolean {
   const { diffusion, spots, payoff, expiry } = problem;

@@ -7,32 +7,42 @@ import type { Stencil } from "../read/interpolation.ts";
 import type { Table } from "./payoff-table.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** The window of nodes from which the value at today's spot is interpolated, the same for all instances of a grid. */
+/**
+ * The few neighbouring nodes from which the value at today's spot is interpolated, the same for all instances of a
+ * grid.
+ */
 export interface TodaysWindow {
-  /** The spot's cell; undefined where it is knocked out, or beyond the mesh, in the exercise region. */
+  /**
+   * The index of the cell that contains the spot; undefined where the spot is knocked out, or beyond the mesh in the
+   * exercise region.
+   */
   readonly cell: number | undefined;
-  /** The window's first node, if it has one. */
+  /** The index of the first of these nodes; undefined where there is no cell. */
   readonly first: number | undefined;
   /** The interpolation weights, computed on first use. */
   stencil: Stencil | undefined;
 }
 
-/** A mesh with everything that does not depend on a shift of volatility or rates. */
+/**
+ * The mesh, time grid and terminal values of a problem: everything that a shift of volatility or rates does not change.
+ */
 export interface Grid {
+  /** The problem for which the grid was made. */
   readonly problem: OneFactorProblem;
   readonly mesh: Mesh;
-  /** The values node by node; undefined where mesh and payoff have closed forms, which the device then makes. */
+  /** The payoff at each node; undefined where mesh and payoff have closed forms, which the device then evaluates. */
   readonly table: Table | undefined;
   /** True where the first node is certain to be exercised. */
   readonly firstExercised: boolean;
+  /** The method of early exercise. */
   readonly scheme: ExerciseScheme;
   readonly time: TimeGrid;
   /** The window of today's spot, computed on first use; see `windowOf`. */
   today: TodaysWindow | undefined;
-  /** The grid every second node of which these are. */
+  /** The finer grid of which this one has every second node; undefined for a finest grid. */
   readonly finer: Grid | undefined;
-  /** The coordinate of the nodes, where they are not prices at all times. */
+  /** The forward coordinate, if the nodes are values of it; undefined where they are prices. */
   readonly forward: Forward | undefined;
-  /** A text that is equal for grids whose instances may share a launch, given the same time grid. */
+  /** A text that is equal for grids whose instances may share a launch if their time grids are equal too. */
   readonly key: string;
 }

@@ -3,50 +3,54 @@ import { Arena } from "../execute/arena.ts";
 import { pinnedMesh } from "./pinned-mesh.ts";
 
 /**
- * The specification of a one-dimensional mesh in the spot S, dense where the payoff bends.
+ * The specification of a one-dimensional mesh in the spot S, dense about the kinks of the payoff.
  *
- * With x = ln S (or x = S where S = 0 matters), the nodes are the images of equidistant ξ under the inverse of
+ * With x = ln S, or x = S where S = 0 matters, the nodes are the images of equidistant ξ under the inverse of
  *
  *   ξ(x) = Σₖ asinh((x − xₖ)/b),      xₖ the kinks,
  *
- * so that dx/dξ = b near a lone kink, growing like |x − xₖ| away from it (Tavella & Randall 2000, ch. 5.3). Kinks fall
- * on nodes of even index: the coarser mesh of every second node then has them too.
+ * so that dx/dξ = b near a lone kink, growing like |x − xₖ| away from it (Tavella & Randall 2000, ch. 5.3). Kinks are
+ * nodes of even index, so that the coarser mesh of every second node has them too.
  */
 export interface MeshSpec {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
-  /**
-   * The coordinate in which the map is equidistant: "log" for lognormal models, "linear" where the diffusion at S → 0
-   * is not S.
-   */
+  /** The coordinate x: "log" for lognormal models, "linear" where σ(S)·S does not vanish like S at zero. */
   readonly coordinate: "log" | "linear";
   /** The lower end of the mesh as a price; 0 only with the linear coordinate. */
   readonly lowest: number;
+  /** The upper end of the mesh as a price. */
   readonly highest: number;
   /** The prices at which nodes are concentrated, at least one, between the ends. */
   readonly kinks: readonly number[];
-  /** The further prices that are nodes, where the volatility jumps. */
+  /** The further prices that must be nodes, because the volatility jumps there. */
   readonly pins?: readonly number[];
   /** The width b, in units of the coordinate. */
   readonly width: number;
-  /** Adds S = 0 below `lowest` (log coordinate): dividends may take the spot there. */
+  /** Adds a node S = 0 below `lowest` (log coordinate), because dividends may take the spot there. */
   readonly zero: boolean;
-  /** True where the highest node is first. Brennan and Schwartz' elimination wants the exercise region at index 0. */
+  /**
+   * True where the highest node comes first. The elimination of Brennan and Schwartz requires the exercise region at
+   * index 0.
+   */
   readonly descending: boolean;
 }
 
 /**
- * A mesh about one kink in closed form, which a device can compute itself:
+ * A mesh dense about one kink, in closed form, so that a device can compute it itself:
  *
  *   Sᵢ = kink·exp(width·sinh((i − at)·step)), and Sᵢ = 0 at i = zeroAt.
  */
 export interface KinkedMesh {
+  /** The number of nodes. */
   readonly count: number;
+  /** The price of the kink. */
   readonly kink: number;
+  /** The width of the dense region in ln S. */
   readonly width: number;
-  /** The step, negative where the nodes descend. */
+  /** The increment of ξ from node to node, negative where the nodes descend. */
   readonly step: number;
-  /** The index of the kink, even, so that every second node is such a mesh too. */
+  /** The index of the kink, which is even, so that the mesh of every second node has this form too. */
   readonly at: number;
   /** The index of the node at 0; −1 if no node is 0. */
   readonly zeroAt: number;
@@ -58,7 +62,7 @@ export type Mesh = KinkedMesh | NodeMesh;
 /** The number of nodes a kink; where there are fewer, kinks that are in each other's way are left between nodes. */
 const ROOM = 10;
 
-/** The strictly monotone mesh of a specification. Cost: about 25 ns a node, unless it has a closed form. */
+/** Returns the strictly monotone mesh of a specification. Cost: about 25 ns a node, nothing if it has a closed form. */
 export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   const isSingle = spec.kinks.length === 1 && (spec.pins ?? []).length === 0;
   if (spec.coordinate === "log" && isSingle) return kinkedMesh(spec);
@@ -66,14 +70,17 @@ export function mesh(spec: MeshSpec, arena = new Arena(spec.count)): Mesh {
   return { count: spec.count, nodes: spec.descending ? nodes.reverse() : nodes };
 }
 
-/** Returns node `i`. */
+/** Returns the price of node `i`. */
 export function nodeAt(mesh: Mesh, i: number): number {
   if ("nodes" in mesh) return mesh.nodes[i];
   if (i === mesh.zeroAt) return 0;
   return mesh.kink * Math.exp(mesh.width * Math.sinh((i - mesh.at) * mesh.step));
 }
 
-/** Returns all nodes of a mesh, with sinh computed from powers of e^step: one exponential a node instead of three. */
+/**
+ * Returns the prices of all nodes. The sinh of a closed form is computed from powers of e^step, with one exponential a
+ * node instead of three.
+ */
 export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array {
   if ("nodes" in mesh) return mesh.nodes;
   const { count, kink, width, step, at, zeroAt } = mesh;
@@ -92,7 +99,7 @@ export function nodesOf(mesh: Mesh, arena = new Arena(mesh.count)): Float64Array
 /** Places nearer to a node than this are compared with the node itself, as it is rounded. */
 const NEAR_NODE = 1e-6;
 
-/** The fractional node index of a price in a mesh in closed form; undefined at zero. */
+/** The fractional node index of a price in a mesh in closed form; undefined for other meshes and for the price zero. */
 export function placeOf(mesh: Mesh, price: number): number | undefined {
   if ("nodes" in mesh || !(price > 0)) return undefined;
   return mesh.at + Math.asinh(Math.log(price / mesh.kink) / mesh.width) / mesh.step;
@@ -101,7 +108,7 @@ export function placeOf(mesh: Mesh, price: number): number | undefined {
 /** Tells whether a price is so near a node that rounding decides on its side. */
 const isNearNode = (place: number): boolean => Math.abs(place - Math.round(place)) < NEAR_NODE;
 
-/** Tells whether a price is beyond the ends of the mesh. */
+/** Tells whether a price is beyond the ends of the mesh; `place` is its fractional node index, if known. */
 export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)): boolean {
   const last = mesh.count - 1;
   if (place !== undefined && (mesh as KinkedMesh).zeroAt < 0) {
@@ -112,8 +119,8 @@ export function isBeyond(mesh: Mesh, price: number, place = placeOf(mesh, price)
 }
 
 /**
- * The cell between two nodes that holds a price: the larger i for which node i has not passed the price, seen from node
- * 0, limited to 0 … count − 2.
+ * The index i of the cell between nodes i and i + 1 that contains a price. It is limited to 0 … count − 2, so that
+ * prices beyond an end belong to the cell at that end. `place` is the price's fractional node index, if known.
  */
 export function cellOf(mesh: Mesh, price: number, place = placeOf(mesh, price)): number {
   return place === undefined ? searchedCell(mesh, price) : placedCell(mesh as KinkedMesh, price, place);
@@ -212,7 +219,10 @@ function manyKinks({ kinks, pins: jumps = [], width, ...spec }: MeshSpec, arena:
   );
 }
 
-/** Solves f(x) = target for increasing f on [low, high]; Newton's steps that leave the bracket become bisections. */
+/**
+ * Solves f(x) = target for an increasing f on [low, high] by Newton's method. Steps that would leave the bracket are
+ * replaced by bisection. `slope` is f′.
+ */
 export function bracketedNewton(
   f: (x: number) => number,
   slope: (x: number) => number,
@@ -234,7 +244,7 @@ export function bracketedNewton(
   return x;
 }
 
-/** Returns the mesh of every second node, ends included, for an error estimate. */
+/** Returns the mesh of every second node, ends included, for extrapolation and error estimates. */
 export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   const count = (mesh.count + 1) >> 1;
   if (!("nodes" in mesh)) {
@@ -246,7 +256,7 @@ export function coarser(mesh: Mesh, arena = new Arena(mesh.count)): Mesh {
   return { count, nodes };
 }
 
-/** The first node at or above a price in an ascending mesh. */
+/** The index of the first node at or above a price in an ascending mesh. */
 export function firstFrom(mesh: Mesh, price: number): number {
   const cell = cellOf(mesh, price);
   return nodeAt(mesh, cell) >= price ? cell : cell + 1;

@@ -5,16 +5,18 @@ import { isMonitored, liveSideOf } from "../problem/barriers.ts";
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { cellOf, firstFrom, type Mesh, nodeAt, nodesOf } from "./mesh.ts";
 
-/** The payoff and the obstacle of a grid at each node. */
+/** The terminal values and the exercise payoff at each node of a grid. */
 export interface Table {
   readonly nodes: Float64Array;
   /** The terminal values V(S, T), averaged over cells that hold a kink. */
   readonly initial: Float64Array;
-  /** The exercise payoff; `initial` itself where both are the same function, undefined without early exercise. */
+  /**
+   * The exercise payoff: the array `initial` itself where both are the same function, undefined without early exercise.
+   */
   readonly obstacle: Float64Array | undefined;
 }
 
-/** Tells whether V(S, T) and the obstacle are separate columns. */
+/** Tells whether the exercise payoff has an array of its own, different from the terminal values. */
 export function hasObstacle(table: Table | undefined): boolean {
   return table?.obstacle !== undefined && table.obstacle !== table.initial;
 }

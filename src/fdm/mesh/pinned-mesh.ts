@@ -2,27 +2,30 @@ import { SpecError } from "../../errors.ts";
 import { Arena } from "../execute/arena.ts";
 
 /**
- * A mesh with nodes at given prices, dense about given centres, each with its own width: the images of equidistant i
- * under i → ξ → x,
+ * The specification of a mesh with nodes at given prices, dense about given centres, each with its own width. Nodes are
+ * the images of equidistant i under i → ξ → x,
  *
  *   ξ(x) = Σₖ asinh((x − xₖ)/bₖ),      ξ(i) the monotone cubic through the pins (Fritsch & Butland 1984),
  *
- * x = ln S or S. Pins have even indices, so that the mesh of every second node has them, too; h₊ − h₋ is O(h²)
- * everywhere.
+ * with x = ln S or S, and centres xₖ. Pins have even indices, so that the mesh of every second node has them too.
+ * Neighbouring intervals differ by O(h²) everywhere.
  */
 export interface PinnedMeshSpec {
   /** The number of nodes, 4k + 1. */
   readonly count: number;
+  /** The coordinate x: "log" for ln S, "linear" for S. */
   readonly coordinate: "log" | "linear";
   /** The lower end of the mesh as a price. */
   readonly lowest: number;
+  /** The upper end of the mesh as a price. */
   readonly highest: number;
+  /** The prices about which nodes are dense, each with its width in units of the coordinate. */
   readonly centres: readonly { readonly at: number; readonly width: number }[];
-  /** The prices that are nodes, increasing, between the ends. */
+  /** The prices that must be nodes, increasing, between the ends. */
   readonly pins: readonly number[];
-  /** The pins at which the solution only bends, so that interpolation may cross them. */
+  /** The pins at which the solution has a kink but no jump, so that interpolation may extend across them. */
   readonly bends?: readonly number[];
-  /** The prices that become nodes unless a pin is too near. */
+  /** The prices that become nodes if no pin is too near. */
   readonly wishes: readonly number[];
   /** Adds S = 0 below `lowest`. */
   readonly zero: boolean;
@@ -39,7 +42,7 @@ const APART = 10;
  */
 const APART_FROM_BENDS = 4;
 
-/** The mesh of a specification, ascending. Cost: about 60 ns a node. @throws SpecError more pins than nodes */
+/** Returns the ascending mesh of a specification. Cost: about 60 ns a node. @throws SpecError more pins than nodes */
 export function pinnedMesh(spec: PinnedMeshSpec, arena = new Arena(spec.count)): NodeMesh {
   const log = spec.coordinate === "log";
   const map = new DenseMap(spec);
@@ -302,7 +305,7 @@ function harmonicSlopes(x: readonly number[], y: readonly number[]): number[] {
   return slopes;
 }
 
-/** A mesh as an array of nodes. */
+/** A mesh as an array of the prices of its nodes. */
 export interface NodeMesh {
   readonly count: number;
   readonly nodes: Float64Array;

@@ -4,8 +4,8 @@ import { EquationState } from "./state.ts";
 import { endRow, inCoordinate, innerRow, slopeSource } from "./row.ts";
 
 /**
- * The position of a node on an axis: its number, the neighbouring steps of the coordinate, and those of the axis'
- * values.
+ * The position of a node on one axis: whether it is the first or last, its value, and the distances to its neighbours
+ * in the coordinate and in the axis' values.
  */
 export const AxisPlace = record({
   isFirst: bool,
@@ -18,8 +18,9 @@ export const AxisPlace = record({
 });
 
 /**
- * Returns the function for the off-diagonal entries of a row of hLⱼ along one axis, h·a to the node before and h·c to
- * the node after, by the differences of `innerRow` and `endRow`, and for the contribution of a Neumann end to F.
+ * Returns the function for the off-diagonal entries of hLⱼ along one axis at a node: h·a for the node before and h·c
+ * for the node after, by the differences of `innerRow` and `endRow`. It also returns what a Neumann end adds to the
+ * source.
  */
 export function axisRow({ log, first, last }: AxisCode, fitted: boolean) {
   return fn({

@@ -6,15 +6,16 @@ import { Stage } from "./right-hand-side.ts";
 import { FAULT, STATUS } from "./status.ts";
 
 /**
- * Returns the function that assembles the matrix I − hL at time t, for a stage that ends at `tEnd`, from the rows of
- * `equationRow`. `direct`: eliminated from the last node to the first, 1/pivot, a/pivot and c/pivot in `inverse`,
- * `lower`, `upper`; otherwise 1 + hcᵢ, a and c. `source` is h·(d + a Neumann end's slope). Elimination carries row sums
- * (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so that nothing is subtracted where c ≤ 0.
+ * Returns the function that assembles the matrix I − hL at time t, for a stage that ends at time `tEnd`, from the rows
+ * of `equationRow`. With `direct` it eliminates from the last node to the first and stores 1/pivot, a/pivot and c/pivot
+ * in `inverse`, `lower`, `upper`; otherwise it stores the entries 1 + hcᵢ, a and c there. `source` gets h·(d + the
+ * slope of a Neumann end). Elimination carries row sums (Grassmann, Taksar & Heyman 1985), as `solverKernel` does, so
+ * that nothing is subtracted where c ≤ 0.
  *
- * Coefficients must be finite, and a nonnegative up to rounding: a negative value of a few units of its largest value
- * on the mesh counts as 0.
+ * Coefficients must be finite, and a must be nonnegative up to rounding: a negative value of a few units of rounding of
+ * its largest value on the mesh counts as 0.
  *
- * The function updates the status words and returns the `FAULT`, if any, and its node.
+ * The function updates the status of the instance and returns the `FAULT`, if any, and its node.
  */
 export function assemble(variant: EquationVariant) {
   const { exercise, first, last, hasSource } = variant;

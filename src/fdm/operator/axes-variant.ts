@@ -1,77 +1,105 @@
 import type { Correction } from "../time/schemes/scheme.ts";
 import type { Coefficients, StateNumber, BoundaryCode, DatedCode, RegionCode } from "./state.ts";
 
-/** The properties of one axis for which a kernel is compiled. */
+/** The properties of one axis that the code of a kernel depends on. */
 export interface AxisCode {
   readonly name: string;
+  /** True where the coordinate is the logarithm of the axis' value. */
   readonly log: boolean;
+  /** The boundary condition at the first node. */
   readonly first: BoundaryCode;
+  /** The boundary condition at the last node. */
   readonly last: BoundaryCode;
-  /** True where the terminal values depend on it, so that they are averaged along it at kinks. */
+  /** True where the terminal values depend on this axis, so that they are averaged along it at kinks. */
   readonly averaged: boolean;
-  /** True where the rows of another axis than the first are the same for all values of the first. */
+  /** True where the matrix rows along this axis, not the first, are the same for all values of the first axis. */
   readonly isUniform: boolean;
 }
 
-/** The properties of a problem on two or three axes for which a kernel is compiled. */
+/** The properties of a problem on two or three axes that the code of its kernel depends on. */
 export interface AxesVariant extends DatedCode {
   readonly axes: readonly AxisCode[];
-  /** The number of rows of parameters before the dates. */
+  /** The number of parameters, which precede the dates in the table of an instance. */
   readonly parameters: number;
+  /** The function that writes the coefficients of the equation at a state. */
   readonly coefficients: Coefficients;
-  /** The axes of each mixed derivative that exists. */
+  /** The axis numbers of each mixed derivative in the equation. */
   readonly pairs: readonly (readonly [number, number])[];
   /** The presence of the mixed derivatives by axes 0 and 1, 0 and 2, 1 and 2. */
   readonly mixed: readonly [boolean, boolean, boolean];
   /** True where d or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
   readonly fitted: boolean;
+  /** The function for the terminal values. */
   readonly terminal: StateNumber;
+  /** The second sweep of the scheme; undefined for a scheme of one sweep. */
   readonly correction: Correction | undefined;
-  /** The amount that exercise at all times pays, by operator splitting. */
+  /** The payoff of exercise at all times, which is imposed by operator splitting. */
   readonly obstacle: StateNumber | undefined;
+  /** The knock-outs at all times; undefined without any. */
   readonly region: RegionCode | undefined;
-  /** True where the rows of the first axis are the same on all its lines. */
+  /** True where the matrix rows along the first axis are the same for all values of the other axes. */
   readonly isFirstUniform: boolean;
-  /** True for each of a01, a02, a12 that is the same for all values of the third of three axes. */
+  /** The flags of the mixed derivatives a01, a02, a12 whose coefficient does not depend on the third of three axes. */
   readonly isMixedUniform: readonly [boolean, boolean, boolean];
-  /** The number of work items of an instance. */
+  /** The number of work items that solve one instance. */
   readonly groupSize: number;
-  /** The cut of lines on a GPU where items hold a part of one each; undefined: an item works on whole lines. */
+  /** The division of lines of nodes among work items of a GPU; undefined where one item works on whole lines. */
   readonly runs: Runs | undefined;
 }
 
-/** The division of every line into `count` runs of at most `length` nodes, a multiple of `RUN_STEP`. */
+/**
+ * The division of every line of nodes along an axis into `count` intervals of at most `length` nodes, a multiple of
+ * `RUN_STEP`, one for each of several work items.
+ */
 export interface Runs {
   readonly count: number;
   readonly length: number;
 }
 
-/** Tells whether some nodes are pinned: their value is prescribed. */
+/** Tells whether the values of some nodes are prescribed, by a Dirichlet condition or a knock-out at all times. */
 export const hasPins = ({ axes, region }: AxesVariant): boolean =>
   region !== undefined || axes.some(({ first, last }) => first.kind === "dirichlet" || last.kind === "dirichlet");
 
-/** The numbers of the node arrays of an instance; −1 for an array that a variant does not use. */
+/**
+ * The indices of the node arrays of an instance, each with one real a node; −1 for an array that a variant does not
+ * use.
+ */
 export interface Slots {
+  /** The array of the solution. */
   readonly u: number;
+  /** The array of a sweep's right-hand side and result. */
   readonly z: number;
-  /** The array of D₀ of a corrected scheme, and then of E. */
+  /**
+   * The array of the first sweep's right-hand side D₀ of a corrected scheme, and then of the second sweep's increment
+   * E.
+   */
   readonly start: number;
   readonly second: number;
+  /** The array of the exercise payoff. */
   readonly obstacle: number;
+  /** The array of the multiplier of operator splitting. */
   readonly lambda: number;
-  /** The number of them; the others have numbers of their own (`coefficientsAt`). */
+  /**
+   * The number of arrays of the solution and its right-hand sides. Arrays of coefficients are counted from 0 again
+   * (`coefficientsAt`).
+   */
   readonly states: number;
-  /** The rows along each axis; those that are `common` have their factors there. */
+  /** The arrays of the matrix rows along each axis and of their factors; factors of `common` rows are stored there. */
   readonly rows: readonly RowSlots[];
+  /** The arrays of the coefficients of mixed derivatives. */
   readonly mixed: readonly number[];
+  /** The array of the source. */
   readonly source: number;
   /** The array of flags of pinned nodes (1). */
   readonly pinned: number;
   /**
-   * The arrays of `COMMON`, in a line's first words, for each axis whose rows are the same on a line of the first axis.
+   * The arrays, for each axis whose matrix rows are the same at all nodes of a line along the first axis, that hold the
+   * numbers of `COMMON` at the start of the line.
    */
   readonly common: readonly number[];
+  /** The number of arrays of coefficients. */
   readonly coefficients: number;
 }
 
@@ -81,12 +109,12 @@ export interface Slots {
  */
 type RowSlots = Readonly<Record<keyof typeof COMMON, number>>;
 
-/** The places of the numbers of a matrix row that all nodes of a line along the first axis share. */
+/** The positions of a matrix row's entries and factors, which all nodes of a line along the first axis share. */
 export const COMMON = { a: 0, c: 1, decay: 2, inverse: 3, lower: 4, upper: 5 } as const;
 
 const known = new WeakMap<AxesVariant, Slots>();
 
-/** Returns the numbers of the node arrays of a variant. */
+/** Returns the indices of the node arrays of a variant. */
 export function slotsOf(variant: AxesVariant): Slots {
   let slots = known.get(variant);
   if (slots === undefined) known.set(variant, (slots = numberSlots(variant)));

@@ -2,9 +2,10 @@ import { fn, real, write } from "../../kernel/index.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Returns the function that classifies invalid coefficients by `FAULT`, in the order of `coefficientKeys`: not finite;
- * a negative second derivative along an axis; or a matrix of second derivatives that is not positive semi-definite,
- * 4·aᵢᵢ·aⱼⱼ < aᵢⱼ², for which the equation is ill posed.
+ * Returns the function that classifies invalid coefficients by `FAULT`: a value that is not finite; a negative
+ * coefficient of a second derivative along an axis; or a matrix of second derivatives that is not positive
+ * semi-definite, 4·aᵢᵢ·aⱼⱼ < aᵢⱼ², for which the equation is ill posed. Its argument has the coefficients in the order
+ * of `coefficientKeys`.
  */
 export const coefficientFault = (axes: number, pairs: readonly (readonly [number, number])[]) =>
   fn({

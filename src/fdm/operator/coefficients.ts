@@ -12,7 +12,7 @@ import { coefficientWords } from "./read-coefficients.ts";
 import { crossInWords, knockInWords } from "../conditions/knock-in.ts";
 import type { TimeGrid } from "../time/time-grid.ts";
 
-/** The number of rows of coefficients of an instance; `kept`: see `putCoefficients`. */
+/** The number of coefficients of an instance in the solver's table; `kept`: see `putCoefficients`. */
 export function coefficientCount(
   { factorisations, dividends, barrierDates }: TimeGrid,
   problem: OneFactorProblem,
@@ -25,20 +25,23 @@ export function coefficientCount(
 
 const isFactored = (flag: number): boolean => (flag & REFACTOR) !== 0;
 
-/** The grid and the problem from which an instance's coefficients follow. */
+/** The grid of an instance and the problem, perhaps shifted, that is solved on it; they determine its coefficients. */
 export interface Solved {
   readonly grid: Pick<Grid, "time" | "mesh" | "forward">;
   readonly problem: OneFactorProblem;
 }
 
-/** The problem that gives the equation's coefficients on the nodes: the driftless one in the forward coordinate. */
+/**
+ * The problem whose equation is discretised on the nodes: in the forward coordinate the one without drift and rates.
+ */
 export const solvedBy = ({ grid, problem }: Solved): OneFactorProblem => grid.forward?.flat ?? problem;
 
 /**
- * Writes the rows of coefficients of time-homogeneous instances with the same flags, one instance a column and `pitch`
- * words a row, as the solver reads them: h, h·σ², h·(r − q), h·r at each factorisation, the remaining fraction of the
- * spot at a dividend, and the knock-outs of barriers. `kept` are the solver's flags (`flagsOfKept`): after the first
- * factorisation it reads h alone, or nothing.
+ * Writes the coefficients of time-homogeneous instances with the same step flags into the solver's table. The table has
+ * one instance a column and one coefficient a row; `pitch` is its number of columns. The rows are, in the order of the
+ * time steps: h, h·σ², h·(r − q), h·r at each factorisation, the coefficients of each dividend, and those of barriers
+ * on each date. `kept` are the flags of a solver that keeps factorisations (`flagsOfKept`): after the first
+ * factorisation it needs h alone, or nothing where it reuses one.
  */
 export function putCoefficients(
   packed: Float64Array | Float32Array,
@@ -90,8 +93,8 @@ export function putCoefficients(
 }
 
 /**
- * The coefficients of one time-dependent instance, with exact means of the rates and of σ² over each step. Curves are
- * searched from the pieces of the previous step, which is later.
+ * The coefficients of one time-dependent instance, with the exact means of the rates and of σ² over each step. Steps
+ * run backward in time, so the search in a piecewise constant curve continues from the previous step's interval.
  */
 export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   const { grid } = solved;
@@ -128,13 +131,13 @@ export function datedCoefficients(solved: Solved, arena: Arena): Float64Array {
   return packed;
 }
 
-/** The number of coefficient words at an event of a problem with barriers, and at expiry; 0 without barriers. */
+/** The number of coefficients on a date of a problem with barriers, and at expiry; 0 without barriers. */
 export function eventWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return barrierWords(count) + knockInWords(count, knockIns?.levels.length ?? 0);
 }
 
-/** The number of coefficient words at a dividend: the remaining spot, and the levels that it crosses. */
+/** The number of coefficients of a dividend: its two amounts, and those of the barriers that the spot may cross. */
 export function dividendWords({ barriers, knockIns }: OneFactorProblem): number {
   const count = barriers?.length ?? 0;
   return 2 + CROSSING_WORDS * count + crossInWords(count, knockIns?.levels.length ?? 0);

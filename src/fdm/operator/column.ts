@@ -1,9 +1,12 @@
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 
-/** One instance's column of a buffer that a launch's instances share: its value i is at [i·pitch + instance]. */
+/**
+ * One column of a table in a buffer that has a column for each instance of a launch: value i is at [i·pitch +
+ * instance].
+ */
 export const Column = record({ values: read(real), pitch: i32, instance: i32 });
 
-/** Returns value i of a column. */
+/** Returns value i of an instance's column. */
 export const valueAt = fn({
   name: "valueAt",
   params: [Column, i32],

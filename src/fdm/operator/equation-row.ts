@@ -8,14 +8,15 @@ import { stateOnAxis } from "./state.ts";
 import { FAULT } from "./status.ts";
 
 /**
- * Returns the function for row i of I − hL at time t, for a stage that ends at `tEnd`: (−below, 1 + decay + below +
- * above, −above) with decay = −h·c(t, Sᵢ), or (0, 1, 0) for a pinned node. Only this function evaluates the equation,
- * so that a kernel contains its code once.
+ * Returns the function for row i of the matrix I − hL at time t, for a stage that ends at time `tEnd`: (−below, 1 +
+ * decay + below + above, −above) with decay = −h·c(t, Sᵢ), or (0, 1, 0) for a pinned node. Only this function evaluates
+ * the user's equation, so that a kernel contains that code once.
  *
- * `table` has S of node i at [i·pitch + instance], then x of node i + 1 less x of node i.
+ * `table` holds S of node i as value i, then the differences of x between nodes i + 1 and i.
  *
- * The other results are `source`, h·(d + a Neumann end's slope); `a` of the equation, 0 for a pinned node; whether the
- * row was `cut` (`endRow`, `innerRow`); the node's `FAULT`, 0 for none; and whether the slope of its end is not finite.
+ * The other results are: `source`, which is h·(d + the slope of a Neumann end); the coefficient `a` of the equation, 0
+ * for a pinned node; whether inflow or drift was limited (`cut`; see `endRow`, `innerRow`); the `FAULT` of the node, 0
+ * for none; and whether the slope at an end is not finite.
  */
 export function equationRow(variant: EquationVariant) {
   const { log, fitted, first, last, coefficients, hasSource, region } = variant;
@@ -105,7 +106,10 @@ export function equationRow(variant: EquationVariant) {
   });
 }
 
-/** The tolerance for a diffusion that rounding makes negative, relative to the largest on the mesh. */
+/**
+ * The relative tolerance for a diffusion coefficient that rounding makes negative, as a fraction of the largest on the
+ * mesh.
+ */
 export const diffusionUnit = fn({
   name: "diffusionUnit",
   params: [],

@@ -3,8 +3,9 @@ import type { EquationVariant } from "./equation-variant.ts";
 import { Stage } from "./right-hand-side.ts";
 
 /**
- * Returns the function for u after a stage at one array position, from the old u and the stage's y: u +
- * extrapolation·(y − u), bounded below by the exercise payoff. Operator splitting also updates its multiplier λ.
+ * Returns the function for u after a stage at one index of the node arrays, from the old u and the solution y of the
+ * stage: u + extrapolation·(y − u), bounded below by the exercise payoff. With operator splitting it also updates the
+ * multiplier λ.
  */
 export function extrapolateAt({ exercise }: EquationVariant) {
   return fn({

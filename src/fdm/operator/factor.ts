@@ -4,17 +4,17 @@ import { cutOff, Live } from "../conditions/barrier.ts";
 /** The most inflow that a row at an end may have, see `matrixRow`. */
 const MAX_INFLOW = -0.5;
 
-/** The rows (−a, 1 + hr + a + c, −c) of I − hL before factoring. */
+/** The matrix I − hL before factoring, with rows (−a, 1 + hr + a + c, −c). */
 export const Rows = record({ a: read(real), c: read(real), nodes: i32, hRate: real });
 
-/** The factors of I − hL from node `start` on: 1/pivot, a/pivot and c/pivot. */
+/** The factors of I − hL from node `start` on: 1/pivot in `inverse`, a/pivot in `lower` and c/pivot in `upper`. */
 export const Factors = record({ inverse: write(real), lower: write(real), upper: write(real), start: i32 });
 
 /**
- * Returns the function that factors I − hL from rows (−a, 1 + hr + a + c, −c) of another h, `ratio` times as long; hr
- * is that of the new h. Row sums are carried along (see `solverKernel`). With barriers the rows at and beyond the ends
- * of the `live` nodes are decoupled from their neighbours. Cost: 9 flops, one of them a division, and 5 words of
- * private memory a node.
+ * Returns the function that factors I − hL from the rows (−a, 1 + h′r + a + c, −c) of another step h′, where h =
+ * `ratio`·h′; `hRate` is h·r of the new step. Row sums are carried along (see `solverKernel`). With barriers the rows
+ * at and beyond the ends of the live nodes are decoupled from their neighbours. Cost: 9 flops, one of them a division,
+ * and 5 reals of private memory a node.
  */
 export function factorRows(hasBarriers: boolean) {
   return fn({

@@ -1,6 +1,9 @@
 import { bool, fn, real } from "../../kernel/index.ts";
 
-/** The mesh's weight of a row of `matrixRow`: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the last 1/h₋. */
+/**
+ * The factor of a row of `matrixRow` that depends on the mesh only: 1/(h₋h₊(h₋ + h₊)), at the first node 1/h₊, at the
+ * last 1/h₋.
+ */
 export const rowWeight = fn({
   name: "rowWeight",
   params: [real, real, bool, bool],
@@ -10,14 +13,14 @@ export const rowWeight = fn({
 });
 
 /**
- * Returns one row of I − hL, off the diagonal: (−a, 1 + hr + a + c, −c), both scaled by h.
+ * Returns the off-diagonal entries of one row of I − hL, (−a, 1 + hr + a + c, −c), with
  *
  *   a = (hσ²S² − hμ·h₊)/(h₋(h₋ + h₊)),   c = (hσ²S² + hμ·h₋)/(h₊(h₋ + h₊)),   μ = (r − q)S,
  *
- * exact for quadratics on any mesh, ascending or descending (h₋ and h₊ are signed). Where drift would make one of them
- * negative the diffusion is raised until it is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0; inflow
- * from outside is limited to what diffusion keeps stable. A `firstExercised` first node is decoupled from its
- * neighbour.
+ * where h is the time step, and h₋ and h₊ are the signed distances to the neighbouring nodes. The row is exact for
+ * quadratics on any mesh, ascending or descending. Where drift would make an entry negative, diffusion is raised until
+ * the entry is zero, so that I − hL stays an M-matrix. At the ends ∂²V/∂S² = 0, and inflow from outside is limited to
+ * what diffusion keeps stable. A `firstExercised` first node is decoupled from its neighbour.
  */
 export const matrixRow = fn({
   name: "matrixRow",

@@ -14,7 +14,7 @@ interface Pins {
 const atNode = { state: EquationState, side: read(i32), mask: i32 };
 
 /**
- * Returns the function that tells whether a node's value is prescribed at time t, by a Dirichlet boundary or a
+ * Returns the function that tells whether the value of a node is prescribed at time t, by a Dirichlet condition or a
  * knock-out in force.
  */
 export function isPinned({ axes, region }: Pins) {
@@ -37,8 +37,8 @@ export function isPinned({ axes, region }: Pins) {
 }
 
 /**
- * Returns the function for the value of a pinned node; where ends meet, that of the first axis. It is separate so that
- * a kernel contains the user's code once, which halves compilation.
+ * Returns the function for the value of a pinned node. At a corner the first axis' condition applies. It is separate
+ * from `isPinned` so that a kernel contains the user's code once, which halves the compilation time.
  */
 export function pinnedValue({ axes, region }: Pins) {
   const valueOf = ({ kind, number }: BoundaryCode) => (kind === "dirichlet" ? number : undefined);
@@ -59,7 +59,10 @@ export function pinnedValue({ axes, region }: Pins) {
   });
 }
 
-/** The side of node i of the only axis, whose last node is `last`, in the form that `isPinned` takes. */
+/**
+ * The position of node i on the only axis in the form that `isPinned` takes: −1 for the first node, 1 for the `last`
+ * one, 0 between.
+ */
 export const sideOnAxis = fn({
   name: "sideOnAxis",
   params: [i32, i32],

@@ -1,17 +1,21 @@
 import { fn, i32, real, record } from "../../kernel/index.ts";
 import { Column, valueAt } from "./column.ts";
 
-/** The number of words of a factorisation's coefficients; a formula in S and t also needs its time and shift. */
+/**
+ * The number of coefficients of a factorisation: 4, or 6 with a volatility formula in S and t, which also needs a time
+ * and a shift.
+ */
 export const coefficientWords = (formula: boolean): number => (formula ? 6 : 4);
 
 /**
- * The coefficients of a factorisation: h, h·σ² (h alone if σ has another source), h·(r − q), h·r, and, for a formula in
- * S and t, the time and the shift of σ.
+ * The coefficients of a factorisation: h, h·σ² (h alone if σ depends on S), h·(r − q), h·r and, for a volatility
+ * formula in S and t, the time at which it is evaluated and the shift of σ.
  */
 export const Coefficients = record({ h: real, hVariance: real, hDrift: real, hRate: real, time: real, shift: real });
 
 /**
- * Returns the function that reads the coefficients of an instance's factorisation from `row` on; see `solverKernel`.
+ * Returns the function that reads the coefficients of an instance's factorisation from table row `row` on
+ * (`solverKernel`).
  */
 export function readCoefficients(formula: boolean) {
   return fn({
@@ -37,12 +41,12 @@ export function readCoefficients(formula: boolean) {
   });
 }
 
-/** The number of words that define an instance's mesh and vanilla payoff in closed form. */
+/** The number of reals that define a mesh and a vanilla payoff in closed form. */
 export const CLOSED_WORDS = 6;
 
 /**
- * Reads an instance's mesh and vanilla payoff in closed form, `KinkedMesh` in units of the spot, and φ; see
- * `solverKernel`.
+ * Reads an instance's mesh in closed form (`KinkedMesh`, in units of today's spot) and the sign φ of its vanilla
+ * payoff; see `solverKernel`.
  */
 export const readClosed = fn({
   name: "readClosed",
@@ -61,8 +65,8 @@ export const readClosed = fn({
 });
 
 /**
- * Returns node i of a mesh in closed form, kink·exp(½·width·growth), growth = 2·sinh((i − at)·step), and 0 at i =
- * zeroAt.
+ * Returns node i of a mesh in closed form, kink·exp(½·width·growth) with growth = 2·sinh((i − at)·step) as an argument,
+ * and 0 at i = zeroAt.
  */
 export const grownNode = fn({
   name: "grownNode",
@@ -73,7 +77,7 @@ export const grownNode = fn({
   },
 });
 
-/** Returns node i of a mesh in closed form, without its growth. */
+/** Returns node i of a mesh in closed form (`KinkedMesh`). */
 export const closedNode = fn({
   name: "closedNode",
   params: [i32, real, real, real, real, real],

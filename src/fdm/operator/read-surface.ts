@@ -1,7 +1,7 @@
 import { fn, i32, read, real, record } from "../../kernel/index.ts";
 import { Column } from "./column.ts";
 
-/** The number of words of a slice at each spot: σ and ∂σ/∂S. */
+/** The number of reals that a slice of the surface, one date, has for each spot: σ and ∂σ/∂S. */
 export const SLICE_WORDS = 2;
 
 /**
@@ -11,14 +11,15 @@ export const SLICE_WORDS = 2;
 export const Slice = record({ move: real, spots: i32, first: i32, slice: i32, piece: i32 });
 
 /**
- * The place of an instance's surface in the table, after everything else (`tail`):
+ * Returns the function that finds the volatility surface of an instance in the launch's table. From index `tail` on,
+ * behind everything else, the table has
  *
- *   [instance], [pitch + instance]   the instance's block; the parallel move of σ
- *   [2·pitch], [2·pitch + 1]         the number of spots; the words of a block
- *   then blocks                      the spots, then a slice for each factorisation: σ and ∂σ/∂S at each spot, averaged
- *                                    over its step
+ *   [instance], [pitch + instance]   the number of the instance's block; the parallel shift of σ
+ *   [2·pitch], [2·pitch + 1]         the number of spots; the number of reals of a block
+ *   then the blocks                  each has the spots, then a slice for each factorisation: σ and ∂σ/∂S at each spot,
+ *                                    averaged over its step
  *
- * Everything in units of today's spot. `shape` other than "surface": nothing is read.
+ * Prices are in units of today's spot. Nothing is read where `shape` is not "surface".
  */
 export function readSurface(shape: string) {
   return fn({
@@ -41,10 +42,10 @@ export function readSurface(shape: string) {
 }
 
 /**
- * Returns σ at a price, shifted and not below zero, by the cubic of the slice at `slice` between the spots from `first`
- * on, constant outside them. `piece`, the number of spots up to the price, is where the search starts and ends:
- * neighbouring nodes are in the same or neighbouring pieces. Cost: 2 comparisons, 8 words, a division and 18 flops a
- * node.
+ * Returns σ at a price, shifted by `move` and not below zero: the cubic through σ and ∂σ/∂S of the slice at index
+ * `slice`, whose spots begin at index `first`. σ is constant outside the spots. `piece` is the number of spots not
+ * above the price; the search starts from its previous value, because neighbouring nodes lie in the same or
+ * neighbouring intervals. Cost: 2 comparisons, 8 reals read, a division and 18 flops a node.
  */
 export const surfaceSigma = fn({
   name: "surfaceSigma",

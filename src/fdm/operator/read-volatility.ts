@@ -12,18 +12,25 @@ import {
 import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { Column } from "./column.ts";
 
-/** The function σ(S, t) in a kernel, shared by formulas that differ only in their literals. */
+/**
+ * The kernel function of a volatility formula σ(S, t) with its numeric literals as arguments, shared by formulas that
+ * differ only in literals.
+ */
 export interface VolatilityShape {
   /**
-   * The kernel function (table, first, S, t) → σ, with S in units of the spot. From row `first` on the table has a row
-   * of the spots and one of each literal, so that instances with other spots and literals share a launch.
+   * The kernel function (table, first, S, t) → σ, with S in units of today's spot. From row `first` on, the table has a
+   * row of the spots and a row for each literal, with one instance a column, so that instances with other spots and
+   * literals share a launch.
    */
   readonly call: FunctionOf<(table: ValueOf<typeof Column>, first: number, S: number, t: number) => number>;
   /** A text that is equal exactly for shapes with the same kernels. */
   readonly key: string;
 }
 
-/** A formula's shape and its literals, which occupy one row each after the row of the spots. */
+/**
+ * A volatility formula as a kernel function, with the values of its numeric literals in the order in which it takes
+ * them.
+ */
 export interface KernelVolatility {
   readonly shape: VolatilityShape;
   readonly literals: readonly number[];
@@ -35,12 +42,14 @@ interface WithFormula {
   readonly problem: Pick<OneFactorProblem, "spots">;
 }
 
-/** The number of table rows of an instance's formula; none without one. */
+/** The number of table rows of an instance's volatility formula; 0 without one. */
 export function volatilityWords({ formula }: Pick<WithFormula, "formula">): number {
   return formula === undefined ? 0 : 1 + formula.literals.length;
 }
 
-/** Writes the table rows of instances whose formulas have the same shape, if they have any. */
+/**
+ * Writes the table rows of instances whose volatility formulas have the same shape; nothing if they have no formula.
+ */
 export function putVolatilities(
   into: Float64Array | Float32Array,
   pitch: number,
@@ -58,7 +67,7 @@ const MAX_SHAPES = 256;
 const shapes = new LastUsed<string, VolatilityShape>(MAX_SHAPES);
 const known = new WeakMap<FunctionSpec, KernelVolatility>();
 
-/** Returns σ(S, t) in kernel form, with its literals extracted. */
+/** Returns a volatility formula σ(S, t) as a kernel function, with its numeric literals extracted. */
 export function kernelVolatility(sigma: FunctionSpec): KernelVolatility {
   let volatility = known.get(sigma);
   if (volatility === undefined) {

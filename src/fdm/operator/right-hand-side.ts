@@ -11,7 +11,7 @@ import { stateOnAxis } from "./state.ts";
 export const Stage = record({ t: real, tEnd: real, h: real, fromU: real, fromV: real, extrapolation: real });
 
 /**
- * Returns the function for a stage's right-hand side at one array position,
+ * Returns the function for a stage's right-hand side at one index of the node arrays,
  *
  *   fromU·u + fromV·v + source + h·λ,
  *
@@ -33,8 +33,8 @@ export function stageSum({ twoStages, hasSource, exercise }: EquationVariant) {
 }
 
 /**
- * Returns the function for row i of a stage's right-hand side: `stageSum`, or, for a pinned node, the y that
- * extrapolates to its value at the stage's end.
+ * Returns the function for row i of a stage's right-hand side. It is `stageSum`, or, for a pinned node, the y from
+ * which extrapolation gives the prescribed value at the end of the stage.
  */
 export function rightHandSide(variant: EquationVariant) {
   const { first, last, region } = variant;

@@ -9,8 +9,8 @@ interface Ends {
 }
 
 /**
- * Returns the function that transforms a and b of the equation to the coordinate x. For x = ln S, by the chain rule
- * ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
+ * Returns the function that transforms the coefficients a and b of the equation from S to the coordinate x. For x = ln
+ * S, by the chain rule ∂/∂S = (1/S)∂/∂x and ∂²/∂S² = (1/S²)(∂²/∂x² − ∂/∂x),
  *
  *   a_x = a/S²,   b_x = b/S − a/S².
  */
@@ -31,15 +31,15 @@ export const inCoordinate = (log: boolean) =>
   });
 
 /**
- * Returns the function for the off-diagonal entry of the first or last row of I − hL, with the sign changed, from the
- * difference `dx` of the coordinates of this end's two nodes and `dS` of their values: upper − lower node at the first
- * row, this − lower at the last, in the order of the nodes.
+ * Returns the function for the off-diagonal entry of the first or last row of hL. `dx` and `dS` are the differences of
+ * coordinate and value between the end node and its neighbour: upper − lower at the first row, this − lower at the
+ * last, in the order of the nodes.
  *
  *   linear          hb·(difference of V)/dS: exact for V linear in S; no second derivative
  *   zero-curvature  hb_x·(difference)/dx
- *   neumann         2ha_x/dx²·(difference), the ghost node eliminated by the slope; the slope's part is `slopeSource`
+ *   neumann         2ha_x/dx²·(difference), the ghost node eliminated by the slope; `slopeSource` has the other term
  *
- * Inflow from outside is limited to what diffusion keeps stable; `cut` says where it was limited.
+ * Inflow from outside is limited to what diffusion keeps stable, and `cut` tells whether it was.
  */
 export const endRow = ({ first, last }: Ends) =>
   fn({
@@ -70,8 +70,8 @@ export const endRow = ({ first, last }: Ends) =>
 
 /**
  * Returns the function for a row between the ends, by the three-point differences of `matrixRow`, exact for quadratics
- * in x; `cut` says where drift dominates diffusion. `fitted` raises diffusion there; otherwise it is unchanged
- * ("central").
+ * in x. `cut` tells whether drift dominates diffusion there. With `fitted` diffusion is then raised; otherwise
+ * ("central") it is not.
  */
 export const innerRow = (fitted: boolean) =>
   fn({
@@ -94,8 +94,8 @@ export const innerRow = (fitted: boolean) =>
   });
 
 /**
- * Returns the function for the term that a Neumann end adds to F: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope for x =
- * ln S.
+ * Returns the function for the term that a Neumann end adds to the source: (∓2a_x/dx + b_x)·∂V/∂x, with ∂V/∂x = S·slope
+ * for x = ln S.
  */
 export const slopeSource = (log: boolean) =>
   fn({

@@ -1,5 +1,6 @@
 /**
- * A writer of an instance's coefficient rows, `stride` apart: into a separate array, or directly into a launch's table.
+ * A writer of successive coefficients of one instance, `stride` apart: into an array of its own, or into its column of
+ * a launch's table.
  */
 export class Rows {
   private readonly values: Float64Array | Float32Array;
@@ -11,12 +12,13 @@ export class Rows {
     this.stride = stride;
   }
 
-  /** The next row is at index `first`. */
+  /** Sets the index at which the next coefficient is written. */
   from(first: number): this {
     this.at = first;
     return this;
   }
 
+  /** Writes the next coefficient. */
   put(value: number): void {
     this.values[this.at] = value;
     this.at += this.stride;

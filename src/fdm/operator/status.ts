@@ -1,4 +1,4 @@
-/** The words of an instance's `status`. */
+/** The index of each field in the status of an instance, an array of 32-bit integers. */
 export const STATUS = {
   /** `FAULT`, at which node and in which row of the program; only the first is kept. */
   fault: 0,
@@ -12,13 +12,13 @@ export const STATUS = {
   /** Number of a loop in a user's function that did not end (`Gpu.endlessLoop`). */
   endless: 8,
 } as const;
-/** The number of words of an instance's `status`. */
+/** The number of 32-bit integers in the status of an instance. */
 export const STATUS_WORDS = 9;
 
 /**
- * The fault bits of a status. Values that are not finite: coefficients a, b, c, d, terminal values, the solution, the
- * slope of an end, the value of a pinned node, the exercise payoff at all times, inputs of a condition on a date.
- * Values that are NaN: the edge of a region at all times. A negative value: a.
+ * The fault bits of an instance's status. Each says that a number is not finite (a coefficient a, b, c or d, a terminal
+ * value, the solution, the slope at an end, the value of a pinned node, the payoff of exercise at all times, an input
+ * of a condition on a date), is NaN (the barrier of a knock-out at all times), or is negative (a).
  */
 export const FAULT = {
   a: 1,
@@ -38,8 +38,8 @@ export const FAULT = {
 } as const;
 
 /**
- * The first fault in time that the items of an instance found: `each` words an item, the first three of which are
- * these.
+ * The earliest fault in the time loop among those that the work items of an instance found. Each item has `each`
+ * integers in `words`, of which the first three are these fields.
  */
 export function firstFault(words: Int32Array, each: number): { fault: number; node: number; row: number } {
   let first = { fault: 0, node: 0, row: 0 };
@@ -54,16 +54,24 @@ export function firstFault(words: Int32Array, each: number): { fault: number; no
   return first;
 }
 
-/** The first fault in the order of the program, with its node and row; 0 is none. */
+/**
+ * The status of an instance: its first fault in the order of the time loop (0 for none), with the node and the program
+ * row at which it occurred.
+ */
 export interface Status {
   readonly fault: number;
   readonly node: number;
   readonly row: number;
+  /** True where the solution grew so fast that it must be computed again by a single work item. */
   readonly growth: boolean;
+  /** The number of a loop in a user's function that did not end; 0 for none. */
   readonly endless: number;
 }
 
-/** The status of an instance on one axis. */
+/** Tells whether an instance has no solution. */
+export const hasFailed = ({ fault, endless }: Status): boolean => fault !== 0 || endless !== 0;
+
+/** Decodes the status of an instance on one axis. */
 export function statusOf(words: Int32Array): Status {
   const [fault, node, row] = words;
   return { fault, node, row, growth: words[STATUS.growth] !== 0, endless: words[STATUS.endless] };

@@ -3,15 +3,15 @@ import { SLICE_WORDS } from "./read-surface.ts";
 import { REFACTOR } from "../time/flags.ts";
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
-/** The number of words of a surface's block for a time grid with a number of factorisations (`readSurface`). */
+/** The number of reals of a surface's block (`readSurface`) for a time grid with a number of factorisations. */
 export function blockWords({ spots }: LocalSurface, factorisations: number): number {
   return spots.length * (1 + factorisations * SLICE_WORDS);
 }
 
 /**
- * Writes a block in the layout that the solver reads (`readSurface`): the spots, then the surface averaged over each
- * factored step, with prices in units of `spot`. It depends on the time grid and the surface alone, so that trades of
- * one expiry share it. Cost: 4 flops and 16 bytes written a spot, and those of `rowMean`.
+ * Writes a surface's block (`readSurface`) from index `first` on: its spots, then σ and ∂σ/∂S averaged over each
+ * factored step, with prices in units of `spot`. A block depends on the time grid and the surface alone, so trades of
+ * one expiry share it. Cost: 4 flops and 16 bytes written for each spot and factorisation, besides `rowMean`.
  */
 export function putBlock(
   into: Float64Array | Float32Array,

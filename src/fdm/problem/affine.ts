@@ -10,7 +10,7 @@ export interface PaidDividend {
   readonly proportional?: number;
 }
 
-/** The input of `affineDividends`: constant rates, and dividends worth less than the spot together. */
+/** The input of `affineDividends`: constant rates, and dividends whose present value is less than the spot. */
 export interface AffineSpec {
   /** The spot today, > 0. */
   readonly spot: number;
@@ -19,7 +19,8 @@ export interface AffineSpec {
   /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly dividendYield?: number;
   /**
-   * The dividends in any order. All of them count, including those after expiry: leave out those that are not to count.
+   * The dividends in any order. All of them are subtracted from the forward, including those after expiry, so leave out
+   * those that should not be.
    */
   readonly dividends: readonly PaidDividend[];
 }
@@ -29,43 +30,48 @@ export interface AffineSpec {
  *
  *   x = (S − D)/(F − D),   S(t, x) = R(t)·(s·x + A(t)),   F − D = s·R(t),   D = R(t)·A(t),
  *
- * for dividends αᵢ + βᵢ·S at τᵢ. R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ) is the growth, A(t) = Σ_{τᵢ>t} αᵢ/R(τᵢ) is what is
- * still to be paid, and s is the spot less all of it. F is the forward, and x is a martingale that starts at 1, without
- * drift: V_t + XX·V_xx − rV = 0.
+ * for dividends αᵢ + βᵢ·S at τᵢ. R(t) = e^{(r−q)t}·Π_{τᵢ≤t}(1 − βᵢ) is the growth of the spot, A(t) = Σ_{τᵢ>t} αᵢ/R(τᵢ)
+ * are the dividends still to be paid, and s = S(0) − A(0). F is the forward, and x is a martingale that starts at 1, so
+ * its equation has no drift: V_t + XX·V_xx − rV = 0.
  *
- * Formulas are those of `solve`: of an axis x, and t. `dates` gives the dates, which the time grid needs as lines.
+ * The methods that take or return text use the formulas of `solve`, with an axis named x and the time t. `dates`
+ * returns the dividend dates as a condition, so that the time grid has steps that end there.
  */
 export interface AffineCoordinate {
   /** The scale s·R(0) = s: ∂V/∂S = ∂V/∂x / scale. */
   readonly scale: number;
-  /** Returns F(t), on a dividend's date after it. */
+  /** Returns the forward F(t); on a dividend's date it is the one after the dividend. */
   forward(t: number): number;
   /** Returns D(t), the value at t of the dividends after t. */
   floor(t: number): number;
   /** Returns S(t, x). */
   spotAt(t: number, x: number): number;
   /**
-   * Returns x of a spot at t. Of a formula of parameters ("K") it is the formula for x, for ends and points of the
-   * axis.
+   * Returns the coordinate x of a spot at time t. For a formula of the parameters ("K") it returns the formula of x,
+   * for use as an end or a point of the axis.
    */
   coordinateAt(t: number, spot: number): number;
   coordinateAt(t: number, spot: string): string;
   /**
    * Converts a formula in S and t, such as a payoff or a volatility, to one in x and t. On a dividend's date S is the
-   * spot after it; it is never below zero.
+   * spot after it. S is never below zero in the result.
    */
   inSpot(formula: string): string;
   /**
-   * The coefficient xx for a volatility of S, which is a formula in S and t: ½(σ(t, S)·S/(F − D))², and zero where S ≤
-   * 0 (Egloff's eq. 11).
+   * Returns the coefficient xx of the equation, as a formula in x and t, for a volatility of S given as a formula in S
+   * and t: ½(σ(t, S)·S/(F − D))², and zero where S ≤ 0 (Egloff's eq. 11).
    */
   diffusion(volatility: string): string;
-  /** The coordinate x of S = 0 today, the lowest value: the spot may fall below the present value of its dividends. */
+  /**
+   * The coordinate x of S = 0 today, a good lower end of the axis: x below 0 means a spot below the present value of
+   * its dividends.
+   */
   readonly lowest: number;
   /**
-   * The dates inside (0, `expiry`) as a condition of `solve`; empty if there are none. The time grid starts again at
-   * each of them. A spot too low to pay a dividend is zero from then on, where V is `value`, a formula in t. `early`
-   * adds a line just before each date, at which a right may be exercised that is worth less after it.
+   * Returns the dividend dates inside (0, `expiry`) as a condition of `solve`, in an array that is empty if there are
+   * none. The time grid restarts at each of them. A spot too low to pay a dividend is zero from then on, where V is
+   * `value`, a formula in t. `early` adds a time just before each date, at which a right may be exercised that is worth
+   * less after the dividend.
    */
   dates(expiry: number, value: string, early?: "early"): DatesCondition[];
 }
@@ -73,8 +79,11 @@ export interface AffineCoordinate {
 /** A condition of `solve` made by `AffineCoordinate.dates`. */
 export interface DatesCondition {
   readonly kind: "knock-out";
+  /** The coordinate x at and below which V is `value`, as a formula. */
   readonly below: string;
+  /** The value V where a spot is too low to pay a dividend, as a formula in t. */
   readonly value: string;
+  /** The dates in years from today. */
   readonly at: readonly number[];
 }
 

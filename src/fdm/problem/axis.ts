@@ -9,8 +9,8 @@ import { type ParameterValues, quantityOf, shown } from "./quantity.ts";
 const MIN_NODES = 7;
 
 /**
- * The mesh description of an axis for each entry of a batch. `halved`: half the intervals must make a mesh too; `nodes`
- * is the default number. @throws SpecError with the field's path
+ * Returns a function that describes the mesh of an axis for each entry of a batch. `halved` requires that half the
+ * intervals make a mesh too. `nodes` is the default number of nodes. @throws SpecError with the path of the field
  */
 export function axisOf(
   name: string,

@@ -27,33 +27,39 @@ export function isPast({ side, level }: MonitoredLevel, spot: number): boolean {
   return side === "up" ? spot >= level : spot <= level;
 }
 
-/** The value of a barrier's rebate at the time of the breach. */
+/**
+ * The value of a barrier's rebate at the time of the breach: the rebate itself, or its present value if it is paid at
+ * expiry.
+ */
 export function rebateValue({ rebate, rebateAt }: KnockOut, time: number, { rates, expiry }: OneFactorProblem): number {
   if (rebateAt === "hit" || rebate === 0) return rebate;
   return rebate * Math.exp(integrate(rates, time) - integrate(rates, expiry));
 }
 
-/** The outermost barrier that today's spot is on or past; undefined where the trade is alive. */
+/** The outermost knock-out that a spot has reached today; undefined where the trade is alive. */
 export function knockedOutBy({ barriers, expiry }: OneFactorProblem, spot: number): KnockOut | undefined {
   if (barriers === undefined) return undefined;
   return barriers.findLast((barrier) => isPast(barrier, spot) && isMonitored(barrier, 0, expiry));
 }
 
-/** Tells whether the trade has been knocked in by today's spot, or has no knock-in. */
+/** Tells whether a spot today knocks the trade in, which is also true of a trade without knock-ins. */
 export function isKnockedIn({ knockIns, expiry }: OneFactorProblem, spot: number): boolean {
   return (
     knockIns === undefined || knockIns.levels.some((level) => isPast(level, spot) && isMonitored(level, 0, expiry))
   );
 }
 
-/** Returns all monitored levels; at one price knock-outs come before knock-ins, because they take effect first. */
+/**
+ * Returns the levels of all knock-outs and knock-ins. At equal prices knock-outs come first, because they take effect
+ * first.
+ */
 export function monitoredLevels({ barriers = [], knockIns }: OneFactorProblem): readonly (KnockOut | MonitoredLevel)[] {
   return knockIns === undefined ? barriers : inwardFirst([...barriers, ...knockIns.levels]);
 }
 
 /**
- * Sorts barriers from the innermost to the outermost on either side, so that the last one set at a node is the first
- * one breached.
+ * Sorts barriers from the innermost to the outermost on either side, so that applying them in this order leaves each
+ * node to the first barrier that a spot would breach on its way there.
  */
 export function inwardFirst<Level extends MonitoredLevel>(barriers: readonly Level[]): readonly Level[] {
   const outward = (a: Level, b: Level): number => (a.side === "up" ? a.level - b.level : b.level - a.level);
@@ -66,16 +72,16 @@ interface Ends<Level> {
 }
 
 /**
- * The innermost barriers monitored at all times between two dates: the ends of the interval in which the trade is
- * alive.
+ * The innermost knock-outs that are monitored continuously between two dates. They are the ends of the interval of
+ * spots in which the trade stays alive.
  */
 export function aliveBetween({ barriers = [], expiry }: OneFactorProblem, start: number, end: number): Ends<KnockOut> {
   return innermost(barriers, start, end, expiry);
 }
 
 /**
- * The innermost barriers between two dates for a trade that has not been knocked in: the ends of the interval in which
- * it stays dormant.
+ * The innermost levels that are monitored continuously between two dates, knock-outs and knock-ins. They are the ends
+ * of the interval of spots in which a trade that has not been knocked in stays dormant.
  */
 export function dormantBetween(problem: OneFactorProblem, start: number, end: number): Ends<KnockOut | MonitoredLevel> {
   return innermost(monitoredLevels(problem), start, end, problem.expiry);
@@ -97,12 +103,14 @@ function innermost<Level extends MonitoredLevel>(
   return { down, up };
 }
 
-/** The price from which a dividend takes the spot to a level; infinite where it takes all. */
+/**
+ * The price before a dividend from which the spot falls to a level; infinite where the dividend takes the whole spot.
+ */
 export function crossingPrice({ level }: MonitoredLevel, { cash, proportional }: DiscreteDividend): number {
   return proportional < 1 ? (level + cash) / (1 - proportional) : Infinity;
 }
 
-/** A price just inside a barrier, where the trade is alive. */
+/** A price next to a barrier on the side where the trade is alive. */
 export function liveSideOf({ side, level }: MonitoredLevel): number {
   return level * (side === "up" ? 1 - 1e-9 : 1 + 1e-9);
 }

@@ -5,19 +5,22 @@ import { type Given, givenNumber, type State } from "./functions.ts";
 import type { BoundaryCode } from "../operator/state.ts";
 import type { AnyProblem, Boundary } from "./equation.ts";
 
-/** The kind of a boundary condition with its number as a function. */
+/** A boundary condition of the user: its kind, and the prescribed value or slope as a compiled function. */
 export interface GivenBoundary {
   readonly kind: Boundary<string>["kind"];
   readonly number: Given | undefined;
 }
 
-/** The boundary conditions at the ends of the axis. */
+/** The boundary conditions at the two ends of an axis. */
 export interface GivenEnds {
   readonly low: GivenBoundary;
   readonly high: GivenBoundary;
 }
 
-/** Returns the boundary conditions of an axis. @throws SpecError | KernelError with the place */
+/**
+ * Returns the boundary conditions of an axis, the default where the user gave none. @throws SpecError | KernelError
+ * with the path in the problem
+ */
 export function boundariesOf({ boundaries }: Pick<AnyProblem, "boundaries">, axis: string, state: State): GivenEnds {
   const axes = state.names.slice(1, 1 + state.axes);
   const stray = Object.keys(boundaries ?? {}).find((name) => !axes.includes(name));

@@ -8,8 +8,8 @@ import type { OneFactorProblem } from "./one-factor.ts";
  *   S* = K·β/(β − 1),   ½σ²β(β − 1) + (r − q)β − r = 0
  *
  * (β < 0 for puts, β > 1 for calls; McKean 1965), with the largest σ and the least favourable rates of the life;
- * undefined if there is none. A digital is exercised as soon as it is in the money. The solution there is the payoff,
- * so the mesh ends there, which saves half of its nodes.
+ * undefined if there is none. A digital is exercised as soon as it is in the money. The solution beyond this price is
+ * the payoff, so the mesh may end there, which saves half of its nodes.
  */
 export function certainExercise(problem: OneFactorProblem): number | undefined {
   const { american, payoff, diffusion, dividends, expiry } = problem;
@@ -36,7 +36,7 @@ export function certainExercise(problem: OneFactorProblem): number | undefined {
   return payoff.kinks[0] * (beta / (beta - 1)) * Math.exp((put ? -0.1 : 0.1) * deviationOf(problem));
 }
 
-/** The values of a function of time from today to expiry. */
+/** The values that a piecewise constant function takes between today and expiry. */
 export function inLife(
   { times, values }: { times: readonly number[]; values: readonly number[] },
   expiry: number,

@@ -6,7 +6,10 @@ import { type ParameterValues, quantityOf } from "./quantity.ts";
 
 type DateOf = (entry: ParameterValues) => number;
 
-/** A condition with its functions compiled and its dates evaluated. `dates` undefined: at all times. */
+/**
+ * A condition of the user with its functions compiled. Its dates are functions of the parameters; `dates` is undefined
+ * for a condition at all times.
+ */
 export type GivenCondition = { readonly path: string } & (
   | {
       readonly kind: "exercise";

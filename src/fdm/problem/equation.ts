@@ -3,12 +3,12 @@ import type { Alignment } from "../mesh/align.ts";
 import type { DensityKind } from "../mesh/density.ts";
 import type { CoordinateName } from "../mesh/axis-mesh.ts";
 
-/** A number, or a formula of the parameters, evaluated once for each entry of the batch: "1.5*K". */
+/** A number, or a formula of the parameters such as "1.5*K", which is evaluated once for each entry of the batch. */
 export type Quantity = number | string;
 
 /**
- * A function in the kernel language: it may use `Math`, `gpu`, its arguments and the problem's `functions`, and nothing
- * from the surrounding code.
+ * A function in the kernel language, a subset of JavaScript. It may use `Math`, `gpu`, its arguments and the problem's
+ * `functions`, but no variables of the surrounding code.
  */
 export type KernelCode<N extends string, R, F = unknown> = (
   state: Readonly<Record<N, number>>,
@@ -17,14 +17,14 @@ export type KernelCode<N extends string, R, F = unknown> = (
 ) => R;
 
 /**
- * A number in every state: a function of the state in the kernel language, a formula, or a constant. The state is t
- * (years from today), the axis and the parameters, by name.
+ * A number that may depend on the state: a function in the kernel language, a formula as text, or a constant. The state
+ * has t (years from today), the axes and the parameters, by name.
  */
 export type StateFunction<N extends string, F = unknown> = KernelCode<N, number, F> | string | number;
 
 /**
- * The names of the coefficients: on one axis S they are SS, S, V and source; a second axis v adds vv, v and the mixed
- * one, Sv or vS. Omitted ones are zero.
+ * The names of the coefficients. On one axis S they are SS (of ∂²V/∂S²), S (of ∂V/∂S), V and source. A second axis v
+ * adds vv, v and the mixed one, Sv or vS. Omitted coefficients are zero.
  */
 export type CoefficientName<A extends string, B extends string = A> = A extends string
   ? (B extends string ? `${A}${B}` : never) | A | "V" | "source"
@@ -38,16 +38,16 @@ type NoCoefficient<K extends string, A extends string, Each = A> = Each extends 
   : never;
 
 /**
- * The coefficients by name. The type parameter `C`, the names that a function returns, is needed to reject unknown
- * names, because TypeScript allows excess properties in a returned object.
+ * An object with coefficients by name. The type parameter `C`, the names that the user's function returns, is needed to
+ * reject unknown names, because TypeScript allows excess properties in a returned object.
  */
 export type Coefficients<A extends string, C extends string> = {
   readonly [K in C]?: K extends CoefficientName<A> ? number : NoCoefficient<K, A>;
 };
 
 /**
- * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name, on several axes those of all second and
- * first derivatives: one function that returns them, or a formula for each.
+ * The coefficients of ∂V/∂t + SS·∂²V/∂S² + S·∂V/∂S + V·V + source = 0 by name, on several axes of all first and second
+ * derivatives: either one function that returns them all, or a formula for each.
  */
 export type EquationCoefficients<
   A extends string,
@@ -56,46 +56,51 @@ export type EquationCoefficients<
   F = unknown,
 > = KernelCode<N, Coefficients<A, C>, F> | { readonly [K in CoefficientName<A>]?: StateFunction<N, F> };
 
-/** A point of the axis near which nodes are dense or aligned. */
+/** A point of an axis about which nodes are dense or with which they are aligned. */
 export interface AxisPoint {
   /** A value of the axis. */
   readonly at: Quantity;
   /**
-   * The place of the point: on a node (the default; for kinks and continuous barriers), midway between two (for jumps
-   * of the payoff and barriers on dates), or anywhere.
+   * The position of the point relative to the mesh: on a node (the default; for kinks and continuously monitored
+   * barriers), midway between two nodes (for jumps of the payoff and barriers monitored on dates), or anywhere
+   * ("none").
    */
   readonly align?: Alignment | "none";
   /** Makes nodes dense around it; true by default. */
   readonly concentrate?: boolean;
 }
 
-/** The axis of a problem and its mesh. */
+/** An axis of a problem and its mesh. */
 export interface Axis {
   /** The lower end, in units of the axis. */
   readonly from: Quantity;
   /** The upper end. */
   readonly to: Quantity;
-  /** The number of nodes, 201 by default. Odd if there is a second mesh (`errorEstimate`, `extrapolate`). */
+  /**
+   * The number of nodes, 201 by default. It must be odd if a second, coarser mesh is needed (`errorEstimate`,
+   * `extrapolate`).
+   */
   readonly nodes?: number;
   /**
    * The coordinate in which derivatives are discretised: "linear", x = S (the default), or "log", x = ln S. The
-   * equation, the boundaries and everything else are written in S either way.
+   * equation, the boundaries and all functions are written in S either way.
    */
   readonly coordinate?: CoordinateName;
-  /** The points that matter: strikes, barriers, spots; a quantity alone is { at: quantity }. */
+  /** The points that the mesh should resolve: strikes, barriers, spots. A quantity alone means { at: quantity }. */
   readonly points?: readonly (Quantity | AxisPoint)[];
   /** The concentration of nodes around points: "sinh" (the default), "tanh" or "uniform". */
   readonly density?: DensityKind;
-  /** The width of the dense part around a point, in units of the coordinate; by default a twentieth of the axis. */
+  /** The width of the dense region around a point, in units of the coordinate; by default a twentieth of the axis. */
   readonly width?: Quantity;
 }
 
 /**
- * The condition at an end of an axis.
+ * The boundary condition at an end of an axis.
  *
- * * `linear`: ∂²V/∂S² = 0, whatever the coordinate: the equation without its second derivative. The default. The slope
- *   along an axis is the same for all values of the others, so that there is no mixed derivative.
- * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x. Mixed derivatives stay.
+ * * `linear`: ∂²V/∂S² = 0, whatever the coordinate, so the equation without its second derivative applies. The default.
+ *   On several axes the mixed derivative is zero there too, because the slope along the axis does not depend on the
+ *   others.
+ * * `zero-curvature`: ∂²V/∂x² = 0 in the coordinate x. Mixed derivatives remain.
  * * `dirichlet`: V = value.
  * * `neumann`: ∂V/∂S = slope.
  */
@@ -106,59 +111,71 @@ export type Boundary<N extends string, F = unknown> =
   | { readonly kind: "neumann"; readonly slope: StateFunction<N, F> };
 
 /**
- * The method by which V ≥ payoff is solved for in each stage.
+ * The method by which each time step imposes V ≥ payoff.
  *
  * * `penalty`: policy iteration, which is the penalty method (Forsyth & Vetzal 2002) with an infinite penalty, for any
- *   exercise region. The default.
- * * `brennan-schwartz`: projection during substitution (Brennan & Schwartz 1977). Fastest, and exact if the region is
- *   one interval at the `side`.
- * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any region, at the cost
- *   of one solution; of first order in time, as measured here. The only one on several axes, and the default there.
+ *   exercise region. The default on one axis.
+ * * `brennan-schwartz`: projection during substitution (Brennan & Schwartz 1977). It is the fastest, and exact if the
+ *   exercise region is one interval at the end `side` of the axis.
+ * * `operator-splitting`: a multiplier carried from step to step (Ikonen & Toivanen 2004), for any exercise region. It
+ *   costs as much as one solution, and is measured to be of first order in time. It is the only method on several axes,
+ *   and the default there.
  */
 export type ExerciseMethod = "penalty" | "brennan-schwartz" | "operator-splitting";
 
 /**
- * A condition on dates or over time. Conditions on one date are applied backward in time, in the order they are listed.
+ * A condition on dates or over time: exercise, a jump of the state, or a knock-out. Conditions on one date are applied
+ * backward in time, in the order in which they are listed.
  */
 export type Condition<N extends string, F = unknown> =
   | {
-      /** The kind of a right to exercise, V ≥ payoff, at all times or on the dates `at`. A problem has at most one. */
+      /** The kind of a right to exercise, V ≥ payoff. A problem has at most one. */
       readonly kind: "exercise";
+      /** The amount that exercise pays. */
       readonly payoff: StateFunction<N, F>;
+      /** The exercise dates in years from today; at all times without them. */
       readonly at?: readonly Quantity[];
+      /** The method for exercise at all times. */
       readonly method?: ExerciseMethod;
-      /** The end of the axis that the exercise region is at; by default where payoff is larger at expiry. */
+      /** The end of the axis at which the exercise region lies; by default where the payoff is larger at expiry. */
       readonly side?: "low" | "high";
     }
   | {
-      /** The kind of a jump of the state on the dates `at`: V(S) ← V(to(S)), along `axis`, by default the first one. */
+      /** The kind of a jump of the state on dates, as by a dividend: V(S) ← V(to(S)). */
       readonly kind: "jump";
+      /** The axis along which the state jumps, by default the first one. */
       readonly axis?: string;
+      /** The dates in years from today. */
       readonly at: readonly Quantity[];
+      /** The value of the axis after the jump, as a function of the state before it. */
       readonly to: StateFunction<N, F>;
     }
   | {
-      /**
-       * The kind of a knock-out: V = value (0 by default) where S ≤ below or S ≥ above on `axis` (by default the first
-       * one), or, on several axes, where the function `where` is not negative; on the dates `at`, or at all times
-       * between `from` (0) and `until` (expiry).
-       */
+      /** The kind of a knock-out: V = value where S ≤ below or S ≥ above, or where `where` is not negative. */
       readonly kind: "knock-out";
+      /** The axis of `below` and `above`, by default the first one. */
       readonly axis?: string;
+      /** A function that is not negative where the state is knocked out; on several axes. */
       readonly where?: StateFunction<N, F>;
+      /** The value of the axis at and below which the state is knocked out. */
       readonly below?: StateFunction<N, F>;
+      /** The value of the axis at and above which the state is knocked out. */
       readonly above?: StateFunction<N, F>;
+      /** The value V after a knock-out, 0 by default. */
       readonly value?: StateFunction<N, F>;
+      /** The monitoring dates in years from today; continuously without them. */
       readonly at?: readonly Quantity[];
+      /** The start of continuous monitoring in years from today, 0 by default. */
       readonly from?: Quantity;
+      /** The end of continuous monitoring, by default the expiry. */
       readonly until?: Quantity;
     };
 
 /**
- * The time-stepping scheme: of one axis the first four, of several axes the others, which solve along one axis after
- * another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default, of the modified Craig–Sneyd scheme ⅓, on three
- * axes 6/13, and of Hundsdorfer's and Verwer's ½ + √3/6. `rannacherSteps` is the number of steps after expiry and each
- * date that are replaced by two half steps of implicit Euler.
+ * The time-stepping scheme. The first four kinds are for one axis. The others are for several axes, and solve along one
+ * axis after another (ADI; In 't Hout & Welfert 2009). `theta` is ½ by default; for the modified Craig–Sneyd scheme it
+ * is ⅓, on three axes 6/13, and for that of Hundsdorfer and Verwer ½ + √3/6. `rannacherSteps` is the number of steps
+ * after expiry and after each date that two half steps of implicit Euler replace.
  */
 export type SchemeChoice =
   | OneAxisScheme
@@ -180,13 +197,14 @@ export type OneAxisScheme =
   | { readonly kind: "tr-bdf2"; readonly rannacherSteps?: number };
 
 /**
- * A problem for a parabolic equation on one to three axes, backward from expiry to today:
+ * A parabolic equation on one to three axes to be solved backward from expiry to today:
  *
  *   ∂V/∂t + Σ aᵢⱼ(t, x) ∂²V/∂xᵢ∂xⱼ + Σ bᵢ(t, x) ∂V/∂xᵢ + c(t, x) V + d(t, x) = 0,   V(expiry, x) = terminal(x).
  *
  * For an axis named S the coefficients are SS = a, S = b, V = c, source = d. With a second axis v there are vv, v and
- * Sv, the coefficient of ∂²V/∂S∂v, once. It is a specification: plain data and functions, without a device. `A` are
- * the names of the axes, `P` those of the parameters, `C` those of what the equation returns, `F` your functions.
+ * Sv, the coefficient of ∂²V/∂S∂v, given once. The problem is a specification: plain data and functions, without a
+ * device. Type parameters: `A` the names of the axes, `P` of the parameters, `C` of the coefficients that the equation
+ * returns, `F` the user's functions.
  */
 export interface EquationProblem<
   A extends string,
@@ -194,72 +212,79 @@ export interface EquationProblem<
   C extends string = CoefficientName<A>,
   F extends UserFunctions = Record<never, never>,
 > {
-  /** The axes by name, one to three. The first one is the fastest in memory. */
+  /** The axes by name, one to three. Nodes of the first axis are contiguous in the arrays of results. */
   readonly axes: Readonly<Record<A, Axis>>;
-  /** The run-time values by name; an array has one for each entry of the batch, a number is the same for all. */
+  /**
+   * The values of the parameters by name. An array has one value for each entry of the batch; a number is the same for
+   * all entries.
+   */
   readonly parameters?: Readonly<Record<P, number | readonly number[]>>;
   /**
-   * The user's functions that the functions and formulas below may call by name, `(S, t) => …` or kernel functions of
-   * reals (`fn`). They are the third argument: `({ S, t }, gpu, { sigmaOf }) => …`; in formulas, `"sigmaOf(S, t)"`.
+   * Functions that all functions and formulas of the problem may call by name: `(S, t) => …`, or kernel functions of
+   * reals (`fn`). A function takes them as its third argument, `({ S, t }, gpu, { sigmaOf }) => …`; a formula calls
+   * them as `"sigmaOf(S, t)"`.
    */
   readonly functions?: F;
-  /** The coefficients, as one function or as a formula for each. Those left out are zero. */
+  /** The coefficients of the equation, as one function or as a formula for each. Omitted ones are zero. */
   readonly equation: EquationCoefficients<NoInfer<A>, NoInfer<"t" | A | P>, C, NoInfer<F>>;
   /** The value V at expiry. */
   readonly terminal: StateFunction<NoInfer<"t" | A | P>, NoInfer<F>>;
   /** The time to expiry in years, > 0. */
   readonly expiry: Quantity;
-  /** The conditions at the ends of each axis; `{ kind: "linear" }` by default. */
+  /** The boundary conditions at the ends of each axis; `{ kind: "linear" }` by default. */
   readonly boundaries?: {
     readonly [K in NoInfer<A>]?: {
       readonly low?: Boundary<NoInfer<"t" | A | P>, NoInfer<F>>;
       readonly high?: Boundary<NoInfer<"t" | A | P>, NoInfer<F>>;
     };
   };
-  /** The exercise, jumps and knock-outs. */
+  /** The rights to exercise, jumps and knock-outs. */
   readonly conditions?: readonly Condition<NoInfer<"t" | A | P>, NoInfer<F>>[];
   /**
    * The time-stepping scheme; by default Crank–Nicolson, on several axes the modified Craig–Sneyd scheme, with two
    * Rannacher steps.
    */
   readonly scheme?: SchemeChoice;
-  /** The number of time steps from expiry to today without conditions, each a step of the scheme; 100 by default. */
+  /** The number of time steps from expiry to today, 100 by default. Conditions on dates may add some. */
   readonly steps?: number;
   /**
-   * The grading of time steps: they start small after expiry and double grading − 1 times (at most twice after other
-   * dates); 1 is uniform. The default is 1, and more for exercise at all times, because the exercise boundary moves
-   * like √time near expiry.
+   * The grading of the time steps. They start small after expiry and double in size grading − 1 times (at most twice
+   * after other dates); 1 means equal steps. The default is 1, and more for exercise at all times, because the exercise
+   * boundary moves like √time near expiry.
    */
   readonly grading?: number;
-  /** The Richardson extrapolation, from a solution with half the steps, half the intervals, or both. */
+  /**
+   * The variable of a Richardson extrapolation, which uses a second solution with half the steps ("time") or half the
+   * intervals ("space"), or both.
+   */
   readonly extrapolate?: "time" | "space" | "both";
   /**
-   * Estimates the error by a second solution with half the steps and half the intervals, on several axes by one of
-   * each. An extrapolation estimates it by itself.
+   * Estimates the error by a second solution with half the steps and half the intervals; on several axes by two, one of
+   * each. With `extrapolate` the extrapolation already gives an estimate.
    */
   readonly errorEstimate?: boolean;
   /**
-   * The parameters whose derivatives are wanted at points of the solution: each entry is solved twice more for each of
-   * them, in the same launch.
+   * The parameters by which derivatives of the solution are wanted. For each of them every entry is solved twice more,
+   * in the same launch.
    */
   readonly sensitivities?: readonly NoInfer<P>[];
   /**
-   * The treatment of nodes between which drift dominates diffusion: "fitted" (the default on one axis) raises diffusion
-   * until the matrix is an M-matrix, so that the solution does not oscillate and the scheme is of first order there.
-   * "central" (the default on several axes) leaves it.
+   * The treatment of nodes at which drift dominates diffusion. "fitted" (the default on one axis) raises diffusion
+   * until the matrix is an M-matrix, so that the solution does not oscillate, but the scheme is of first order there.
+   * "central" (the default on several axes) leaves the central difference.
    */
   readonly convection?: "fitted" | "central";
   /**
-   * The one point at which each entry's solution is wanted: only the nodes about it are read back from the device, of
-   * which `nodes` and `values` then consist. Of thousands of entries on a GPU, reading all values takes longer than to
-   * solve them.
+   * The only point at which the solution of each entry is wanted. Only the nodes about it are then read back from the
+   * device, and the solution's `nodes` and `values` have only these. For thousands of entries on a GPU, reading all
+   * values would take longer than the solution.
    */
   readonly at?: Readonly<Record<NoInfer<A>, Quantity>>;
-  /** The precision, "f64" by default, which is f32x2, emulated double, on WebGPU. */
+  /** The precision, "f64" by default. On WebGPU the default is f32x2, an emulated double precision. */
   readonly precision?: Precision;
 }
 
-/** A problem with any names, as the solver handles it internally. */
+/** A problem with arbitrary names, as the solver handles it internally. */
 export type AnyProblem = EquationProblem<string, string, string, UserFunctions>;
 
 /** The parts of a problem that define its equation, shared by all solvers. */

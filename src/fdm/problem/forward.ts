@@ -4,22 +4,22 @@ import { type Diffusion, type OneFactorProblem, isTimeHomogeneous, totalDrift, t
 import { stepTimes, type TimeGrid } from "../time/time-grid.ts";
 
 /**
- * The forward coordinate, which removes coefficients that depend on time alone from the equation: with G(t) = e^{∫₀ᵗ(r
+ * The forward coordinate, which removes coefficients that depend on time alone from the equation. With G(t) = e^{∫₀ᵗ(r
  * − q)}, x = S/G(t), and steps of equal variance ∫σ²,
  *
- *   V(S, t) = e^{−qT}·e^{∫₀ᵗ r}·w(x, ∫₀ᵗσ²),   w_θ + ½x²·w_xx = 0,   w(x, Θ) = max(φ·(x − K/G(T)), 0),
+ *   V(S, t) = e^{−qT}·e^{∫₀ᵗ r}·w(x, ∫₀ᵗσ²),   w_θ + ½x²·w_xx = 0,   w(x, Θ) = max(φ·(x − K/G(T)), 0).
  *
- * so that factorisations are as rare as with constant coefficients, and no drift needs fitting. Today x = S, so nodes,
- * windows and Greeks are those of prices. Early exercise requires w ≥ φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)): two
- * numbers a step.
+ * Factorisations are then as rare as with constant coefficients, and there is no drift. Today x = S, so nodes and
+ * Greeks are those in the price. Early exercise requires w ≥ φ·(e^{q(T − t)}·x − e^{∫ₜᵀ r}·K/G(T)), which needs two
+ * numbers for each step.
  */
 export interface Forward {
   /**
-   * The problem that is solved on the nodes: without drift and rates, with the mean of σ², and the payoff's kink at
+   * The problem that is solved in x: without drift and rates, with the mean of σ², and with the payoff's kink at
    * K/G(T).
    */
   readonly flat: OneFactorProblem;
-  /** The weight e^{−qT}. */
+  /** The factor e^{−qT} of V(S, t). */
   readonly weight: number;
 }
 
@@ -35,8 +35,8 @@ const MAX_DRIFT = 2;
 const MAX_VARIATION = 9;
 
 /**
- * Tells whether the forward coordinate applies to a problem: a vanilla payoff, coefficients that depend on time alone,
- * and no events on dates. For early exercise they may vary only moderately.
+ * Tells whether a problem can be solved in the forward coordinate: it needs a vanilla payoff, coefficients that depend
+ * on time alone, and no events on dates. With early exercise the coefficients may vary only moderately.
  */
 export function isForward(problem: OneFactorProblem): boolean {
   const { payoff, american, exerciseTimes, dividends, barriers, knockIns, diffusion } = problem;
@@ -54,7 +54,7 @@ export function isForward(problem: OneFactorProblem): boolean {
   return high - low <= MAX_DRIFT * Math.sqrt(variance) && variation(diffusion.sigma, problem.expiry) <= MAX_VARIATION;
 }
 
-/** The forward coordinate of a problem, or of a shift of one, for which `isForward` holds. */
+/** Returns the forward coordinate of a problem for which `isForward` holds, or of a shift of such a problem. */
 export function forwardOf(problem: OneFactorProblem): Forward {
   const { payoff, expiry, dividendYield, american, restarts } = problem;
   const kink = payoff.kinks[0] * Math.exp(-totalDrift(problem));
@@ -87,7 +87,10 @@ function sigmaOf(diffusion: Diffusion): PiecewiseConstant {
   return diffusion.sigma;
 }
 
-/** Returns the x beyond which exercise is optimal at all times (`certainExercise`); undefined if there is none. */
+/**
+ * Returns the forward coordinate x beyond which exercise is optimal at all times (`certainExercise`); undefined if
+ * there is none.
+ */
 export function certainForward(problem: OneFactorProblem): number | undefined {
   const price = certainExercise(problem);
   if (price === undefined) return undefined;
@@ -158,8 +161,9 @@ class Integral {
 }
 
 /**
- * The factors of early exercise for each time step in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at its end t. The
- * last step's are repeated, so that a solver may read one ahead. Trades of one market and expiry share them.
+ * The two factors of early exercise for each time step in the solver's order: e^{q(T − t)} and e^{∫ₜᵀ r} at the time t
+ * at which the step ends. Those of the last step are repeated, so that a solver may read one step ahead. Trades with
+ * the same market and expiry share the array.
  */
 export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid): Float64Array {
   const { rates, dividendYield, expiry } = problem;
@@ -184,7 +188,7 @@ export function timeDependentExercise(problem: OneFactorProblem, time: TimeGrid)
   return factors;
 }
 
-/** The number of words of the factors of early exercise. */
+/** The length of the array of `timeDependentExercise`. */
 export const timeDependentWords = ({ steps }: TimeGrid): number => 2 * steps.length + 2;
 
 interface Moving {

@@ -12,28 +12,42 @@ import { edgesOf, inTime, type Model, modelOf, slopesOf } from "./model.ts";
 import { entryError, type ParameterValues, quantityOf } from "./quantity.ts";
 import { type Accuracy, accuracyOf, gradingOf, MAX_AXES, needsHalf, PROBLEM_KEYS, stepsOf } from "./settings.ts";
 
-/** The model of a problem on full grids. */
+/** The compiled model of a problem on a full (not a sparse) grid. */
 export interface FullGridModel extends Model {
-  /** The nodes of each axis, before any refinement. */
+  /** The number of nodes of each axis, before any refinement. */
   readonly nodes: readonly number[];
+  /** Returns the description of each axis' mesh for an entry. */
   readonly meshesOf: (entry: ParameterValues) => readonly MeshDescription[];
+  /** The number of time steps, before any refinement. */
   readonly steps: number;
+  /** The specification of the time program, without the number of steps. */
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
   readonly accuracy: Accuracy;
-  /** The parameters on which meshes, dates and points depend: entries that have them in common share these. */
+  /**
+   * The indices of the parameters on which meshes, dates and points depend. Entries with equal values of them share
+   * meshes and time grids.
+   */
   readonly gridParameters: readonly number[];
-  /** The point at which an entry's solution is wanted; undefined where it is wanted at all nodes. @throws SpecError */
+  /**
+   * Returns the point at which an entry's solution is wanted; undefined where it is wanted at all nodes. @throws
+   * SpecError
+   */
   readonly pointOf: ((entry: ParameterValues) => readonly number[]) | undefined;
 }
 
-/** The model of a problem on one axis, with its kernel variant but for the capacity. */
+/**
+ * The compiled model of a problem on one axis, with everything that its kernel depends on except the number of nodes.
+ */
 export interface OneAxisModel extends FullGridModel {
-  /** True where nodes run from high to low: the exercise region is to be at the first ones. */
+  /** True where nodes run from high to low, because the exercise region must be at the first nodes. */
   readonly descending: boolean;
   readonly variant: Omit<EquationVariant, "capacity">;
 }
 
-/** The model of a problem on two or three axes. */
+/**
+ * The compiled model of a problem on two or three axes, with everything that its kernel depends on except the work
+ * group.
+ */
 export interface AxesModel extends FullGridModel {
   readonly variant: Omit<AxesVariant, "groupSize" | "runs">;
 }
@@ -105,7 +119,7 @@ function pointOf(
   return (entry) => values.map((value) => value(entry));
 }
 
-/** Makes the model of a problem on one axis. @throws SpecError | KernelError, with the path */
+/** Checks and compiles a problem on one axis. @throws SpecError | KernelError, with the path in the problem */
 export function oneAxisModelOf(problem: AnyProblem): OneAxisModel {
   const model = fullGridModelOf(problem);
   const { exercise, isAmerican, program, code } = model;
@@ -154,7 +168,7 @@ function sideOf(
   );
 }
 
-/** Makes the model of a problem on two or three axes. @throws SpecError | KernelError, with the path */
+/** Checks and compiles a problem on two or three axes. @throws SpecError | KernelError, with the path in the problem */
 export function axesModelOf(problem: AnyProblem): AxesModel {
   const model = fullGridModelOf(problem);
   const { names, equation, terminal, ends, isAmerican, program, code } = model;

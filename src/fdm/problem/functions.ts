@@ -22,22 +22,29 @@ import {
 import { shownType } from "../../given.ts";
 import { lazily, LOOP_BUDGET, type LoweredAlone, loweredAlone, remembered } from "./lowered.ts";
 
-/** The arguments of a problem's functions: the state, the user's parameters, and the functions' own literals. */
+/**
+ * The arguments that functions of a problem can take: the time, the axes, the user's parameters, and the functions' own
+ * numeric literals.
+ */
 export interface State {
-  /** The names of t, the axes, the parameters: the order in which functions take the state. */
+  /** The names of t, the axes and the parameters, in the order in which compiled functions take them. */
   readonly names: readonly string[];
-  /** The number of axes among them. */
+  /** The number of axes among the names. */
   readonly axes: number;
-  /** The functions that they may call. */
+  /** The user's functions that the problem's functions may call. */
   readonly functions: DeclaredFunctions;
-  /** A text by which names and functions differ. */
+  /** A text that is equal for states with equal names and functions. */
   readonly key: string;
-  /** The literals of all functions so far, by which problems with the same kernels differ. */
+  /**
+   * The numeric literals of all functions compiled so far. They are passed as parameters, so that problems that differ
+   * in literals only share their kernels.
+   */
   readonly literals: number[];
 }
 
 /**
- * Returns the state of a problem's functions. @throws SpecError functions that cannot be called, or a duplicate name
+ * Returns the state of a problem's functions from the names of its axes and parameters and the user's functions.
+ * @throws SpecError functions that cannot be called, or a duplicate name
  */
 export function stateOf(axes: readonly string[], parameters: readonly string[], given: unknown): State {
   const names = ["t", ...axes, ...parameters];
@@ -51,17 +58,19 @@ export function stateOf(axes: readonly string[], parameters: readonly string[], 
 /** A function of numbers of the state, then of literals. */
 type StateFunction = RealFunction<FunctionResult>;
 
-/** A user's function of the state that returns a T, with its path in the problem. */
+/** A compiled function of the user, of the state and with a result of type T. */
 export interface Given<T = number> {
+  /** The path of the function in the problem, for messages: "boundaries.S.low.value". */
   readonly path: string;
-  /** The kernel function of t, the axis, the parameters and the function's literals, in this order. */
+  /** The kernel function of t, the axes, the parameters and the function's literals, in this order. */
   readonly call: FunctionSpec;
-  /** The arguments of `call` inside an adapter. */
+  /** The text of the arguments of `call` in a kernel function that has the state as its argument. */
   readonly args: string;
-  /** Returns its value, or values by name, in f64 on the host; NaN where a loop did not end. */
+  /** Returns the function's value, or its values by name, in f64 on the host; NaN where a loop did not end. */
   readonly at: (...state: readonly number[]) => T;
+  /** True where the function depends on t. */
   readonly dependsOnTime: boolean;
-  /** Tells whether it reads an axis, by the axis' number. */
+  /** Tells whether the function depends on an axis, by the axis' number. */
   readonly dependsOnAxis: (axis: number) => boolean;
 }
 
@@ -81,8 +90,8 @@ function argumentsText({ names, axes, literals }: State, own: number): string {
 }
 
 /**
- * Compiles a function, formula or number into a kernel function of a number. @throws KernelError, at once, for code
- * that is not in the kernel language | SpecError for anything else
+ * Compiles a function, formula or number of the user into a kernel function that returns a number. @throws KernelError,
+ * at once, for code that is not in the kernel language | SpecError for anything else
  */
 export function givenNumber(path: string, value: unknown, state: State): Given {
   const { names } = state;
@@ -141,15 +150,18 @@ function numberFunction(path: string, value: unknown, { names, functions }: Stat
 }
 
 /**
- * The coefficients of an equation: which are given, and a function that returns them as an object with the user's
- * names.
+ * The compiled coefficients of an equation: one function that returns an object with the user's names, and the
+ * expressions that read each coefficient from it. K are the solver's names of the coefficients.
  */
 export interface GivenEquation<K extends string> extends Given<Readonly<Record<string, number>>> {
-  /** The text for each key that reads it from `k`, the result of the user's function; "0.0" for an absent one. */
+  /**
+   * The expression, as text, that reads each coefficient from `k`, the result of the user's function; "0.0" for an
+   * omitted coefficient.
+   */
   readonly reads: Readonly<Record<K, string>>;
   /** The user's names of the coefficients, for messages. */
   readonly labels: Readonly<Record<K, string>>;
-  /** Tells whether a coefficient depends on an axis, by the axis' number; one that is not given does not. */
+  /** Tells whether a coefficient depends on an axis, by the axis' number; an omitted one does not. */
   readonly coefficientDepends: (key: K, axis: number) => boolean;
 }
 
@@ -164,8 +176,8 @@ interface KnownEquation<K extends string> extends Pick<Lifted<FunctionResult>, "
 }
 
 /**
- * Compiles the coefficients of an equation. @param named the accepted names of each coefficient, separated by a bar:
- * "Sv|vS" @throws KernelError | SpecError (an unknown coefficient)
+ * Compiles the coefficients of an equation. @param named the names that the user may give each coefficient, separated
+ * by a bar: "Sv|vS" @throws KernelError | SpecError (an unknown coefficient)
  */
 export function givenEquation<K extends string>(
   equation: unknown,

@@ -8,9 +8,10 @@ const MIN_JUMP = 0.02;
 const MIN_SHARE = 0.5;
 
 /**
- * Finds the jumps of a function between neighbouring `points`, which increase, and returns the last number before each
- * jump. NaN is not a jump. `values` are f at the points, where known. Cost: an evaluation a point, and fifty for each
- * change by more than a fiftieth of the largest value.
+ * Finds the discontinuities of a function f between increasing `points` by bisection. It returns, for each of them, the
+ * last number before the discontinuity. A change to or from NaN is not one. `values` are f at the points, if known.
+ * Cost: one evaluation for each point, and fifty for each interval in which f changes by more than a fiftieth of its
+ * largest value.
  */
 export function jumpsBetween(
   f: (x: number) => number,

@@ -11,20 +11,23 @@ import { LastUsed } from "../../last-used.ts";
 import { keyOf } from "../../remembered.ts";
 
 /**
- * The maximum number of loop rounds in one call of a user's function before the loop counts as endless: a tenth of a
- * second at most.
+ * The number of iterations of loops in one call of a user's function after which the loop counts as endless. They take
+ * at most a tenth of a second.
  */
 export const LOOP_BUDGET = 1_000_000;
 
-/** A user's function lowered by itself to kernel code. */
+/** A function of the user, lowered to kernel code without the functions around it. */
 export interface LoweredAlone extends Lifted<FunctionResult> {
-  /** Tells whether it reads its k-th argument. */
+  /** Tells whether the function reads its k-th argument. */
   readonly readsArgument: (k: number) => boolean;
-  /** Tells whether its result of that number depends on its k-th argument. */
+  /** Tells whether its result with the index `result` depends on its k-th argument. */
   readonly resultDepends: (result: number, k: number) => boolean;
 }
 
-/** Lowers a user's function by itself to kernel code. @throws KernelError as `liftLiterals` does */
+/**
+ * Lowers a function of the user to kernel code without the functions around it. `reads` are the names of the results to
+ * analyse. @throws KernelError as `liftLiterals` does
+ */
 export function loweredAlone(fn: RealFunction<FunctionResult>, reads: readonly string[]): LoweredAlone {
   const lifted = liftLiterals<FunctionResult>(fn, reads, LOOP_BUDGET);
   const { ir } = lifted;
@@ -63,8 +66,9 @@ const MAX_TEXT = 2 ** 16;
 const functions = new LastUsed<string, unknown>(MAX_FUNCTIONS);
 
 /**
- * Returns the cached result of `make` for what a user gave at `path`, keyed by its text and state. Functions of the
- * kernel language depend on nothing else, so the result is a pure function of the key; failures are not cached.
+ * Returns the cached result of `make` for something that a user gave at `path` of a problem. The key is the text of
+ * `given` and of `state`. Functions of the kernel language depend on nothing else, so the result is a pure function of
+ * the key. Failures are not cached.
  *
  * @param state the arguments and callable functions, as text
  */
@@ -86,7 +90,10 @@ function textOf(given: unknown): string | undefined {
 /** Adapters of a function by their text. */
 const adapters = new WeakMap<FunctionSpec, Map<string, FunctionSpec>>();
 
-/** A kernel function that calls another one, cached so that kernels of the same functions are recognised. */
+/**
+ * Returns the cached kernel function that `make` builds around `call`, keyed by `call` and `text`, so that kernels of
+ * the same functions are recognised as equal.
+ */
 export function adapterOf<F extends FunctionSpec>(call: FunctionSpec, text: string, make: () => F): F {
   let known = adapters.get(call);
   if (known === undefined) adapters.set(call, (known = new Map()));

@@ -18,24 +18,32 @@ import {
   stateNumber,
 } from "./state-functions.ts";
 
-/** The functions and choices that kernels of any number of axes are compiled for. */
+/** The functions and choices of a problem on any number of axes that the code of its kernels depends on. */
 export interface EquationCode extends DatedCode {
-  /** The number of rows of parameters before the dates: the user's own, then the literals of all functions. */
+  /**
+   * The number of parameters in the table of an instance, before its dates: the user's own, then the literals of all
+   * functions.
+   */
   readonly parameters: number;
   readonly coefficients: Coefficients;
-  /** The axes of each mixed derivative that there is. */
+  /** The axis numbers of each mixed derivative in the equation. */
   readonly pairs: readonly AxisPair[];
   /** True where the equation's source or a Neumann slope adds to the right-hand side. */
   readonly hasSource: boolean;
+  /** True where diffusion is raised at nodes at which drift dominates it. */
   readonly fitted: boolean;
   readonly terminal: StateNumber;
   readonly axes: readonly AxisEnds[];
+  /** The knock-outs at all times; undefined without any. */
   readonly region: RegionCode | undefined;
-  /** The amount that exercise pays, at all times or on dates. */
+  /** The payoff of exercise, at all times or on dates. */
   readonly payoff: StateNumber | undefined;
 }
 
-/** An axis with its coordinate and the conditions at its ends. */
+/**
+ * An axis as the kernels see it: its name, whether its coordinate is the logarithm, and the boundary conditions at its
+ * ends.
+ */
 export interface AxisEnds {
   readonly name: string;
   readonly log: boolean;
@@ -43,19 +51,22 @@ export interface AxisEnds {
   readonly last: BoundaryCode;
 }
 
-/** An equation on one to ten axes, checked and compiled: the part that all of its solutions share. */
+/** An equation on one to ten axes, checked and compiled. Solvers on full and on sparse grids extend it. */
 export interface Model {
+  /** The names of the axes. */
   readonly names: readonly string[];
   readonly batch: Batch;
-  /** The literals of all functions: rows of parameters behind the user's own. */
+  /** The numeric literals of all functions, which follow the user's own parameters in the table of an instance. */
   readonly literals: readonly number[];
   readonly equation: GivenCoefficients;
   readonly terminal: Given;
   readonly ends: readonly GivenEnds[];
   readonly conditions: readonly GivenCondition[];
+  /** The condition that is the right to exercise; undefined without one. */
   readonly exercise: (GivenCondition & { kind: "exercise" }) | undefined;
-  /** True with exercise at all times. */
+  /** True where the problem may be exercised at all times. */
   readonly isAmerican: boolean;
+  /** Returns the time to expiry of an entry in years. */
   readonly expiryOf: (entry: ParameterValues) => number;
   readonly timelineOf: (entry: ParameterValues) => Timeline;
   readonly code: EquationCode;
@@ -117,11 +128,11 @@ export function modelOf(problem: EquationParts, takes: Takes): Model {
   };
 }
 
-/** The slopes of Neumann ends. */
+/** The prescribed slopes of all Neumann ends. */
 export const slopesOf = (ends: readonly GivenEnds[]): (Given | undefined)[] =>
   ends.flatMap(({ low, high }) => [low, high]).flatMap(({ kind, number }) => (kind === "neumann" ? [number] : []));
 
-/** The edges of the knock-outs at all times. */
+/** The barriers of all knock-outs at all times (not on dates), as functions of the state. */
 export const edgesOf = (conditions: readonly GivenCondition[]): (Given | undefined)[] =>
   conditions.flatMap((condition) =>
     condition.kind === "knock-out" && condition.dates === undefined

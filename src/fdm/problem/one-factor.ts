@@ -17,7 +17,7 @@ import { type KnockIns, type KnockOut } from "./levels.ts";
 import { checkedVolatility } from "./volatility-check.ts";
 
 /**
- * The diffusion of the spot, dS = (r − q)·S dt + σ·S dW between dividends. σ is clipped at 0 from below after a shift.
+ * The volatility σ of the spot, dS = (r − q)·S dt + σ·S dW between dividends. After a shift σ is bounded below by 0.
  */
 export type Diffusion =
   | { readonly kind: "deterministic"; readonly sigma: PiecewiseConstant }
@@ -42,36 +42,38 @@ export type Diffusion =
   /** A volatility σ(t, S) on a grid: averaged over each step on the host, evaluated in S in the kernel. */
   | { readonly kind: "surface"; readonly surface: LocalSurface; readonly shift: number };
 
-/** One product on one underlying, as the one-factor solver takes it. Times are in years from today. */
+/**
+ * One product on one underlying with its market, as the one-factor solver takes it. Times are in years from today,
+ * rates per year.
+ */
 export interface OneFactorProblem {
   /** The prices at which the solution is read; the first is today's spot. */
   readonly spots: readonly number[];
   /** The time to expiry in years, > 0. */
   readonly expiry: number;
   readonly payoff: PayoffProfile;
+  /** True where the product may be exercised at all times. */
   readonly american: boolean;
   /** The times in [0, expiry), increasing, at which an otherwise European problem may be exercised. */
   readonly exerciseTimes?: readonly number[] | undefined;
+  /** The short rate as a function of time. */
   readonly rates: PiecewiseConstant;
   readonly dividendYield: number;
   /** The dividends inside (0, expiry), by time. */
   readonly dividends: readonly DiscreteDividend[];
   readonly diffusion: Diffusion;
   /**
-   * The times in (0, expiry), increasing, at which rates or volatility jump so much that the time grid restarts with
-   * damped, short steps as after events.
+   * The times in (0, expiry), increasing, at which rates or volatility change so much that the time grid restarts with
+   * short, damped steps, as after events.
    */
   readonly restarts?: readonly number[] | undefined;
-  /**
-   * The knock-outs that end it early; at most one at any price and time of those monitored together counts: see
-   * `barriers.ts`.
-   */
+  /** The knock-outs. Of several that are monitored at the same price and time only one takes effect (`barriers.ts`). */
   readonly barriers?: readonly KnockOut[] | undefined;
-  /** The knock-ins before which it cannot be exercised at all; until then a barrier ends it, too. */
+  /** The knock-ins, before which the product cannot be exercised. `barriers` can end it earlier. */
   readonly knockIns?: KnockIns | undefined;
 }
 
-/** A parallel move of the instantaneous volatility and of the rates. */
+/** A parallel shift of the volatility (per √year) and of the rates (per year), both as decimals. */
 export interface Shift {
   readonly volatility: number;
   readonly rate: number;
@@ -93,7 +95,7 @@ function shiftedDiffusion(diffusion: Diffusion, shift: number): Diffusion {
   return { kind: "deterministic", sigma: shiftedSigma(diffusion.sigma, shift) };
 }
 
-/** Returns σ at a price and a time. @throws VolatilityError where a formula is invalid */
+/** Returns σ at a spot and a time. @throws VolatilityError where a formula gives an invalid value */
 export function volatilityAt(diffusion: Diffusion, spot: number, time: number): number {
   if (diffusion.kind === "local")
     return Math.max(checkedVolatility(diffusion.sigma(spot), spot, time) + diffusion.shift, 0);
@@ -109,8 +111,8 @@ export function volatilityAt(diffusion: Diffusion, spot: number, time: number): 
 }
 
 /**
- * Returns σ by price for a part of the life: the mean of a surface, computed once; for a formula the largest of its
- * values at the ends and in the middle.
+ * Returns a representative σ between two times as a function of the spot: for a surface its mean over time, and for a
+ * formula its largest value at the two times and midway.
  */
 export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to: number): (spot: number) => number {
   if (diffusion.kind === "formula") {
@@ -128,9 +130,8 @@ export function volatilityOver({ diffusion }: OneFactorProblem, from: number, to
 }
 
 /**
- * Returns ∫ σ² dt over the life. For σ that depends on S it is the largest over the kinks, today's spot and its forward
- * (for a surface, of its mean). It is 0 only where σ is 0 along the forwards of all spots, so that the spot is
- * deterministic.
+ * Returns ∫ σ² dt over the life. For σ that depends on S it is the largest of those at the kinks, at today's spot and
+ * at the forward. It is 0 only where σ is 0 along the forwards of all spots, so that the spot is deterministic.
  */
 export function totalVariance(problem: OneFactorProblem): number {
   const { diffusion, expiry, spots, payoff } = problem;
@@ -162,7 +163,7 @@ export function totalVariance(problem: OneFactorProblem): number {
 /** The number of times along each forward at which σ is looked at where it was 0 wherever it was looked at first. */
 const PATH_POINTS = 256;
 
-/** The forward price at a time: F(t) = S·exp(∫(r − q)), less dividends. */
+/** The forward price at a time, F(t) = S·exp(∫(r − q)) less the forward values of dividends. */
 export function forwardPrice(problem: OneFactorProblem, spot: number, time: number): number {
   let price = spot;
   let from = 0;
@@ -174,7 +175,10 @@ export function forwardPrice(problem: OneFactorProblem, spot: number, time: numb
   return price * Math.exp(driftOver(problem, from, time));
 }
 
-/** The standard deviation of ln S between two times, by the price at which the volatility is taken. */
+/**
+ * Returns the standard deviation of ln S between two times, as a function of the price at which the volatility is
+ * taken.
+ */
 export function deviationOver(problem: OneFactorProblem, from: number, to: number): (price: number) => number {
   const { diffusion } = problem;
   if (!(to > from)) return () => 0;
@@ -198,7 +202,7 @@ export function totalDrift(problem: OneFactorProblem): number {
 
 /**
  * Tells whether rates, yield and volatility are constant in time, so that a factorisation lasts as long as the time
- * step is unchanged.
+ * step does not change.
  */
 export function isTimeHomogeneous({ rates, diffusion, expiry }: OneFactorProblem): boolean {
   const constantRates = isConstantUntil(rates, expiry);

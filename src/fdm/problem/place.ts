@@ -3,9 +3,9 @@ import type * as NodeFs from "node:fs";
 import { KernelError, type SourcePlace } from "../../errors.ts";
 
 /**
- * Returns an error with its place in the user's file: exact where the file that calls `solve` can be read and contains
- * the function's running text once; otherwise the line and column in the function, and the call of `solve`, as far as
- * the stack shows (bundled code is located in its bundle).
+ * Returns an error whose message tells the position in the user's source file. The position is exact where the file
+ * that calls `solve` can be read and contains the text of the function once. Otherwise it is the line and column in the
+ * function, with the call of `solve` as far as the stack trace shows it; bundled code is located in its bundle.
  */
 export function placed(error: unknown, called: Error): unknown {
   if (!(error instanceof KernelError) || error.place?.what === undefined) return error;
@@ -13,8 +13,8 @@ export function placed(error: unknown, called: Error): unknown {
 }
 
 /**
- * Returns the title of a place: "terminal at /home/me/model.mjs:12:13", or "terminal, line 1, column 9 (solve called at
- * …)".
+ * Returns the text that tells a position in a user's function: "terminal at /home/me/model.mjs:12:13", or "terminal,
+ * line 1, column 9 (solve called at …)".
  */
 export function titleOf({ name, source, line, column }: SourcePlace, called: Error): string {
   const call = callSite(called.stack);

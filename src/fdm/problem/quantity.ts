@@ -4,16 +4,19 @@ import { remembered } from "../../remembered.ts";
 import { shownType } from "../../given.ts";
 import type { Quantity } from "./equation.ts";
 
-/** The parameters of one entry, in the order of `Batch.names`. */
+/** The values of the parameters of one batch entry, in the order of `Batch.names`. */
 export type ParameterValues = readonly number[];
 
-/** The parameters of a batch. */
+/** The names of the parameters, and their values for each entry of the batch. */
 export interface Batch {
   readonly names: readonly string[];
   readonly entries: readonly ParameterValues[];
 }
 
-/** Returns the batch defined by parameters. @throws SpecError arrays of different lengths, no arrays */
+/**
+ * Returns the batch that the parameters define: one entry for each element of their arrays. @throws SpecError arrays of
+ * different lengths, no arrays
+ */
 export function batchOf(parameters: Readonly<Record<string, number | readonly number[]>>): Batch {
   const names = Object.keys(parameters);
   let size: number | undefined;
@@ -37,7 +40,7 @@ export function batchOf(parameters: Readonly<Record<string, number | readonly nu
   return { names, entries: Array.from({ length: size ?? 1 }, (_, l) => entry(l)) };
 }
 
-/** Checks the parameters of entry `l`. @throws SpecError a parameter that is not a number */
+/** Checks the parameters of the entry with index `l`. @throws SpecError a parameter that is not a number */
 export function checkParameters({ names, entries }: Batch, l: number): void {
   const bad = entries[l].findIndex((value) => !Number.isFinite(value));
   if (bad < 0) return;
@@ -48,7 +51,10 @@ export function checkParameters({ names, entries }: Batch, l: number): void {
   );
 }
 
-/** The SpecError that one entry throws, which fails the entry and not the batch. Other errors are rethrown. */
+/**
+ * Returns the SpecError that `f` throws for one entry, which fails that entry and not the batch; undefined if it throws
+ * none. Other errors are rethrown.
+ */
 export function entryError(f: () => unknown): SpecError | undefined {
   try {
     f();
@@ -59,7 +65,7 @@ export function entryError(f: () => unknown): SpecError | undefined {
   }
 }
 
-/** Evaluates a quantity for each entry; formulas are parsed once. */
+/** Returns a function that evaluates a quantity of the user for an entry. A formula is parsed only once. */
 export function quantityOf(
   path: string,
   quantity: Quantity,

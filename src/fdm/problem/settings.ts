@@ -3,17 +3,17 @@ import { SpecError } from "../../errors.ts";
 import { isList, isObject, knownKeys, oneOf, wholeNumber } from "../../given.ts";
 import type { AnyProblem, EquationParts } from "./equation.ts";
 
-/** The companion solutions of a problem and their purposes: extrapolation and error estimates. */
+/** The extrapolation and error estimate that a problem asks for, which decide on its coarser companion solutions. */
 export interface Accuracy {
   readonly extrapolate: "none" | "time" | "space" | "both";
   readonly errorEstimate: boolean;
-  /** The order in time. */
+  /** The order of the time-stepping scheme. */
   readonly order: 1 | 2;
-  /** True where errors in time and in space are estimated by a solution each. */
+  /** True where errors in time and in space are estimated by two separate solutions. */
   readonly apart: boolean;
 }
 
-/** The fields of a problem on full grids. */
+/** The names of all fields that a problem on a full grid may have. */
 export const PROBLEM_KEYS = [
   "axes",
   "parameters",
@@ -38,7 +38,10 @@ export const PROBLEM_KEYS = [
 export const MAX_AXES = 3;
 const COUNTS = ["none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** The names of a problem's axes, after a check of its fields. @throws SpecError */
+/**
+ * Returns the names of a problem's axes, after a check that it has at most `max` axes and only the fields in `keys`.
+ * @throws SpecError
+ */
 export function axesOf(problem: EquationParts, keys: readonly string[], max: number): readonly string[] {
   isObject("problem", problem, "an object with axes, equation, terminal and expiry");
   knownKeys("", problem, keys);
@@ -72,13 +75,13 @@ export function checkNames(axes: readonly string[], parameters: readonly string[
     throw new SpecError(`axes.${axis}: ${axis} names a coefficient of the equation; rename the axis`);
 }
 
-/** Returns the companion solutions that the accuracy of a problem needs. @throws SpecError */
+/** Returns the extrapolation and error estimate that a problem asks for. @throws SpecError */
 export function accuracyOf({ extrapolate, errorEstimate = false }: AnyProblem): Omit<Accuracy, "order" | "apart"> {
   if (extrapolate !== undefined) oneOf("extrapolate", extrapolate, ["time", "space", "both"]);
   return { extrapolate: extrapolate ?? "none", errorEstimate };
 }
 
-/** Tells whether a problem needs a solution on half the intervals. */
+/** Tells whether a problem needs a solution on a mesh with half the intervals. */
 export const needsHalf = ({ extrapolate, errorEstimate }: Omit<Accuracy, "order" | "apart">): boolean =>
   extrapolate === "space" || extrapolate === "both" || (errorEstimate && extrapolate === "none");
 
@@ -96,7 +99,7 @@ export function stepsOf(
   return steps;
 }
 
-/** Returns the treatment of convection in a problem. @throws SpecError */
+/** Returns the treatment of drift-dominated nodes that a problem chooses, or the default. @throws SpecError */
 export function convectionOf({ convection }: EquationParts, byDefault: "fitted" | "central"): "fitted" | "central" {
   if (convection === undefined) return byDefault;
   oneOf("convection", convection, ["fitted", "central"]);
@@ -104,9 +107,9 @@ export function convectionOf({ convection }: EquationParts, byDefault: "fitted" 
 }
 
 /**
- * The number of times that steps double after a date; `always`: with exercise at all times. On several axes, where
- * exercise is split off each step, more than three phases leave too few steps for the rest (design/factors.md). @throws
- * SpecError
+ * The grading of a problem's time steps (`EquationProblem.grading`). `always`: whether it may be exercised at all
+ * times. On several axes, where operator splitting imposes exercise, more than three step sizes would leave too few
+ * steps for the rest of the life (design/factors.md). @throws SpecError
  */
 export function gradingOf({ axes, grading, steps = 100 }: AnyProblem, always: boolean): number {
   const phases = Object.keys(axes).length === 1 ? Math.max(3, 6 + Math.round(Math.log2(steps / 48))) : 3;

@@ -13,13 +13,13 @@ import type { GivenCondition } from "./conditions.ts";
 import type { Given, GivenEquation } from "./functions.ts";
 import { adapterOf } from "./lowered.ts";
 
-/** The equation of a problem, with its coefficients by the names of `coefficientLabels`. */
+/** The compiled coefficients of a problem, by the solver's names (`coefficientKeys`). */
 export type GivenCoefficients = GivenEquation<string>;
 
 /** The arguments of a state as adapters take it apart. */
 const STATE = "{ t, x, parameters: { values: parameters, pitch, instance } }";
 
-/** Converts a user's function to a kernel function of the state that returns a number. */
+/** Converts a compiled function of the user to a kernel function of the state that returns a number. */
 export function stateNumber({ call, args, path }: Given): StateNumber {
   const source = `(${STATE}, gpu, { f }) => f(${args})`;
   return adapterOf(call, source, () =>
@@ -28,8 +28,8 @@ export function stateNumber({ call, args, path }: Given): StateNumber {
 }
 
 /**
- * The names of the coefficients in kernel order: of ∂²/∂xₖ² and of ∂/∂xₖ of each axis, of V, the source, and of the
- * mixed derivatives that exist.
+ * The solver's names of the coefficients, in kernel order: of ∂²/∂xₖ² for each axis, of ∂/∂xₖ for each axis, of V, of
+ * the source, and of the mixed derivatives in the equation.
  */
 export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): readonly string[] => [
   ...Array.from({ length: axes }, (_, k) => `a${k}`),
@@ -42,7 +42,7 @@ export const coefficientKeys = (axes: number, pairs: readonly AxisPair[]): reado
 /** A pair of axis numbers in increasing order. */
 export type AxisPair = readonly [number, number];
 
-/** The pairs of axes with a mixed derivative in the equation. */
+/** The pairs of axes whose mixed derivative is in the equation. */
 export const pairsOf = ({ reads }: GivenCoefficients, axes: number): readonly AxisPair[] =>
   Array.from({ length: axes }, (_, j) => j).flatMap((j) =>
     Array.from({ length: axes - 1 - j }, (_, i): AxisPair => [j, j + 1 + i]).filter(
@@ -50,7 +50,7 @@ export const pairsOf = ({ reads }: GivenCoefficients, axes: number): readonly Ax
     ),
   );
 
-/** Returns the kernel function of the state that writes all coefficients. */
+/** Returns the kernel function that writes all coefficients at a state, in the order of `coefficientKeys`. */
 export function stateCoefficients(
   { call, args, reads }: GivenCoefficients,
   axes: number,
@@ -68,7 +68,10 @@ export function stateCoefficients(
   );
 }
 
-/** The user's name of each coefficient on given axes; both names of a mixed derivative, separated by a bar. */
+/**
+ * The user's names of the coefficients by the solver's names; for a mixed derivative both of its names, separated by a
+ * bar.
+ */
 export function coefficientLabels(axes: readonly string[]): Readonly<Record<string, string>> {
   const labels: Record<string, string> = {};
   axes.forEach((name, i) => {
@@ -116,7 +119,7 @@ const beyondEdges = ({ axis, below, above, where }: KnockOutGiven) =>
     },
   });
 
-/** The knock-outs at all times; undefined where there are none. */
+/** The knock-outs at all times as kernel code; undefined where there are none. */
 export function regionOf(conditions: readonly GivenCondition[]): RegionCode | undefined {
   const regions = conditions
     .flatMap((condition) => (condition.kind === "knock-out" && condition.dates === undefined ? [condition] : []))
@@ -160,7 +163,8 @@ export function regionOf(conditions: readonly GivenCondition[]): RegionCode | un
 }
 
 /**
- * The function of exercise and knock-outs on dates, by the number of the condition; it returns u for other conditions.
+ * Returns the kernel function that applies the exercise or knock-out with a condition's number on its date; it returns
+ * u itself for a jump.
  */
 export function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["pointwise"] {
   const dated = conditions.map((condition, number) => ({ condition, number }));
@@ -202,7 +206,10 @@ export function pointwiseOf(conditions: readonly GivenCondition[]): DatedCode["p
   });
 }
 
-/** The functions that give the target of each jump and its axis; undefined where there are no jumps. */
+/**
+ * Returns the kernel functions for the target and the axis of each jump, by the number of the condition; undefined
+ * where there are no jumps.
+ */
 export function jumpsOf(conditions: readonly GivenCondition[]): Pick<DatedCode, "jump" | "jumpAxis"> {
   const jumps = conditions.flatMap((condition, number) =>
     condition.kind === "jump" ? [{ number, axis: condition.axis, to: stateNumber(condition.to) }] : [],

@@ -1,7 +1,8 @@
 import { SpecError } from "../../errors.ts";
 
 /**
- * A volatility that is negative, infinite or not a number at a price and a time where the equation needs it.
+ * The error of a volatility that is negative, infinite or not a number at a spot and a time where the equation needs
+ * it.
  *
  * @example
  * import { VolatilityError } from "feynkac/fdm";
@@ -10,8 +11,11 @@ import { SpecError } from "../../errors.ts";
  * console.log(spot, time, code); // 80 0.5 SPEC
  */
 export class VolatilityError extends SpecError {
+  /** The invalid volatility, per √year. */
   readonly volatility: number;
+  /** The spot at which it was needed. */
   readonly spot: number;
+  /** The time at which it was needed, in years from today. */
   readonly time: number;
 
   constructor(volatility: number, spot: number, time: number) {
@@ -26,8 +30,8 @@ export class VolatilityError extends SpecError {
 }
 
 /**
- * Checks σ from a formula before a scenario's shift, which may make it negative: shifted values are clipped at zero.
- * @throws VolatilityError
+ * Returns the value σ of a volatility formula after checking it. It is checked before a scenario's shift, which may
+ * make it negative: shifted values are bounded below by zero. @throws VolatilityError
  */
 export function checkedVolatility(sigma: number, spot: number, time: number): number {
   if (sigma >= 0 && sigma < Number.POSITIVE_INFINITY) return sigma;

@@ -3,6 +3,7 @@ import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { isObject, knownKeys, shownType } from "../../given.ts";
 import { lazily } from "../problem/lowered.ts";
+import type { EntryStatus } from "./columns.ts";
 import { type AxesDerivatives, type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
@@ -23,6 +24,17 @@ export interface EquationPoint<A extends string = string> extends AxesPoint<A> {
   readonly theta: number;
   /** The derivatives by the parameters in the problem's `sensitivities`. */
   readonly sensitivities: Readonly<Record<string, number>>;
+}
+
+/**
+ * The solutions of all entries at the problem's `at`: a number for each entry, NaN where it has failed. Their names are
+ * those of `EquationPoint`.
+ */
+export interface AxesColumns<A extends string = string> extends AxesDerivatives<A, Float64Array> {
+  readonly status: readonly EntryStatus[];
+  readonly theta: Float64Array;
+  readonly sensitivities: Readonly<Record<string, Float64Array>>;
+  readonly errorEstimate: Float64Array | undefined;
 }
 
 /** The contents of an entry on two or three axes. */
@@ -133,6 +145,13 @@ export class AxesEntrySolution<A extends string = string> {
 export interface AxesSolution<A extends string = string> {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly AxesEntrySolution<A>[];
+  /**
+   * Reads all entries at the point that the problem's `at` names, each with the same bits as its own `at` there, and
+   * makes no object for an entry. An entry that has failed is NaN, and its `status` says so.
+   *
+   * @throws SpecError if the problem has no `at`.
+   */
+  readonly columns: (options?: { readonly order?: 2 | 4 }) => AxesColumns<A>;
   readonly backend: BackendName;
   readonly precision: Precision;
 }

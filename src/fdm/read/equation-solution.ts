@@ -3,22 +3,28 @@ import type { BackendName } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { shownType } from "../../given.ts";
 import { lazily } from "../problem/lowered.ts";
+import type { EntryStatus } from "./columns.ts";
 import { type EntryContents, extrapolatedValues, outsideOf, readPoint } from "./entry.ts";
 import { derivativesBy, type Moved, warningsOf } from "./sensitivities.ts";
 
-/** The solution at a point of the axis. */
-export interface PointSolution {
-  readonly value: number;
+/** The solution at a point of the axis; N is a number, or a column of numbers of a batch. */
+export interface PointSolution<N = number> {
+  readonly value: N;
   /** The derivative ∂V/∂S. */
-  readonly first: number;
+  readonly first: N;
   /** The derivative ∂²V/∂S². */
-  readonly second: number;
+  readonly second: N;
   /** The derivative ∂V/∂t today, from the equation; from the payoff where exercise is optimal. */
-  readonly theta: number;
+  readonly theta: N;
   /** The derivatives by the parameters in the problem's `sensitivities`. */
-  readonly sensitivities: Readonly<Record<string, number>>;
+  readonly sensitivities: Readonly<Record<string, N>>;
   /** The error estimate of the value; undefined unless the problem requests it or an extrapolation. */
-  readonly errorEstimate: number | undefined;
+  readonly errorEstimate: N | undefined;
+}
+
+/** The solutions of all entries at the problem's `at`: a number for each entry, NaN where it has failed. */
+export interface PointColumns extends PointSolution<Float64Array> {
+  readonly status: readonly EntryStatus[];
 }
 
 /** The edge of the exercise region, from today to expiry. */
@@ -131,6 +137,13 @@ export class EntrySolution {
 export interface Solution {
   /** The solutions of the entries of the batch, in order. */
   readonly entries: readonly EntrySolution[];
+  /**
+   * Reads all entries at the point that the problem's `at` names, each with the same bits as its own `at` there, and
+   * makes no object for an entry. An entry that has failed is NaN, and its `status` says so.
+   *
+   * @throws SpecError if the problem has no `at`.
+   */
+  readonly columns: (options?: { readonly order?: 2 | 4 }) => PointColumns;
   readonly backend: BackendName;
   readonly precision: Precision;
 }

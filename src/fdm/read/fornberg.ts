@@ -10,28 +10,41 @@
  * SIAM Review 40 (1998), the algorithm `weights`. Verified: test/fdm/equation/fornberg, against the tables of Fornberg
  * (1988) and polynomials on random nodes.
  */
-export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): number[][] {
-  const count = nodes.length;
-  const weights = Array.from({ length: highest + 1 }, () => new Array<number>(count).fill(0));
+export function fornbergWeights(x: number, nodes: ArrayLike<number>, highest: number): readonly Float64Array[] {
+  const weights = Array.from({ length: highest + 1 }, () => new Float64Array(nodes.length));
+  fillWeights(weights, highest, x, nodes, 0, nodes.length);
+  return weights;
+}
+
+/** Fills the rows of `weights` up to derivative `highest` with those of `count` nodes from node `first` on. */
+export function fillWeights(
+  weights: readonly Float64Array[],
+  highest: number,
+  x: number,
+  nodes: ArrayLike<number>,
+  first: number,
+  count: number,
+): void {
+  for (let k = 0; k <= highest; k++) weights[k].fill(0, 0, count);
   weights[0][0] = 1;
   let c1 = 1;
   for (let i = 1; i < count; i++) {
-    const from = nodes[i - 1] - x;
-    const here = nodes[i] - x;
+    const node = nodes[first + i];
+    const from = nodes[first + i - 1] - x;
+    const here = node - x;
     let c2 = 1;
-    for (let j = 0; j < i; j++) c2 *= nodes[i] - nodes[j];
+    for (let j = 0; j < i; j++) c2 *= node - nodes[first + j];
     for (let k = Math.min(i, highest); k >= 0; k--)
       weights[k][i] = (c1 / c2) * ((k > 0 ? k * weights[k - 1][i - 1] : 0) - from * weights[k][i - 1]);
     for (let j = 0; j < i; j++)
       for (let k = Math.min(i, highest); k >= 0; k--)
-        weights[k][j] = (here * weights[k][j] - (k > 0 ? k * weights[k - 1][j] : 0)) / (nodes[i] - nodes[j]);
+        weights[k][j] = (here * weights[k][j] - (k > 0 ? k * weights[k - 1][j] : 0)) / (node - nodes[first + j]);
     c1 = c2;
   }
-  return weights;
 }
 
 /** The number of nodes that give derivative `k` with an error of O(h^order) wherever they lie: `order + k`. */
-const stencilLength = (order: number, k: number): number => order + k;
+export const stencilLength = (order: number, k: number): number => order + k;
 
 /**
  * The index of the first of `length` neighbouring nodes centred about x, as far as the ends of ascending `nodes` allow.
@@ -53,7 +66,7 @@ export function stencilStart(nodes: ArrayLike<number>, x: number, length: number
 /** The weights of neighbouring nodes of an axis, the first of which is node `start`. */
 export interface Stencil {
   readonly start: number;
-  readonly weights: readonly number[];
+  readonly weights: Float64Array;
 }
 
 /** Returns the stencil for derivative `k` at `x` with an error of O(h^order). */

@@ -8,6 +8,8 @@ export interface NodeWindow {
   readonly counts: readonly number[];
   /** The values of each axis there. */
   readonly nodes: readonly Float64Array[];
+  /** The point that the nodes are about; undefined where they are all nodes. */
+  readonly point: readonly number[] | undefined;
 }
 
 /**
@@ -21,6 +23,7 @@ export const wholeWindow = (meshes: readonly AxisMesh[]): NodeWindow => ({
   starts: meshes.map(() => 0),
   counts: meshes.map(({ values }) => values.length),
   nodes: meshes.map(({ values }) => values),
+  point: undefined,
 });
 
 /** The window of the nodes about a point. @throws SpecError a point outside the axes */
@@ -38,5 +41,5 @@ export function windowAbout(
     return stencilStart(values, x, counts[k]);
   });
   const nodes = meshes.map(({ values }, k) => values.subarray(starts[k], starts[k] + counts[k]));
-  return { starts, counts, nodes };
+  return { starts, counts, nodes, point };
 }

@@ -3,6 +3,7 @@ import type { Precision } from "../../kernel/index.ts";
 import { isList, shownType } from "../../given.ts";
 import type { AnyProblem } from "../problem/equation.ts";
 import { batchOf, type ParameterValues } from "../problem/quantity.ts";
+import type { Columns } from "./columns.ts";
 
 /** An entry solved again with a parameter bumped up and down. */
 export interface Moved<Entry> {
@@ -30,6 +31,15 @@ export interface MovedProblem {
   readonly apart: <E extends Failing & { beside(moved: readonly Moved<E>[]): E }>(
     entries: readonly E[],
   ) => readonly E[];
+  /** Returns the user's own entry that an entry is moved from. */
+  readonly ownerOf: (index: number) => number;
+  /** Returns the columns of the user's own entries, and their derivatives by parameters. */
+  readonly ownColumns: (columns: Columns) => OwnColumns;
+}
+
+/** Columns with derivatives by parameters. */
+export interface OwnColumns extends Columns {
+  readonly sensitivities: Readonly<Record<string, Float64Array>>;
 }
 
 /**
@@ -39,7 +49,13 @@ export interface MovedProblem {
 export function movedProblem(problem: AnyProblem): MovedProblem {
   const { sensitivities: wanted = [], parameters = {} } = problem;
   isList("sensitivities", wanted, "names of parameters");
-  if (wanted.length === 0) return { problem, apart: (entries) => entries };
+  if (wanted.length === 0)
+    return {
+      problem,
+      apart: (entries) => entries,
+      ownerOf: (index) => index,
+      ownColumns: (columns) => ({ ...columns, sensitivities: {} }),
+    };
   const { names, entries } = batchOf(parameters);
   wanted.forEach((name: unknown, k) => {
     if (typeof name !== "string" || !names.includes(name))
@@ -58,17 +74,41 @@ export function movedProblem(problem: AnyProblem): MovedProblem {
     }),
   );
   const all = [...entries, ...moves];
+  const own = entries.length;
+  // After the user's own entries, for each of them and each name: up, then down.
+  const upOf = (l: number, j: number): number => own + 2 * (l * wanted.length + j);
+  const stepsOf = (l: number): readonly number[] => wanted.map((name) => stepOf(entries[l][names.indexOf(name)]));
   return {
     problem: { ...problem, parameters: Object.fromEntries(names.map((name, k) => [name, all.map((one) => one[k])])) },
     apart: (solved) =>
-      solved.slice(0, entries.length).map((entry, l) =>
-        entry.beside(
+      solved.slice(0, own).map((entry, l) => {
+        const steps = stepsOf(l);
+        return entry.beside(
           wanted.map((name, j) => {
-            const at = entries.length + 2 * (l * wanted.length + j);
-            return { name, step: stepOf(entries[l][names.indexOf(name)]), up: solved[at], down: solved[at + 1] };
+            const at = upOf(l, j);
+            return { name, step: steps[j], up: solved[at], down: solved[at + 1] };
           }),
-        ),
-      ),
+        );
+      }),
+    ownerOf: (index) => (index < own ? index : Math.floor((index - own) / (2 * wanted.length))),
+    ownColumns: ({ status, derivatives, theta, errorEstimate }) => {
+      const [value] = derivatives;
+      const sensitivities = wanted.map(() => new Float64Array(own));
+      for (let l = 0; l < own; l++) {
+        const valueOf = (index: number): number | undefined => (status[index] === "ok" ? value[index] : undefined);
+        stepsOf(l).forEach((step, j) => {
+          const at = upOf(l, j);
+          sensitivities[j][l] = differenceOf(value[l], step, valueOf(at), valueOf(at + 1));
+        });
+      }
+      return {
+        status: status.slice(0, own),
+        derivatives: derivatives.map((column) => column.slice(0, own)),
+        theta: theta.slice(0, own),
+        errorEstimate: errorEstimate?.slice(0, own),
+        sensitivities: Object.fromEntries(wanted.map((name, j) => [name, sensitivities[j]])),
+      };
+    },
   };
 }
 
@@ -80,10 +120,13 @@ export const warningsOf = (moved: readonly Moved<Failing>[]): readonly string[] 
     ),
   );
 
-/**
- * Computes derivatives by parameters as central differences; one-sided where one bump has no value at this point, and
- * NaN where neither has.
- */
+/** A central difference; one-sided where one bump has no value, and NaN where neither has. */
+function differenceOf(here: number, step: number, above: number | undefined, below: number | undefined): number {
+  const width = (above === undefined ? 0 : step) + (below === undefined ? 0 : step);
+  return width === 0 ? Number.NaN : ((above ?? here) - (below ?? here)) / width;
+}
+
+/** Computes derivatives by parameters as differences of what is read of the bumped entries. */
 export function derivativesBy<Entry extends Failing>(
   moved: readonly Moved<Entry>[],
   here: number,
@@ -98,10 +141,6 @@ export function derivativesBy<Entry extends Failing>(
     }
   };
   return Object.fromEntries(
-    moved.map(({ name, step, up, down }) => {
-      const [above, below] = [valueOf(up), valueOf(down)];
-      const width = (above === undefined ? 0 : step) + (below === undefined ? 0 : step);
-      return [name, width === 0 ? Number.NaN : ((above ?? here) - (below ?? here)) / width];
-    }),
+    moved.map(({ name, step, up, down }) => [name, differenceOf(here, step, valueOf(up), valueOf(down))]),
   );
 }

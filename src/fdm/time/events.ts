@@ -5,21 +5,25 @@ import type { OneFactorProblem } from "../problem/one-factor.ts";
 import { BARRIERS, DIVIDEND, EXERCISE } from "./flags.ts";
 
 /**
- * An event on one date inside the life. Forward in time a dividend is paid first, then barriers are monitored at the
- * spot after it, then the holder may exercise what has not been knocked out.
+ * An event on one date inside the life: a dividend, exercise, the monitoring of barriers, or several of them. Forward
+ * in time a dividend is paid first, then barriers are monitored at the spot after it, then the holder may exercise what
+ * has not been knocked out.
  */
 export interface TimeEvent {
+  /** The time in years from today. */
   readonly time: number;
-  /**
-   * The bits of the solver's flags: DIVIDEND, EXERCISE, BARRIERS; none where the time grid starts again without one.
-   */
+  /** The flags DIVIDEND, EXERCISE and BARRIERS of what happens; 0 where the time grid only restarts. */
   readonly flags: number;
+  /** The dividend that is paid, if any. */
   readonly dividend: DiscreteDividend | undefined;
 }
 
 const NONE: readonly TimeEvent[] = [];
 
-/** The events inside (0, expiry) in order; with barriers each event also sets knock-outs and knock-ins. */
+/**
+ * The events inside (0, expiry) in order of time. In a problem with barriers each event also sets knock-outs and
+ * knock-ins.
+ */
 export function eventsOf(problem: OneFactorProblem): readonly TimeEvent[] {
   const { dividends, exerciseTimes = [], restarts = [], expiry } = problem;
   const barriers = monitoredLevels(problem);

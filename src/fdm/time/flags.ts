@@ -8,27 +8,28 @@ export const DIVIDEND = 4;
 export const EXERCISE = 8;
 /** The flag of a step that ends at a date with barriers. */
 export const BARRIERS = 16;
-/** The flag of a step of Alexander's scheme, in grids with exercise on dates only. */
+/** The flag of a stage of Alexander's scheme, which only grids with exercise on dates have. */
 export const ALEXANDER = 32;
-/** The flag, in a time-homogeneous solver, of the second of the two kept factorisations. */
+/** The flag of a step that uses the second of the two factorisations that a time-homogeneous solver keeps. */
 export const SECOND = 64;
 
-/** All flags of time steps, for the environment of a kernel. */
+/** All flags of time steps, for use as the environment of a kernel. */
 export const FLAGS = { REFACTOR, CRANK_NICOLSON, DIVIDEND, EXERCISE, BARRIERS, ALEXANDER, SECOND } as const;
 
-/** The step h of Alexander's stages as a fraction of their time step. */
+/** The coefficient γ = 1 − 1/√2 of Alexander's scheme: h of both stages as a fraction of their time step. */
 export const ALEXANDER_GAMMA = 1 - Math.SQRT1_2;
 
 /** The flags of what happens before the first step of a run, and after its last one. */
 const BEFORE = REFACTOR;
 /** The flags of all events. */
 export const EVENTS = DIVIDEND | EXERCISE | BARRIERS;
-/** The first bit of the number of a run's steps in its word. */
+/** The bit position of the number of steps in the integers of `runsOfSteps`. */
 export const STEPS_SHIFT = 8;
 
 /**
- * Returns one word for each run of equal steps where factors are kept, otherwise one for each step: its flags, and the
- * number of steps from bit `STEPS_SHIFT` on. Factors last for a run, and events end it.
+ * Returns the time steps of a solver in run-length encoding: one 32-bit integer for several equal steps, with their
+ * flags and, from bit `STEPS_SHIFT` on, their number. Equal steps are joined only with `homogeneous` coefficients,
+ * because one factorisation then serves them all, and only up to the next event.
  */
 export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int32Array {
   const runs: number[] = [];
@@ -43,5 +44,5 @@ export function runsOfSteps(flags: ArrayLike<number>, homogeneous: boolean): Int
   return new Int32Array(runs);
 }
 
-/** The number of steps in a run's word. */
+/** The number of steps that an integer of `runsOfSteps` stands for. */
 export const stepsOfRun = (run: number): number => run >> STEPS_SHIFT;

@@ -3,12 +3,12 @@ import { REFACTOR, SECOND } from "./flags.ts";
 import type { TimeGrid } from "./time-grid.ts";
 
 /**
- * The flags of a time-homogeneous solver's steps (`SolverVariant`), which keeps two factorisations: REFACTOR where one
- * is made, replacing the least recently used, and SECOND where steps use the second. Dates a month apart have segments
- * of a few lengths, whose matrices recur.
+ * Returns the step flags of a time-homogeneous solver that keeps two factorisations (`SolverVariant`): REFACTOR where
+ * it makes one, replacing the less recently used, and SECOND where a step uses the second. This pays where dates are a
+ * month apart, because the intervals between them have few different lengths, so that their matrices recur.
  *
- * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`), and never where a
- * barrier is monitored between dates, since its live nodes and held values change from segment to segment.
+ * A factorisation is reused only if h is equal to the bit in all instances (`TimeGrid.factored`). It is never reused
+ * where a barrier is monitored between dates, because the live nodes and held values change from interval to interval.
  */
 export function flagsOfKept(instances: readonly Solved[]): Int32Array {
   const times = new Set<TimeGrid>();

@@ -4,7 +4,7 @@ import { eventsOf } from "./events.ts";
 import { isTimeHomogeneous, type OneFactorProblem } from "../problem/one-factor.ts";
 import { type TimeGrid, timeGrid } from "./time-grid.ts";
 
-/** The two time grids of a problem: the fine one has two steps for each step of the coarse one. */
+/** The two time grids on which a problem is solved; the fine one has two steps for each step of the coarse one. */
 export interface NestedTimes {
   readonly fine: TimeGrid;
   readonly coarse: TimeGrid;
@@ -28,7 +28,10 @@ const grids = new Map<number, Known[]>();
 const MAX_EXPIRIES = 512;
 const MAX_OF_AN_EXPIRY = 32;
 
-/** The time grids of a problem, the coarse one with `steps` steps. Problems with the same dates share them. */
+/**
+ * Returns the time grids of a problem, of which the coarse one has `steps` steps. Problems with the same dates share
+ * the grids.
+ */
 export function timesOf(problem: OneFactorProblem, steps: number): NestedTimes {
   const homogeneous = isTimeHomogeneous(problem);
   const levels = monitoredLevels(problem);

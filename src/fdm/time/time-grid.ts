@@ -2,55 +2,61 @@ import type { TimeEvent } from "./events.ts";
 import { ALEXANDER, ALEXANDER_GAMMA, BARRIERS, CRANK_NICOLSON, DIVIDEND, EXERCISE, REFACTOR } from "./flags.ts";
 
 /**
- * A step of a time grid, which runs backward from expiry in the order of the solver.
+ * One step of a time grid. Steps run backward from expiry, in the order of the solver.
  *
- * Crank–Nicolson steps, with each segment's first steps replaced by two implicit Euler half steps (Rannacher 1984):
- * both need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. Segments end at the dates of
- * events, where the solution is rough again. For early exercise Δt doubles from phase to phase: the boundary moves like
- * √τ near expiry and a uniform grid would be of first order there.
+ * The grid is divided into segments, which end at the dates of events, where the solution is rough again. Steps are
+ * Crank–Nicolson, except that the first steps of a segment are replaced by two implicit Euler half steps each
+ * (Rannacher 1984). Both need the same matrix I − (Δt/2)·L, so a factorisation lasts as long as Δt does. For early
+ * exercise Δt doubles several times in a segment, because the exercise boundary moves like √τ near expiry, and a
+ * uniform grid would be of first order there.
  *
- * A segment that begins with a bend and has one step of the coarsest grid takes that by two stages of one matrix I − hL
- * (Alexander 1977, of second order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2; Δt₁ = Δt/2γ is longer than
- * Crank–Nicolson's steps after it, so that they need the same matrix, too.
+ * A segment that starts with a kink of the solution and has only one step of the coarsest grid takes that step by two
+ * stages of one matrix I − hL (Alexander 1977, of second order and L-stable), h = γ·Δt₁ with γ = 1 − 1/√2. Δt₁ = Δt/2γ
+ * is longer than the Crank–Nicolson steps after it, so that they need the same matrix too.
  */
 export interface TimeStep {
-  /** The number of its segment between events, 0 the one that starts today. */
+  /** The index of the segment between events; segment 0 starts today. */
   readonly segment: number;
-  /** The step's ends as parts of its segment; `from` < `to`. */
+  /** The time at which the step ends in backward time, as a fraction of its segment; less than `to`. */
   readonly from: number;
+  /** The time at which the step starts in backward time, as a fraction of its segment. */
   readonly to: number;
   readonly scheme: StepScheme;
 }
 
-/** The scheme of a step; Alexander's two stages both go from `to` to `from`, the first as a step of implicit Euler. */
+/**
+ * The scheme of a time step. Both stages of Alexander's scheme are listed as steps from `to` to `from`, the first one
+ * as a step of implicit Euler.
+ */
 export type StepScheme = "euler" | "crank-nicolson" | "alexander-1" | "alexander-2";
 
 /** The specification of a time grid. */
 export interface TimeGridSpec {
+  /** The time to expiry in years. */
   readonly expiry: number;
-  /** The events inside (0, expiry), increasing: the grid has nodes there. */
+  /** The events inside (0, expiry), in increasing order; a step ends at each of them. */
   readonly events: readonly TimeEvent[];
-  /** The number of steps of the coarsest grid, if there are no events. */
+  /** The number of steps that the coarsest grid has if there are no events. */
   readonly steps: number;
   /**
-   * The number of steps that replace each step of the coarsest grid; grids that differ in it alone are nested, as
+   * The number of steps that replace each step of the coarsest grid. Grids that differ in it alone are nested, as
    * Richardson's extrapolation requires.
    */
   readonly refinement: number;
-  /** The number of phases, each with steps twice as long as the one before; 1 for a uniform grid. */
+  /** The number of step sizes in a segment, each twice the one before; 1 for a uniform grid. */
   readonly phases: number;
   /**
-   * The number of which the steps of a segment are a multiple; by default a twelfth of `steps`. With 1, dates may be so
-   * close that a single step lies between them, which is too short to need Rannacher steps.
+   * The number of steps in each segment is a multiple of this; by default it is a twelfth of `steps`. With 1, dates may
+   * be so close that only one step lies between them, which is too short to need Rannacher steps.
    */
   readonly unit?: number;
-  /** The number of steps replaced by pairs of Euler half steps, in each segment. */
+  /** The number of steps in each segment that two Euler half steps replace. */
   readonly rannacherSteps: number;
-  /** The number of Rannacher steps in segments of fewer than half of the steps; by default `rannacherSteps`. */
+  /** The number of Rannacher steps in segments with fewer than half of the steps; by default `rannacherSteps`. */
   readonly rannacherStepsOfShort?: number;
-  /** True where a short step of two Euler half steps ends the grid, see `instance.ts`. */
+  /** True where the last step, which ends today, is a short one of two Euler half steps (`instance.ts`). */
   readonly damped: boolean;
-  /** True where exercise on dates makes the solution jump; otherwise it only bends. */
+  /** True where exercise on dates makes the solution jump; otherwise exercise only gives it a kink. */
   readonly jumps?: boolean;
 }
 
@@ -75,12 +81,14 @@ interface Pattern {
   readonly barrierDates: number;
 }
 
-/** A time grid with its steps, dates and factorisations. */
+/** A time grid: its steps, dates and factorisations. */
 export interface TimeGrid extends Pattern {
-  /** The dates: today, the dates of events, expiry: segment i runs from dates[i] to dates[i + 1]. */
+  /** The dates in years: today, those of the events, expiry. Segment i runs from dates[i] to dates[i + 1]. */
   readonly dates: readonly number[];
   readonly events: readonly TimeEvent[];
-  /** The three numbers of each factorisation: h of I − hL in years, and the calendar times of its step's ends. */
+  /**
+   * Three numbers for each factorisation: h of I − hL in years, and the times of its step's ends in years from today.
+   */
   readonly factored: readonly number[];
 }
 
@@ -89,8 +97,8 @@ const patterns = new Map<string | number, Pattern>();
 const MAX_PATTERNS = 512;
 
 /**
- * Makes a time grid; `homogeneous` means that coefficients do not depend on time, so that a factorisation lasts as long
- * as Δt is unchanged.
+ * Makes a time grid. `homogeneous` means that the coefficients do not depend on time, so that a factorisation lasts as
+ * long as Δt does not change.
  */
 export function timeGrid(spec: TimeGridSpec, homogeneous: boolean): TimeGrid {
   const dates = [0];
@@ -145,7 +153,7 @@ function factoredSteps({ factoring }: Pattern, dates: readonly number[]): readon
   return factored;
 }
 
-/** Returns the calendar times of a step's ends in years from today. */
+/** Returns the times of a step's ends in years from today. */
 export function stepTimes(
   { dates }: Pick<TimeGrid, "dates">,
   { segment, from, to }: TimeStep,

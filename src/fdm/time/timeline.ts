@@ -5,49 +5,59 @@ import { shown, type ParameterValues } from "../problem/quantity.ts";
 import { implicitEuler } from "./schemes/implicit-euler.ts";
 import type { TimeScheme } from "./schemes/scheme.ts";
 
-/** The flag of a row before which the matrix is factored. */
+/** The flag of a program row before which the matrix is factored. */
 export const FACTOR = 1;
-/** The flag of a row that keeps the factors of the row before. */
+/** The flag of a program row that uses the factors of the row before. */
 export const KEEP = 2;
-/** The flag of a row that ends a time step. */
+/** The flag of a program row that ends a time step. */
 export const STEP_END = 4;
-/** The flag of a row that is an event. */
+/** The flag of a program row that applies a condition on its date. */
 export const EVENT = 8;
-/** The flag of a row before which the obstacle is evaluated. */
+/** The flag of a program row before which the exercise payoff is evaluated. */
 export const OBSTACLE = 16;
-/** The flag of a step with the scheme's `Correction`; steps of implicit Euler have none. */
+/** The flag of a program row that has a second sweep (`Correction`); steps of implicit Euler have none. */
 export const CORRECTED = 32;
-/** All flags of rows, for the environment of a kernel. */
+/** All flags of program rows, for use as the environment of a kernel. */
 export const PROGRAM_BITS = { FACTOR, KEEP, STEP_END, EVENT, OBSTACLE, CORRECTED } as const;
-/** The first of eight bits of an event's condition in a row's flags. */
+/** The position of the eight bits in a program row's flags that hold the number of the condition to apply. */
 export const CONDITION_SHIFT = 8;
-/** The first of eight bits of the knock-outs in force in a row's flags. */
+/** The position of the eight bits in a program row's flags that tell which knock-outs are in force. */
 export const MASK_SHIFT = 16;
 
-/** The number of reals in a row: positions of stage and end in its segment, h, weights, and extrapolation. */
+/**
+ * The number of reals in a program row: the positions of stage and end in their segment, h, two weights, and the
+ * extrapolation.
+ */
 export const ROW_REALS = 6;
 
-/** The dates of one entry (today, those of its conditions, expiry) and the events on each. */
+/** The dates of one batch entry, today, those of its conditions, and expiry, with what happens on each. */
 export interface Timeline {
+  /** The dates in years from today, ascending. */
   readonly dates: readonly number[];
-  /** The indices of the conditions at each date, in the order in which they are applied. */
+  /** The indices of the conditions on each date, in the order in which they are applied. */
   readonly events: readonly (readonly number[])[];
-  /** The knock-outs in force in each segment between dates, a bit each, by their number among those at all times. */
+  /** The knock-outs in force in each interval between dates: bit k for the k-th of the knock-outs at all times. */
   readonly regions: readonly number[];
 }
 
-/** The solver's steps in order: stages of time steps and events, the same for all entries with one key. */
+/**
+ * The solver's program: one row for each stage of a time step and for each condition on a date, in the order in which
+ * the solver performs them. Entries with equal programs share a launch.
+ */
 export interface TimeProgram {
+  /** A text that is equal for equal programs. */
   readonly key: string;
-  /** The two words of each row: flags, and the segment (for an event the date's index). */
+  /** Two integers for each row: its flags, and the index of its segment (for a condition, of its date). */
   readonly words: Int32Array;
-  /** The `ROW_REALS` reals of each row. */
+  /** `ROW_REALS` reals for each row. */
   readonly reals: Float64Array;
-  /** The times at which the exercise boundary is recorded, in order, by segment and place in it. */
+  /**
+   * The times at which the exercise boundary is recorded, in order: the segment, and the position in it as a fraction.
+   */
   readonly records: readonly { readonly segment: number; readonly place: number }[];
 }
 
-/** Makes the timeline of an entry. @throws SpecError a date outside the life */
+/** Returns the timeline of an entry. @throws SpecError a date outside the life */
 export function timelineOf(
   conditions: readonly GivenCondition[],
   expiry: number,
@@ -93,26 +103,34 @@ export function timelineOf(
 /** The specification of a time program. */
 export interface ProgramSpec {
   readonly scheme: TimeScheme;
-  /** The steps of the grid before its refinement. */
+  /** The number of time steps before refinement. */
   readonly steps: number;
-  /** The refinement of steps: 2 where there is a coarser solution, so that the grids are nested. */
+  /**
+   * The number of steps that replace each step: 2 where there is also a coarser solution, so that the two grids are
+   * nested.
+   */
   readonly refinement: 1 | 2;
+  /** The number of step sizes after expiry, each twice the one before; 1 for equal steps. */
   readonly grading: number;
+  /** The number of steps after expiry and after each date that two half steps of implicit Euler replace. */
   readonly rannacherSteps: number;
-  /** The number of which the steps between two dates are a multiple; see `TimeGridSpec`. */
+  /** The number of steps between two dates is a multiple of this; see `TimeGridSpec`. */
   readonly unit?: number;
-  /** True where two Euler half steps end the grid. */
+  /** True where the last step, which ends today, consists of two Euler half steps. */
   readonly damped: boolean;
-  /** True where the matrix depends on time, so that each stage has its own; `obstacleInTime`: the obstacle. */
+  /**
+   * True where the matrix depends on time, so that it is factored at each stage. `obstacleInTime` says the same of the
+   * exercise payoff.
+   */
   readonly matrixInTime: boolean;
   readonly obstacleInTime: boolean;
-  /** The times at which the exercise boundary is recorded: after each step, at its own dates, or not. */
+  /** The times at which the exercise boundary is recorded: after each step, on exercise dates, or never. */
   readonly record: "steps" | "events" | "none";
-  /** The number of the condition that is the exercise on dates. */
+  /** The index of the condition that is the exercise on dates. */
   readonly exercise: number;
 }
 
-/** Makes the time program of a timeline. Rannacher steps and the grading restart at every date. */
+/** Makes the time program of a timeline. Rannacher steps and the grading of step sizes restart at every date. */
 export function timeProgram(spec: ProgramSpec, { dates, events, regions }: Timeline): TimeProgram {
   const { scheme, steps, refinement, grading, rannacherSteps, unit, damped } = spec;
   const expiry = dates[dates.length - 1];

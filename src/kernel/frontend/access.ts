@@ -1,4 +1,4 @@
-/** Names, literals, members and elements of arrays. */
+/** Lowers names, literals, members, and elements of arrays. */
 import type { Expression, MemberExpression, Node } from "acorn";
 import type { KernelError } from "../../errors.ts";
 import type { FunctionSpec } from "../language.ts";
@@ -67,7 +67,7 @@ export function lowerMember(ctx: Context, node: MemberExpression, scope: Scope, 
   return scalar(loadOf(ctx, node, object.array, index));
 }
 
-/** An entry of a list of `env`, by a number that is known at compile time. */
+/** Returns the entry of a compile-time list at a constant index. */
 function entryOf(ctx: Context, node: Node, items: readonly Value[], index: Draft): Value {
   if (index.kind !== "const")
     throw ctx.fail(
@@ -108,7 +108,10 @@ export function indexIn(ctx: Context, node: Node, array: ArrayValue, index: Draf
   return ctx.draft(node, index.type, { kind: "binary", op: "add", a: from, b: index });
 }
 
-/** Indexes are integers; a constant one is checked against a fixed length at once. */
+/**
+ * Checks that an index is an integer. A constant index is also checked against the length of an array whose length is
+ * constant.
+ */
 function checkIndex(ctx: Context, node: Node, array: ArrayValue, index: Draft): void {
   ctx.require(node, index, INTEGER, "index with an i32: gpu.i32(x)");
   if (index.kind !== "const") return;

@@ -1,4 +1,4 @@
-/** Arithmetic and comparisons of drafts: types, and constants. */
+/** Arithmetic and comparisons during lowering: types and constant folding. */
 import type { Node } from "acorn";
 import { foldBinary, foldCompare } from "../fold.ts";
 import type { BinaryOp, CompareOp } from "../ir.ts";
@@ -7,8 +7,8 @@ import type { Draft, LateOp, LiteralOrigin } from "./draft.ts";
 import { BOOL, I32, literalMask, NUMERIC, REAL, TypeVariable } from "./types.ts";
 
 /**
- * Converts a constant as at run time: an integer keeps its low 32 bits, anything else truncates and saturates, NaN
- * gives 0.
+ * Converts a constant as at run time. An integer keeps its low 32 bits, any other number is truncated and saturates,
+ * and NaN gives 0.
  */
 function convertConstant(value: number, unsigned: boolean): number {
   if (Number.isInteger(value) && value >= -(2 ** 31) && value < 2 ** 32) return unsigned ? value >>> 0 : value | 0;
@@ -57,7 +57,10 @@ export function originOf(node: Node, ...folded: readonly Draft[]): LiteralOrigin
   return undefined;
 }
 
-/** A folded constant has its operands' type; one that is known to be an integer wraps, as at run time. */
+/**
+ * Returns the constant that an operation on constants gives. It has the operands' type; one that is known to be an
+ * integer wraps, as at run time.
+ */
 function foldedConstant(ctx: Context, node: Node, op: BinaryOp, value: number, a: Draft, b: Draft): Draft {
   const { type } = a;
   if (type.narrow(literalMask(value)))

@@ -1,4 +1,4 @@
-/** Arrays that a kernel declares, and atomic operations on arrays that it shares. */
+/** Arrays that a kernel declares, and atomic operations. */
 import type { Expression, Node } from "acorn";
 import type { AtomicOp } from "../ir.ts";
 import { indexIn } from "./access.ts";

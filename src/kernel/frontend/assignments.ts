@@ -1,4 +1,4 @@
-/** Assignments to locals and to elements of arrays, plain, compound (`+=`) and stepping (`++`). */
+/** Assignments to local variables and array elements: plain, compound (`+=`) and stepping (`++`). */
 import type { AssignmentExpression, Expression, Identifier, MemberExpression, Node, UpdateExpression } from "acorn";
 
 import type { ArrayValue, Context, RecordValue, Scope, Value } from "./context.ts";
@@ -10,7 +10,7 @@ import { binaryOf, operandOf } from "./operators.ts";
 import { assignRecord, declaredRecord, makesRecord } from "./records.ts";
 import { typeVariable } from "./types.ts";
 
-/** Somewhere to write to; an array's index has been evaluated. */
+/** What an assignment writes to. The index of an array element has been evaluated. */
 type Target =
   | { readonly kind: "local"; readonly id: number }
   | { readonly kind: "element"; readonly array: ArrayValue; readonly index: Draft };
@@ -32,7 +32,7 @@ export function lowerAssignment(
   );
 }
 
-/** `ends = readEnds(…)`, of a name that stands for a record, or for nothing yet; null if it is not one. */
+/** Lowers `ends = readEnds(…)` if the name is, or may become, a record; otherwise returns null. */
 function lowerRecordAssignment(
   ctx: Context,
   node: AssignmentExpression,
@@ -82,7 +82,7 @@ function assignScalar(
   return assign(ctx, node, target, binaryOf(ctx, node, operator, left, right, out), out, used);
 }
 
-/** `a ||= b` and `a &&= b`, as minifiers write `a = a || b` and `if (!a) a = b`; `a ??= b` is `a`. */
+/** Lowers `a ||= b` and `a &&= b`, which minifiers write for `a = a || b` and `if (!a) a = b`. `a ??= b` is `a`. */
 function assignLogical(
   ctx: Context,
   node: AssignmentExpression,
@@ -157,7 +157,7 @@ function unassignable(ctx: Context, node: Node, name: string): Error {
   return ctx.fail(node, `${name} cannot be assigned to`, "declare a local with let");
 }
 
-/** `row.a = …`: a number of the record that a local name was declared with. */
+/** Lowers the target of `row.a = …`: a number of the record with which a local name was declared. */
 function lowerFieldTarget(ctx: Context, node: MemberExpression, record: RecordValue): Target {
   const { name: field } = node.property as Identifier;
   const value = memberOf(ctx, node, record, field);
@@ -201,7 +201,10 @@ function lowerElementTarget(ctx: Context, node: MemberExpression, scope: Scope, 
   return { kind: "element", array, index: simple ? index : ctx.materialise(node, index, out) };
 }
 
-/** Sums of names and constants, the common `u[i + 1]`: cheaper to repeat than to name. */
+/**
+ * Tells whether an index is a sum of names and constants, such as `i + 1`, which is cheaper to repeat than to store in
+ * a variable.
+ */
 function isCheap(draft: Draft): boolean {
   if (draft.kind !== "binary" || (draft.op !== "add" && draft.op !== "sub")) return false;
   return [draft.a, draft.b].every((side) => side.kind === "const" || side.kind === "param");

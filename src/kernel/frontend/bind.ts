@@ -1,4 +1,4 @@
-/** Binding names: destructured arguments, and what a kernel's environment holds. */
+/** Binds names to values: destructured arguments, and the compile-time values of `env`. */
 import type { Node, Pattern, Property } from "acorn";
 
 import { type Environment, type EnvironmentValue, isFunctionSpec, isList } from "../language.ts";
@@ -66,7 +66,10 @@ function bindProperty(ctx: Context, property: Node, value: Value, scope: Scope, 
   bindPattern(ctx, target, memberOf(ctx, property, value, name), scope, out);
 }
 
-/** A parameter that the body assigns to becomes a local of its own, and so does what another name may change. */
+/**
+ * Returns the value of a parameter. If the body assigns the parameter, or if another name may change it, it becomes a
+ * local variable of its own.
+ */
 function own(ctx: Context, node: Node, name: string, value: Value, out: DraftStatement[]): Value {
   if (value.kind === "record") return declaredRecord(ctx, node, name, value, out, { isFresh: false, constant: false });
   if (value.kind !== "local" && !ctx.frame.assignedParameters.has(name)) return value;

@@ -1,4 +1,4 @@
-/** Calls: which function is meant, and what it becomes. */
+/** Lowers calls: finds the function that is called, and what the call becomes. */
 import type { CallExpression, ConditionalExpression, Expression, Node } from "acorn";
 import type { IndexOp } from "../ir.ts";
 import { notDeclared } from "./access.ts";
@@ -58,8 +58,8 @@ export function lowerCall(ctx: Context, node: CallExpression, scope: Scope, out:
 }
 
 /**
- * `c ? f(A, i) : f(B, i)`, of which minifiers make `f(c ? A : B, i)` and `g({ u: c ? A : B, i })`: no array can be
- * chosen at run time, a call can.
+ * Lowers `c ? f(A, i) : f(B, i)`, which minifiers write as `f(c ? A : B, i)` or `g({ u: c ? A : B, i })`. An array
+ * cannot be chosen at run time, but a call can.
  */
 function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): ConditionalExpression | null {
   const parts = (node.arguments as Expression[]).flatMap(partsOf);
@@ -79,7 +79,10 @@ function callForEachArray(ctx: Context, node: CallExpression, scope: Scope): Con
   return { ...choice, consequent: call(choice.consequent), alternate: call(choice.alternate) };
 }
 
-/** The parts of an argument that are evaluated, in order: itself, or what stands in its braces. */
+/**
+ * Returns the expressions of an argument that are evaluated, in order: the argument itself, or the values in an object
+ * literal.
+ */
 function partsOf(arg: Expression): Expression[] {
   const inner = withoutParentheses(arg);
   if (inner.type !== "ObjectExpression") return [arg];
@@ -113,7 +116,7 @@ function hasArray(value: Value | undefined): boolean {
   return value?.kind === "array" || (value?.kind === "record" && [...value.fields.values()].some(hasArray));
 }
 
-/** The value that a name, or a field of one, stands for; undefined for all else. */
+/** Returns the value of a name, or of a field of a name; undefined for any other expression. */
 function namedValue(node: Expression, scope: Scope): Value | undefined {
   if (node.type === "Identifier") return scope.find(node.name);
   if (node.type !== "MemberExpression" || node.computed || node.object.type === "Super") return undefined;

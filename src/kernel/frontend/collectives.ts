@@ -1,6 +1,6 @@
 /**
- * `yield`: workgroup barriers, those that await fetches among them, and the operations in which the lanes of a subgroup
- * exchange values.
+ * Lowers `yield`: barriers of the workgroup, including those that await asynchronous copies, and operations in which
+ * the lanes of a subgroup exchange values.
  */
 import type { CallExpression, Expression, YieldExpression } from "acorn";
 
@@ -72,6 +72,6 @@ function lowerCollective(ctx: Context, node: Expression, scope: Scope, out: Draf
   return { kind: "scalar", draft: ctx.local(node, result) };
 }
 
-/** No subgroup has more lanes. */
+/** The largest number of lanes that a subgroup can have. */
 const WIDEST = 128;
 const isPowerOfTwo = (n: number): boolean => Number.isInteger(n) && n >= 1 && (n & (n - 1)) === 0;

@@ -1,4 +1,4 @@
-/** Conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
+/** Lowers conditions: `if`, `? :`, `&&` and `||`, in statements and in expressions. */
 import type { ConditionalExpression, Expression, LogicalExpression, Node } from "acorn";
 import { compareOf } from "./arithmetic.ts";
 import { boolType, type Context, type Scope, type Value } from "./context.ts";
@@ -172,8 +172,8 @@ export function checkNeverNull(ctx: Context, node: Node, scope: Scope): void {
 export type LowerBranch = (node: Expression, out: DraftStatement[]) => Value;
 
 /**
- * Lowers `c ? a : b`. Its branches are numbers or bools, records with the same field names, or expressions without a
- * value.
+ * Lowers `c ? a : b`. Its branches are numbers or bools, records with the same field names, or calls that return
+ * nothing.
  */
 export function lowerConditional(
   ctx: Context,
@@ -208,7 +208,7 @@ interface Choice {
   readonly noOut: DraftStatement[];
 }
 
-/** A selection; an `if` where either side has effects or calls. */
+/** Returns the choice between two values: a selection, or an `if` if either side has effects or calls. */
 function chosen(
   ctx: Context,
   node: Node,

@@ -1,4 +1,4 @@
-/** The state of one kernel's lowering: what has been declared so far, and the function that is being inlined. */
+/** The state of lowering one kernel: what has been declared so far, and the function that is being inlined. */
 import type { Expression, Node } from "acorn";
 
 import type { KernelError } from "../../errors.ts";
@@ -24,7 +24,7 @@ export type Value =
   | { readonly kind: "constant"; readonly value: number | boolean; readonly origin?: LiteralOrigin | undefined }
   | { readonly kind: "text"; readonly value: string }
   | { readonly kind: "local"; readonly id: number; readonly constant?: boolean }
-  /** Declared further down in the same block. */
+  /** A name that is declared further down in the same block. */
   | { readonly kind: "early" }
   | { readonly kind: "array"; readonly array: ArrayValue }
   | { readonly kind: "function"; readonly fn: FunctionSpec }
@@ -32,14 +32,11 @@ export type Value =
   | { readonly kind: "tuple"; readonly items: readonly Value[] }
   | { readonly kind: "namespace"; readonly name: "Math" | "Number" | "gpu" }
   | { readonly kind: "member"; readonly namespace: "Math" | "Number" | "gpu"; readonly name: string }
-  /** An entry of `env` that is not there. */
+  /** An entry that `env` does not have. */
   | { readonly kind: "undefined" }
   | { readonly kind: "nothing" };
 
-/**
- * A record while a kernel is lowered: its fields, and the variable that owns them. Only the owner may change the
- * fields.
- */
+/** A record while a kernel is lowered: its fields, and the variable that owns them and may change them. */
 export interface RecordValue {
   readonly kind: "record";
   readonly fields: ReadonlyMap<string, Value>;
@@ -65,7 +62,7 @@ export interface ArrayValue {
   /** The constant length, or null for buffers, whose length is known only at run time. */
   readonly length: number | null;
   readonly writable: boolean;
-  /** The index at which a part of an array (`gpu.part`) begins. */
+  /** The run-time index at which a part of an array (`gpu.part`) begins. */
   readonly from?: Draft;
 }
 
@@ -82,7 +79,7 @@ export class Scope {
     this.names.set(name, value);
   }
 
-  /** Returns the value of a name declared in this very scope. */
+  /** Returns the value of a name that this scope itself declares, without looking at enclosing scopes. */
   own(name: string): Value | undefined {
     return this.names.get(name);
   }
@@ -101,50 +98,45 @@ export class Scope {
 /** The state of lowering one function's body at one of its calls. The kernel itself is the outermost frame. */
 export interface Frame {
   readonly unit: SourceUnit;
-  /** The kernel or function itself, since two functions may share their text and differ in env. */
+  /** The kernel or function itself, because two functions may share their text and differ in `env`. */
   readonly declared: object;
   /** The scope of `var` declarations. */
   readonly scope: Scope;
-  /** The names assigned anywhere in the function; only the others may become aliases like a `const`. See `fieldsOf`. */
+  /** The names that are assigned anywhere in the function; other names need no copy of their value. See `fieldsOf`. */
   readonly assigned: ReadonlySet<string>;
-  /** The names of its parameters that are assigned anywhere, except names that blocks redeclare. */
+  /** The parameters that are assigned anywhere in the function, without names that inner blocks redeclare. */
   readonly assignedParameters: ReadonlySet<string>;
   readonly caller: Frame | null;
-  /** The list of statements in which the function's body begins. */
+  /** The list of statements to which the function's body is appended. */
   readonly out: DraftStatement[];
   readonly start: number;
   /**
-   * The local that records a return from inside a loop, or from a branch that may also fall through; null if there is
-   * none.
+   * The local that records a return from inside a loop or from a branch that may fall through; null if there is none.
    */
   returned: number | null;
   loopDepth: number;
-  /** The number of enclosing branches that may either return or fall through to what follows them. */
+  /** The number of enclosing branches that may either return or continue with the statements after them. */
   fallThrough: number;
-  /** The locals that receive the function's result; null until the first return. */
+  /** The local variables that receive the function's result; null until the first return. */
   results: Value | null;
-  /** The variable that owns the returned record, if it is not one of the function's own. */
+  /** The variable that owns the returned record, if it belongs to a calling function. */
   resultOwner: RecordVariable | null;
   readonly isKernel: boolean;
-  /** The local that counts the remaining loop rounds of a user's function; null until a loop is counted. */
+  /**
+   * The local variable that counts the remaining loop iterations of a user's function; null until a loop is counted.
+   */
   roundsLeft: number | null;
-  /** The run-time values of its literals; undefined where they stay constants. */
+  /** The run-time values of the function's literals; undefined if they stay constants. */
   literals: FunctionLiterals | undefined;
 }
 
-/**
- * Tells whether a function was written by a user of a solver. The iterations of its loops are then counted, so that it
- * cannot run endlessly.
- */
+/** Tells whether a user of a solver wrote a function. The iterations of its loops are then counted. */
 export const isUsers = ({ declared }: Frame): boolean => {
   const { argumentNames, userWritten } = declared as Partial<FunctionSpec>;
   return argumentNames !== undefined || userWritten !== undefined;
 };
 
-/**
- * Tells whether a function takes one object of named numbers, the state of a model. Messages then speak of the state
- * instead of declared parameters.
- */
+/** Tells whether a function takes one object of named numbers, a model's state, which error messages then refer to. */
 export const takesState = ({ declared }: Frame): boolean =>
   (declared as Partial<FunctionSpec>).argumentNames !== undefined;
 
@@ -203,12 +195,12 @@ export class Context {
   readonly kernelName: string;
   readonly precision: Precision;
   readonly groupSize: number;
-  /** The budget of loop rounds (`KernelDefinition`); undefined: loops are not counted. */
+  /** The maximum number of loop iterations (`KernelDefinition`); undefined if iterations are not counted. */
   readonly loopBudget: number | undefined;
-  /** The local that `gpu.endlessLoop` reads; null without counted loops. */
+  /** The local variable that `gpu.endlessLoop` reads; null if no loops are counted. */
   readonly endlessLoop: number | null;
   readonly countedLoops: Place[] = [];
-  /** The product of the rounds of enclosing loops whose rounds are few and known. */
+  /** The product of the iteration counts of those enclosing loops whose counts are small constants. */
   knownRounds = 1;
   readonly scalars: ScalarParam[] = [];
   readonly buffers: Omit<BufferParam, "atomic">[] = [];
@@ -217,18 +209,18 @@ export class Context {
   readonly locals: DraftLocal[] = [];
   readonly units: SourceUnit[] = [];
   readonly atomics = new Set<string>();
-  /** The locals that are never reassigned and so can be named again instead of copied. */
+  /** The local variables that are never reassigned, so that they can be used again instead of being copied. */
   readonly settled = new Set<number>();
-  /** The locals declared without a value. */
+  /** The local variables that were declared without a value. */
   readonly unset = new Set<number>();
-  /** The locals without an assignment so far: the first one may make them records. */
+  /** The local variables that have not been assigned yet. Their first assignment may make them records. */
   readonly untouched = new Set<number>();
-  /** True where the work item uses its index in the workgroup, or shares memory or values with it. */
+  /** True if work items use their index in the workgroup, or share memory or values with other items of it. */
   cooperative = false;
   frame!: Frame;
-  /** Returns the lifted literals of each function that is inlined. */
+  /** Returns the run-time values that replace the literals of a function that is inlined. */
   readonly literalsOf: ((declared: object) => FunctionLiterals | undefined) | undefined;
-  /** The number of times that the code being lowered is repeated by the unrolled loops around it. */
+  /** How often the unrolled loops around the code that is being lowered repeat it. */
   repetitions = 1;
   private nesting = 0;
   private drafts = 0;
@@ -248,7 +240,7 @@ export class Context {
     this.endlessLoop = loopBudget === undefined ? null : this.newLocal("endlessLoop", i32Type());
   }
 
-  /** The source of a kernel or function; each is listed once. */
+  /** Returns the parsed source of a kernel or function. Each source is listed once. */
   unit(name: string, declared: object, text: string): SourceUnit {
     const known = this.units.find((unit) => unit.text === text && unit.name === name);
     if (known) return known;
@@ -268,8 +260,8 @@ export class Context {
   }
 
   /**
-   * Lowers a nested construct with a limit on the depth, since deep nesting would overflow our stack or a shader
-   * compiler's.
+   * Lowers a nested construct. Its depth is limited, because deep nesting would overflow the stack here or in a
+   * compiler.
    */
   nested<T>(node: Node, most: number, run: () => T): T {
     if (this.nesting >= most)
@@ -282,7 +274,7 @@ export class Context {
     }
   }
 
-  /** Makes a draft of the given shape. */
+  /** Makes an expression of the given form. */
   draft(node: Node, type: TypeVariable, shape: DraftShape): Draft {
     if (++this.drafts > MAX_DRAFTS)
       throw this.fail(
@@ -312,14 +304,14 @@ export class Context {
     return this.draft(node, this.locals[id].type, { kind: "local", id });
   }
 
-  /** Evaluates a draft once, at this point of the program. */
+  /** Evaluates an expression once, at this point of the program, if its value could otherwise change later. */
   materialise(node: Node, draft: Draft, out: DraftStatement[], name = "t"): Draft {
     if (draft.kind === "const" || draft.kind === "param") return draft;
     if (draft.kind === "local" && this.settled.has(draft.id)) return draft;
     return this.settle(node, draft, out, name);
   }
 
-  /** Returns a local that holds the value of `draft` at this point of the program. */
+  /** Evaluates an expression at this point of the program and returns the local variable that holds its value. */
   settle(node: Node, draft: Draft, out: DraftStatement[], name: string): Draft {
     const id = this.newLocal(name, draft.type);
     this.settled.add(id);

@@ -1,4 +1,4 @@
-/** `const`, `let` and `var`. */
+/** Lowers declarations with `const`, `let` and `var`. */
 import type { Expression, Node, VariableDeclaration } from "acorn";
 
 import { bindPattern } from "./bind.ts";
@@ -22,7 +22,7 @@ export function lowerDeclaration(ctx: Context, node: VariableDeclaration, scope:
   }
 }
 
-/** `let x = void 0` is `let x`. */
+/** Tells whether an initial value is undefined: `let x = void 0` means `let x`. */
 function isUndefined(node: Node): boolean {
   const { type, operator, name } = node as { type: string; operator?: string; name?: string };
   return (type === "UnaryExpression" && operator === "void") || (type === "Identifier" && name === "undefined");

@@ -1,6 +1,6 @@
 /**
- * The choice of what lowers an expression, by its kind. Parts of an expression are lowered through `Context.lowering`,
- * so that no file imports one that imports it.
+ * Chooses the function that lowers an expression by the kind of the expression. Subexpressions are lowered through
+ * `Context.lowering`, so that files do not import each other in circles.
  */
 import type { Expression } from "acorn";
 import { lowerIdentifier, lowerLiteral, lowerMember } from "./access.ts";

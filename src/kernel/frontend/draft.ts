@@ -1,6 +1,6 @@
 /**
- * Drafts: the IR while its types are still being inferred. Expressions have the IR's shape with a type variable in
- * place of a type; `finalize.ts` turns them into IR once every type is known.
+ * Drafts: the IR while its types are still being inferred. Expressions have the form of the IR with a type variable in
+ * place of a type. `finalize.ts` turns them into IR when every type is known.
  */
 import type {
   ArrayRef,
@@ -30,8 +30,8 @@ export type LateOp =
  */
 export interface FunctionLiterals {
   /**
-   * Returns the run-time value of a constant that is the literal at `start` or was folded from literals there;
-   * undefined where it stays a constant.
+   * Returns the run-time value of a constant that is the literal at position `start`, or was folded from literals
+   * there. Undefined if the constant stays a constant.
    */
   valueOf(literal: Draft, start: number, value: number): Draft | undefined;
 }
@@ -70,7 +70,7 @@ export type DraftShape =
  */
 export type Draft = DraftShape & {
   readonly type: TypeVariable;
-  /** The function it comes from, and the position in its syntax tree: for messages. */
+  /** The function in whose source the expression is; `start` is the position in it. Both are for error messages. */
   readonly unit: SourceUnit;
   readonly start: number;
 };

@@ -1,4 +1,7 @@
-/** Expressions: from syntax to drafts. Whatever has an effect goes to `out`, before the value that is returned. */
+/**
+ * Lowers expressions from syntax to drafts. Statements with side effects are appended to `out`, before the value that
+ * is returned.
+ */
 import type { Expression, Node } from "acorn";
 import type { Context, Scope, Value } from "./context.ts";
 import type { Draft, DraftStatement } from "./draft.ts";

@@ -1,4 +1,4 @@
-/** Copies from buffers to shared arrays that go on beside the arithmetic, and the barriers that await them. */
+/** Asynchronous copies from buffers to workgroup arrays, and the barriers that await them. */
 import type { CallExpression, Expression, Node } from "acorn";
 import { indexIn } from "./access.ts";
 import type { ArrayValue, Context, Scope, Value } from "./context.ts";

@@ -1,5 +1,6 @@
 /**
- * The last step from drafts to IR: every type is known now, so conversions and integer constants get their final form.
+ * The last step from drafts to IR. Every type is known now, so that conversions and integer constants get their final
+ * form.
  */
 import type { Expr, ScalarType, Stmt } from "../ir.ts";
 import type { Context } from "./context.ts";
@@ -91,7 +92,7 @@ export function finalizeExpr(ctx: Context, d: Draft): Expr {
   }
 }
 
-/** Indexes are i32 in the IR. */
+/** Converts an index to i32, the type of indexes in the IR. */
 function indexExpr(index: Expr): Expr {
   return index.type === "i32" ? index : { kind: "convert", type: "i32", a: index };
 }

@@ -1,22 +1,22 @@
-/** Evaluation of formulas in f64, for hosts: no code is generated, so it runs under any content security policy. */
+/** Evaluates formulas in f64 on the host. No code is generated, so that it works under any content security policy. */
 import { CONSTANTS } from "./formula-names.ts";
 import { MATH } from "./formula-names.ts";
 import { mathFunctions } from "../math/index.ts";
 import type { UserFunctions } from "./user-functions.ts";
 
 type Scalar = number | boolean;
-/** The values of a part in a column, where truths are 1 and 0. */
+/** The values of a subexpression for all `xs`, or one value for all of them. Truth values are 1 and 0. */
 type Column = Scalar | Float64Array;
 
-/** A part of a formula. */
+/** A subexpression of a formula that can be evaluated. */
 interface Part {
   readonly at: (args: readonly number[]) => Scalar;
   /**
-   * Evaluates the part for the prices and the time of `onColumn`; a column is the part's own, which fills it again the
-   * next time.
+   * Evaluates the subexpression for the `xs` and the other variable of `onColumn`. The returned array belongs to the
+   * subexpression, which fills it again the next time.
    */
   readonly column: () => Column;
-  /** True where it depends on another variable than the first. */
+  /** True if the value depends on a variable other than the first. */
   readonly moves: boolean;
 }
 
@@ -37,13 +37,13 @@ const BINARY: Readonly<Record<string, (a: any, b: any) => Scalar>> = {
   "!==": (a, b) => a !== b,
 };
 
-/** The state that `onColumn` works with. */
+/** The state of `onColumn`. */
 interface Columns {
   readonly xs: Float64Array;
   other: number;
-  /** The columns that the other variable does not move, which are worked out once. */
+  /** The columns that do not depend on the other variable and are computed once. */
   readonly known: (Column | undefined)[];
-  /** The buffers of parts, and of arguments that are single values. */
+  /** The arrays of subexpressions, and of arguments that are single values. */
   readonly buffers: (Float64Array | undefined)[];
 }
 const NONE: Columns = { xs: new Float64Array(0), other: 0, known: [], buffers: [] };
@@ -53,13 +53,13 @@ export class FormulaEvaluator {
   private readonly variables: readonly string[];
   private readonly functions: UserFunctions;
   private readonly root: Part;
-  /** Numbers given to parts and to their arguments. */
+  /** The number of subexpressions and arguments so far. */
   private parts = 0;
   private columns: Columns = NONE;
   private kept: Columns | undefined;
   /**
-   * True once the formula compares by `==` or `!=`: to these the truth `S < 100` is not the number 1, which it is in a
-   * column.
+   * True if the formula compares by `==` or `!=`. For these operators the truth value of `S < 100` is not the number 1,
+   * which it is in a column.
    */
   private compares = false;
 
@@ -74,8 +74,9 @@ export class FormulaEvaluator {
   }
 
   /**
-   * Evaluates a formula of two variables at all `xs` for each of `others` in turn: `visit` gets the values, bit for bit
-   * those of `at`, in a reused array. Cost: some 2 ns an operation, besides functions.
+   * Evaluates a formula f(x, other) of two variables at all `xs` for each of `others` in turn, and calls `visit` with
+   * the values. The array of values is reused. The values have the same bits as those of `at`. Cost: about 2 ns for
+   * each arithmetic operation, in addition to function calls.
    */
   onColumn(
     xs: Float64Array,
@@ -130,7 +131,7 @@ export class FormulaEvaluator {
     return this.function(f, [a], (args) => f(a.at(args)));
   }
 
-  /** The part of a choice. Of single values only the one that is chosen is worked out. */
+  /** Returns the subexpression of `test ? yes : no`. Of single values only the chosen one is evaluated. */
   private choice(test: Part, yes: Part, no: Part): Part {
     const at = (args: readonly number[]): Scalar => (test.at(args) ? yes.at(args) : no.at(args));
     return this.function((chosen, a, b) => (chosen ? a : b), [test, yes, no], at);
@@ -148,7 +149,10 @@ export class FormulaEvaluator {
     return rest.reduce((a, b) => this.function(f, [a, b], (values) => f(a.at(values), b.at(values))), first);
   }
 
-  /** A function of the user's, of any number of arguments, element by element. */
+  /**
+   * Returns the subexpression of a call of a user's function with any number of arguments, evaluated element by
+   * element.
+   */
   private own(f: (...args: never) => unknown, nodes: readonly any[]): Part {
     const call = f as (...args: readonly Scalar[]) => Scalar;
     const args = nodes.map((node) => this.part(node));
@@ -201,7 +205,7 @@ export class FormulaEvaluator {
     return (buffers[at] ??= new Float64Array(xs.length));
   }
 
-  /** Mostly a column of one value is that which it was filled with the last time. */
+  /** Returns a column with the same value in each element. Mostly the array has this value already. */
   private full(value: Column, at: number): Float64Array {
     if (typeof value === "object") return value;
     const column = this.buffer(at);
@@ -215,7 +219,7 @@ function constant(value: number): Part {
 const NOTHING = constant(0);
 
 type At = Part["at"];
-/** The operations of single values that formulas are mostly made of, which a call through `BINARY` would double. */
+/** The operations on single values that formulas consist of mostly. A call through `BINARY` would double their cost. */
 const AT: Readonly<Record<string, (a: any, b: any) => At>> = {
   "+": (a, b) => (args) => a(args) + b(args),
   "-": (a, b) => (args) => a(args) - b(args),
@@ -223,7 +227,7 @@ const AT: Readonly<Record<string, (a: any, b: any) => At>> = {
   "/": (a, b) => (args) => a(args) / b(args),
 };
 
-/** The operations of columns. */
+/** The operations on columns. */
 const COLUMNS: Readonly<
   Record<string, (a: Float64Array, b: Float64Array, c: Float64Array, into: Float64Array) => void>
 > = {

@@ -1,4 +1,4 @@
-/** Names that formulas have beside the functions of the kernel language. */
+/** The names that formulas know in addition to the functions of the kernel language. */
 
 /** The functions of `Math` that a formula calls by their bare names. */
 export const MATH = ["abs", "ceil", "floor", "max", "min", "round", "sign", "sqrt", "trunc"];

@@ -1,8 +1,8 @@
-/** A formula's numbers as variables of it. */
+/** Replaces the numbers of a formula by variables. */
 import { CONSTANTS } from "./formula-names.ts";
 import { isLiftable } from "./literals.ts";
 
-/** Functions that are worked out here where their arguments are numbers, as the front end does. */
+/** The functions that are evaluated here if their arguments are numbers, as the front end does. */
 const FOLDED: Readonly<Record<string, (...args: number[]) => number>> = {
   abs: Math.abs,
   ceil: Math.ceil,
@@ -109,7 +109,7 @@ function binary(operator: string, a: number | undefined, b: number | undefined):
   }
 }
 
-/** The name of the function that a call calls, without parentheses and `Math`. */
+/** Returns the name of the function that a call expression calls, without parentheses and `Math`. */
 function nameOf({ callee }: any): string {
   let called = callee;
   while (called.type === "ParenthesizedExpression") called = called.expression;

@@ -12,9 +12,12 @@ import { liftNumbers } from "./formula-shape.ts";
 import { errorWithCaret } from "./source.ts";
 import { inWords } from "./syntax.ts";
 
-/** Functions that take two arguments or more; of one, they are what somebody has forgotten a 0 in. */
+/**
+ * The functions that take two arguments or more. A call with one argument is an error, because a 0 was probably
+ * forgotten.
+ */
 const VARIADIC = ["max", "min"];
-/** The names of arguments in remedies. */
+/** The names of arguments in the remedies of error messages. */
 const LETTERS = "abcdefghijklmnop".split("");
 const MAX_LENGTH = 10_000;
 const MAX_DEPTH = 200;
@@ -50,7 +53,7 @@ export function formula(
   return new FormulaWriter(text, variables, name, declaredFunctions(functions)).declare(formula);
 }
 
-/** The writer behind each formula. */
+/** The `FormulaWriter` of each formula. */
 const writers = new WeakMap<object, FormulaWriter>();
 
 /** A formula whose numbers have become additional arguments after its variables. */
@@ -128,7 +131,7 @@ export function formulaMessage({ place, message }: KernelError): string {
 
 class FormulaWriter {
   readonly used = new Set<string>();
-  /** The places of the variables in the text with ** for ^, as they are visited. */
+  /** The positions of the variables in the text (with ** in place of ^), in the order in which they are visited. */
   readonly places: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   private readonly text: string;
   private readonly variables: readonly string[];
@@ -203,7 +206,10 @@ class FormulaWriter {
     }
   }
 
-  /** The expression again, with functions and constants by the names that kernels know them by. */
+  /**
+   * Returns the text of an expression in the kernel language, with functions and constants under the names that kernels
+   * know.
+   */
   private visit(node: any, depth: number): string {
     if (depth > MAX_DEPTH) throw this.error(node.start, "the formula is nested too deeply", "shorten it");
     const inner = (child: any): string => this.visit(child, depth + 1);
@@ -251,7 +257,8 @@ class FormulaWriter {
   }
 
   /**
-   * JavaScript reads 0100 as 64 and 0x10 as 16, and 1e400 as infinity: none of them is what a formula's author means.
+   * Checks a number. JavaScript reads 0100 as 64, 0x10 as 16 and 1e400 as infinity, none of which the author of a
+   * formula means.
    */
   private number(node: any): number {
     if (!DECIMAL.test(node.raw)) {
@@ -264,7 +271,10 @@ class FormulaWriter {
     return node.value;
   }
 
-  /** JavaScript compares the truth of `S < 100`, 0 or 1, with 120. */
+  /**
+   * Rejects chained comparisons such as `S < 100 < 120`, of which JavaScript would compare the truth value 0 or 1 with
+   * 120.
+   */
   private checkChain({ operator, left }: any): void {
     if (!COMPARISONS.has(operator) || left.type !== "BinaryExpression" || !COMPARISONS.has(left.operator)) return;
     const remedy = `write a ${left.operator} b && b ${operator} c, or parentheses if a truth is to be compared`;
@@ -311,7 +321,7 @@ class FormulaWriter {
   }
 }
 
-/** Why the parser stopped at `position`, in words. */
+/** Returns an error that says why the parser stopped at `position`. */
 function unreadable(text: string, position: number, message: string): string {
   if (text.slice(position).trim() === "") return "the formula ends too early";
   if (message.startsWith("Not enough stack")) return "the formula is nested too deeply";

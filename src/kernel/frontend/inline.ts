@@ -1,4 +1,4 @@
-/** Kernel functions are inlined where they are called: back ends never see a call. */
+/** Inlines kernel functions where they are called, so that back ends never see a call. */
 import type { Expression, Node, Pattern, Property } from "acorn";
 
 import { isTuple } from "../language.ts";
@@ -121,8 +121,8 @@ function scalarArgument(ctx: Context, node: Node, draft: Draft, declared: Declar
 }
 
 /**
- * Returns what a function's parameter, or a field of it, is for what a call passes.
- * @param path where it stands in the record, "mesh.first"
+ * Checks the value that a call passes for a parameter or one of its fields, and returns it in the parameter's form.
+ * @param path the position in the record, such as "mesh.first"
  */
 function conform(ctx: Context, node: Node, path: string, declared: Declaration, value: Value, fn: FunctionSpec): Value {
   const of = path === "" ? "" : `${path}: `;
@@ -215,8 +215,8 @@ export function inlineValues(
 }
 
 /**
- * The result of a function whose literals are run-time values: no caller folds them, for that would be one kernel for
- * all functions that differ in them.
+ * Returns a function's result as a value that no caller folds, if the function's literals are run-time values.
+ * Otherwise functions that differ only in these literals would need separate kernels.
  */
 function withoutLiterals(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
   if (value.kind === "record") {
@@ -231,13 +231,13 @@ function withoutLiterals(ctx: Context, node: Node, value: Value, out: DraftState
   return { kind: "scalar", draft: ctx.settle(node, draft, out, "result") };
 }
 
-/** No constant. */
+/** Returns an argument as a value that is not a constant. */
 function settled(ctx: Context, node: Node, arg: Value, out: DraftStatement[]): Value {
   if (arg.kind !== "scalar" || arg.draft.kind !== "const") return arg;
   return { kind: "scalar", draft: ctx.settle(node, arg.draft, out, "a") };
 }
 
-/** The arguments, `gpu` and the environment of a function's text. */
+/** Binds the arguments, `gpu` and the compile-time values to the parameters in a function's text. */
 function bindParameters(
   ctx: Context,
   [args, gpu, env]: readonly Pattern[],
@@ -251,7 +251,10 @@ function bindParameters(
   if (env) bindPattern(ctx, env, environmentValue(fn.env), scope, out);
 }
 
-/** A tuple; the record that a call passes; or one by names for a user's function. */
+/**
+ * Returns the first argument of a function's body: a tuple, the record that a call passes, or a record by names for a
+ * user's function.
+ */
 function argumentsOf({ argumentNames, params }: FunctionSpec, args: readonly Value[]): Value {
   if (argumentNames !== undefined)
     return { kind: "record", fields: new Map(argumentNames.map((name, k) => [name, args[k]])) };

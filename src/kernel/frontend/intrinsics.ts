@@ -1,11 +1,14 @@
-/** Functions that back ends supply: their arguments, results, and constants. */
+/** The functions that back ends implement: their arguments, results, and constants. */
 import type { CallExpression, Node } from "acorn";
 import type { IntrinsicOp } from "../ir.ts";
 import { boolType, type Context, i32Type, u32Type } from "./context.ts";
 import type { Draft } from "./draft.ts";
 import { I32, INTEGER, REAL, U32 } from "./types.ts";
 
-/** Intrinsics by the name they are called by: argument masks, and the result's type ("same": the first argument's). */
+/**
+ * The signature of an intrinsic function: the allowed types of its arguments as bits, and the type of its result
+ * ("same" for that of the first argument).
+ */
 interface Signature {
   readonly op: IntrinsicOp;
   readonly args: readonly number[];

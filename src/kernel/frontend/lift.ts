@@ -1,4 +1,4 @@
-/** Literals as run-time parameters, so that functions that differ only in them share one compilation. */
+/** Turns literals into run-time parameters, so that functions that differ only in literals share one compilation. */
 import { SpecError } from "../../errors.ts";
 import { keyOf, remembered, rememberedBy } from "../../remembered.ts";
 import { canonicalText } from "../canonical.ts";
@@ -83,7 +83,10 @@ export function liftLiterals<R extends FunctionResult = number>(
   return { call: call as unknown as RealFunction<R>, values: found.values, ir };
 }
 
-/** Made here, it does not hold on to the function that was lifted, and with it to everything around that. */
+/**
+ * Returns a function that throws. It is made here so that it does not keep the lifted function, and everything that
+ * this refers to, alive.
+ */
 const refusal = (name: string) => (): never => {
   throw new SpecError(`function "${name}" takes its literals as arguments and has no function to run`);
 };

@@ -1,11 +1,11 @@
-/** Literals that have become run-time values: what stands for them while a function is lowered. */
+/** Literals that have become run-time values, and what takes their place while a function is lowered. */
 import type { FunctionSpec } from "../language.ts";
 import type { Value } from "./context.ts";
 import type { Draft, FunctionLiterals } from "./draft.ts";
 
 /**
- * These stay constants: arithmetic is often written with them, and back ends have quicker code for it. So does what f32
- * has no normal number for.
+ * The literals that stay constants, because arithmetic is often written with them and back ends have faster code for
+ * them. Literals without a normal f32 value stay constants, too.
  */
 const PLAIN = [0, 0.5, 1, 2];
 const MIN_NORMAL = 2 ** -126;
@@ -24,7 +24,10 @@ export class LiteralPlaces {
   readonly numbers = new Map<string, number>();
   readonly values: number[] = [];
 
-  /** Returns the index of a literal's run-time value; undefined where it stays a constant. */
+  /**
+   * Returns the index of the run-time value for a literal, which is added if it is new. Undefined if the literal stays
+   * a constant.
+   */
   take(start: number, value: number): number | undefined {
     if (!isLiftable(value)) return undefined;
     const key = placeOf(start, value);
@@ -37,7 +40,10 @@ export class LiteralPlaces {
   }
 }
 
-/** Code that is lowered more than once may fold the same place to several values. */
+/**
+ * Returns the key of a literal: its position and value. Code that is lowered more than once may fold the same position
+ * to several values.
+ */
 const placeOf = (start: number, value: number): string => `${start} ${value}`;
 
 /**

@@ -1,6 +1,6 @@
 /**
- * Loops of users' functions end, whatever they say: each round is counted, and when a call has made too many they
- * break.
+ * Ensures that the loops of users' functions end. Each iteration is counted, and a call that has made too many leaves
+ * its loops.
  */
 import type { Node } from "acorn";
 import { boolType, type Context, i32Type, isUsers } from "./context.ts";

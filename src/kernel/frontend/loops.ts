@@ -1,4 +1,4 @@
-/** Loops: general ones as they are, short ones with constant bounds unrolled. */
+/** Lowers loops. Short ones with constant bounds are unrolled. */
 import type { DoWhileStatement, ForOfStatement, ForStatement, Node, WhileStatement } from "acorn";
 
 import { boolType, Scope, type Context } from "./context.ts";
@@ -11,7 +11,10 @@ import { NUMERIC, TypeVariable } from "./types.ts";
 import { bindPattern } from "./bind.ts";
 import { lowerDeclaration } from "./declarations.ts";
 
-/** Unrolling pays while the loop's own work outweighs what the code costs to compile. */
+/**
+ * The largest number of iterations of an unrolled loop. Unrolling pays while the loop's own work outweighs the cost of
+ * compiling more code.
+ */
 const MAX_UNROLLED_TRIPS = 32;
 const MAX_UNROLLED_SIZE = 2048;
 
@@ -66,7 +69,10 @@ export function lowerForOf(ctx: Context, node: ForOfStatement, scope: Scope, out
   ctx.repetitions /= Math.max(1, list.items.length);
 }
 
-/** The number of rounds of a loop with constant bounds, if it makes few together with those around it. */
+/**
+ * Returns the number of iterations of a loop with constant bounds, if it is small together with those of the enclosing
+ * loops.
+ */
 function knownRounds(ctx: Context, node: ForStatement, scope: Scope): number | undefined {
   const rounds = countedLoop(ctx, node, scope, FEW_ROUNDS / ctx.knownRounds)?.values.length;
   return rounds === 0 ? 1 : rounds;
@@ -162,9 +168,9 @@ function unroll(ctx: Context, node: ForStatement, scope: Scope, out: DraftStatem
 }
 
 /**
- * The number of nodes of syntax that a statement comes to once the loops in it are unrolled. Where a nest is too large
- * as a whole, its inner loops are unrolled and not its outer ones: they are the ones that index private arrays, which
- * only constant indexes put into registers.
+ * Returns the number of syntax nodes of a statement after the loops in it are unrolled. If nested loops are too large
+ * as a whole, the inner loops are unrolled and the outer ones are not, because the inner loops index private arrays,
+ * which stay in registers only with constant indexes.
  */
 function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
   const counted = node.type === "ForStatement" ? countedLoop(ctx, node as ForStatement, scope) : null;
@@ -174,7 +180,7 @@ function unrolledSize(ctx: Context, node: Node, scope: Scope): number {
   return size;
 }
 
-/** `for (let i = a; i < b; i += c)` with constants, i assigned nowhere else. */
+/** Recognises `for (let i = a; i < b; i += c)` with constants, where i is not assigned elsewhere. */
 function countedLoop(ctx: Context, node: ForStatement, scope: Scope, most = MAX_UNROLLED_TRIPS): CountedLoop | null {
   if (node.init?.type !== "VariableDeclaration" || node.init.declarations.length !== 1 || node.init.kind === "var")
     return null;
@@ -203,7 +209,7 @@ function constantOf(ctx: Context, node: Node, scope: Scope): number | null {
   return typeof constant === "number" && Number.isInteger(constant) ? constant : null;
 }
 
-/** Nothing whose evaluation could leave a trace: names that are known here, numbers, arithmetic on them. */
+/** Tells whether an expression has no effects: it consists of known names, numbers, and arithmetic on them. */
 function isPlain(node: any, scope: Scope): boolean {
   if (node.type === "Literal") return true;
   if (node.type === "Identifier") return scope.find(node.name) !== undefined;

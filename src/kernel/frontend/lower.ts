@@ -1,4 +1,4 @@
-/** The lowering of a kernel's declaration to its IR. */
+/** Lowers a kernel's declaration to IR. */
 import { KernelError } from "../../errors.ts";
 import type { ArrayRef, KernelIR, Place, Precision, SourceText } from "../ir.ts";
 import type { Declaration, FunctionSpec, Kernel, LaunchDeclaration } from "../language.ts";

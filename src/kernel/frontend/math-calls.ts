@@ -1,4 +1,4 @@
-/** Calls of `Math` and of the functions written in the kernel language itself. */
+/** Lowers calls of `Math` and of functions that are written in the kernel language themselves. */
 import type { CallExpression, Node } from "acorn";
 import { mathFunctions } from "../math/index.ts";
 import { arithmeticOf, compareOf, divideOf, lateOf, originOf } from "./arithmetic.ts";
@@ -75,7 +75,7 @@ function extremumOf(ctx: Context, node: Node, op: "min" | "max", operands: reado
   return operands.reduce((a, b) => arithmeticOf(ctx, node, op, a, b));
 }
 
-/** JavaScript's rounding: halves go up. floor(x + ½) is wrong for 0.49999999999999994. */
+/** Lowers JavaScript's rounding, which rounds halves up. floor(x + ½) would be wrong for 0.49999999999999994. */
 function roundOf(ctx: Context, node: Node, x: Draft, out: DraftStatement[]): Draft {
   const value = ctx.materialise(node, x, out);
   const floor = ctx.materialise(
@@ -122,7 +122,7 @@ export function lowerPower(ctx: Context, node: Node, a: Draft, b: Draft, out: Dr
   return exponent > 0 ? power : divideOf(ctx, node, realOne(ctx, node), power);
 }
 
-/** A constant that stays one wherever it comes from: pow is much faster for a constant exponent. */
+/** Returns a constant that is not replaced by a run-time value, because pow is much faster for a constant exponent. */
 function constantOf(ctx: Context, node: Node, draft: Draft): Draft {
   return draft.kind === "const" ? ctx.draft(node, draft.type, { kind: "const", value: draft.value }) : draft;
 }

@@ -1,4 +1,4 @@
-/** Operators: their types, their constants, and what JavaScript's spellings mean. */
+/** Lowers operators: their types, their constants, and the meanings of JavaScript's spellings. */
 import type { BinaryExpression, Expression, Node, UnaryExpression } from "acorn";
 import type { BinaryOp, CompareOp } from "../ir.ts";
 import { arithmeticOf, compareOf, divideOf, lateOf } from "./arithmetic.ts";
@@ -40,8 +40,8 @@ function bitNotOf(ctx: Context, node: UnaryExpression, operand: Draft, out: Draf
 }
 
 /**
- * A bool where a number is needed is 1 or 0, as in JavaScript: minifiers write `+c`, `2 * c` for `c ? 1 : 0`, `c ? 2 :
- * 0`.
+ * Returns a bool as 1 or 0 where a number is needed, as in JavaScript. Minifiers write `+c` for `c ? 1 : 0` and `2 * c`
+ * for `c ? 2 : 0`.
  */
 function numberOf(ctx: Context, node: Node, draft: Draft): Draft {
   if (draft.type.possible !== BOOL) return draft;
@@ -74,7 +74,7 @@ export function lowerBinary(ctx: Context, node: BinaryExpression, scope: Scope, 
   return binaryOf(ctx, node, node.operator, operands[0], operands[1], out);
 }
 
-/** `volatility !== undefined`, of an entry of `env`: decided now. */
+/** Lowers a comparison of an entry of `env` with undefined, which is decided at compile time. */
 function compareUndefined(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft | null {
   if (!/^[!=]==?$/.test(node.operator)) return null;
   const [left, right] = [node.left as Expression, node.right];
@@ -85,14 +85,14 @@ function compareUndefined(ctx: Context, node: BinaryExpression, scope: Scope, ou
   return ctx.constant(node, (value.kind === "undefined") === node.operator.startsWith("="));
 }
 
-/** `undefined`, or `void 0` as minifiers write it. */
+/** Tells whether an expression is `undefined`, or `void 0` as minifiers write it. */
 function isUndefined(node: Expression, scope: Scope): boolean {
   const inner = withoutParentheses(node);
   if (inner.type === "Identifier") return inner.name === "undefined" && scope.find("undefined") === undefined;
   return inner.type === "UnaryExpression" && inner.operator === "void" && inner.argument.type === "Literal";
 }
 
-/** `gpu.precision === "f32"`: decided now. */
+/** Lowers a comparison of texts such as `gpu.precision === "f32"`, which is decided at compile time. */
 function compareTexts(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft | null {
   if (!/^[!=]==?$/.test(node.operator)) return null;
   const isText = (side: Node): boolean =>
@@ -110,7 +110,10 @@ function compareTexts(ctx: Context, node: BinaryExpression, scope: Scope, out: D
   return ctx.constant(node, (left.value === right.value) === node.operator.startsWith("="));
 }
 
-/** `x | 0` (`0 | x` once minified), `x >>> 0`, and with them `(a / b) | 0` and `(a / b) >>> 0`. */
+/**
+ * Lowers the conversions `x | 0` (`0 | x` after minification) and `x >>> 0`, and with them `(a / b) | 0` and `(a / b)
+ * >>> 0`.
+ */
 function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope, out: DraftStatement[]): Draft | null {
   const inner = convertedBy(node);
   if (inner === null) return null;
@@ -130,7 +133,7 @@ function lowerConversionIdiom(ctx: Context, node: BinaryExpression, scope: Scope
   });
 }
 
-/** The operand that `x | 0`, `0 | x` or `x >>> 0` converts. */
+/** Returns the operand that `x | 0`, `0 | x` or `x >>> 0` converts. */
 function convertedBy({ left, operator, right }: BinaryExpression): Expression | null {
   const isZero = (side: Node): boolean => side.type === "Literal" && (side as { value?: unknown }).value === 0;
   if ((operator === "|" || operator === ">>>") && isZero(right)) return left as Expression;
@@ -143,7 +146,10 @@ interface Quotient {
   readonly negated: boolean;
 }
 
-/** The operands of `a / b`, or of `-(a / b)`, which is what minifiers make of `a / -1`; null for anything else. */
+/**
+ * Lowers the operands of `a / b`, or of `-(a / b)`, which minifiers write for `a / -1`. Returns null for any other
+ * expression.
+ */
 function lowerQuotient(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Quotient | null {
   const outer = withoutParentheses(node);
   const negated = outer.type === "UnaryExpression" && outer.operator === "-";
@@ -165,8 +171,8 @@ const isBitwise = (operator: string): boolean => operator in BITWISE || operator
 export const operandOf = (operator: string): typeof lowerScalar => (isBitwise(operator) ? lowerWord : lowerScalar);
 
 /**
- * An operand of a bit operation, which in JavaScript converts it: minifiers write `(a / b | 0) & 3` as `a / b & 3`, and
- * `(x | 0) & 3` as `x & 3`. So quotients of integers are converted here, and reals in `wordOf`.
+ * Lowers an operand of a bitwise operator, which in JavaScript converts it. Minifiers write `(a / b | 0) & 3` as `a / b
+ * & 3`, and `(x | 0) & 3` as `x & 3`. Quotients of integers are therefore converted here, and reals in `wordOf`.
  */
 function lowerWord(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]): Draft {
   const inner = withoutParentheses(node as Expression);
@@ -186,7 +192,7 @@ function lowerWord(ctx: Context, node: Node, scope: Scope, out: DraftStatement[]
   return negated ? ctx.draft(node, ratio.type, { kind: "unary", op: "neg", a: ratio }) : ratio;
 }
 
-/** A real as the 32 bits that JavaScript takes of it, for all from −2³¹ to 2³². */
+/** Converts a real to the 32-bit integer that JavaScript's bitwise operators take, for reals from −2³¹ to 2³². */
 function wordOf(ctx: Context, node: Node, operand: Draft, out: DraftStatement[]): Draft {
   if (operand.type.possible !== REAL) return operand;
   if (operand.kind === "const") return ctx.constant(node, (operand.value as number) | 0);
@@ -222,7 +228,10 @@ export function binaryOf(
   return arithmeticOf(ctx, node, op, a, b);
 }
 
-/** Bit operations give an i32, `>>>` a u32, whichever integers they are made of: JavaScript's rule. */
+/**
+ * Returns the expression for a bitwise operator. By JavaScript's rule its result is an i32, for `>>>` a u32, whatever
+ * the types of its operands.
+ */
 function bitwiseOf(ctx: Context, node: Node, operator: string, a: Draft, b: Draft): Draft {
   for (const side of [a, b]) ctx.require(node, side, INTEGER, "bit operations take integers: gpu.i32(x)");
   if (a.kind === "const" && b.kind === "const") {

@@ -1,8 +1,8 @@
-/** Expressions of plain kernels: see `parse.ts`. */
+/** Parses expressions of the common subset of JavaScript; see `parse.ts`. */
 import type { Expression, Identifier } from "acorn";
 import { type Tokens, Unread } from "./tokens.ts";
 
-/** The operators by how tightly they bind; `**` binds from the right. */
+/** The operators by precedence. `**` is right-associative. */
 const PRECEDENCE: Readonly<Record<string, number>> = {
   "||": 1,
   "&&": 2,

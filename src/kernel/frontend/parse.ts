@@ -1,7 +1,7 @@
 /**
- * Reads a function's text if it is plain: the statements and expressions of the kernel language. The trees are acorn's,
- * node by node; for all other text there is no tree, and acorn reads it, or says what is wrong with it. Kernels are
- * compiled while whoever asked waits, by code that has never run before: of that acorn has much.
+ * Parses the text of a function that uses only the statements and expressions of the kernel language. The syntax trees
+ * have acorn's form. For any other text there is no tree; acorn then parses it, or says what is wrong with it. Kernels
+ * are compiled while the user waits, by code that runs for the first time, and acorn has much more of it.
  */
 import type { BlockStatement, Expression, Node, Pattern, Property, VariableDeclaration } from "acorn";
 import { identifier, parseExpression, property } from "./parse-expressions.ts";
@@ -23,7 +23,7 @@ export function parsePlain(text: string): FunctionSyntax | null {
   }
 }
 
-/** `(…) => …`, `function (…) { … }` or `name(…) { … }`; a generator of the latter two. */
+/** Parses `(…) => …`, `function (…) { … }` or `name(…) { … }`. The last two may be generators. */
 function functionSyntax(t: Tokens): FunctionSyntax {
   const isFunction = t.take("function");
   const generator = t.take("*");
@@ -51,7 +51,7 @@ function parameters(t: Tokens): Pattern[] {
   return params;
 }
 
-/** A name, `{ a, b: c }` or `[a, b]`, without default values. */
+/** Parses a name, `{ a, b: c }` or `[a, b]`, without default values. */
 function pattern(t: Tokens): Pattern {
   const { start } = t;
   if (t.take("[")) {
@@ -98,7 +98,7 @@ function declareAll({ declarations: list }: VariableDeclaration, names: Set<stri
   for (const { id } of list) declare(id, names);
 }
 
-/** A name declared twice is an error, which acorn reports. */
+/** Adds the names of a declaration. A name that is declared twice is an error, which acorn reports. */
 function declare(target: Pattern, names: Set<string>): void {
   if (target.type === "Identifier") {
     if (names.has(target.name)) throw new Unread();
@@ -179,7 +179,7 @@ function loopBody(t: Tokens, inside: Inside): Node {
   return guarded(t, { ...inside, loops: inside.loops + 1 });
 }
 
-/** Parses what an `if` or a loop runs: a statement that declares nothing. */
+/** Parses the statement that an `if` or a loop controls, which may not be a declaration. */
 function guarded(t: Tokens, inside: Inside): Node {
   if (t.kind === "const" || t.kind === "let") throw new Unread();
   return statement(t, inside);

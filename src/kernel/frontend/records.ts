@@ -1,10 +1,10 @@
 /**
- * Records: they exist while the front end runs, and no longer. A record's fields are values; those of a record that is
- * assigned to are locals, as `let x` is one.
+ * Records exist only during compilation. A record's fields are values; if they are assigned, they are local variables,
+ * as with `let x`.
  *
- * JavaScript passes records by reference. What a body sees is the same here, because a record can be changed by one
- * name only: the one that a fresh record (an object in braces, or what a call made) was declared by. Every other name
- * stands for the same fields. Where a copy would be made of a record whose fields still change, there is an error.
+ * JavaScript passes records by reference. A kernel's body sees the same here, because a record can be changed through
+ * one name only: the one with which a new record (an object literal, or the result of a call) was declared. Every other
+ * name refers to the same fields. If a record whose fields still change would have to be copied, that is an error.
  */
 import type { Expression, Node, ObjectExpression, Property } from "acorn";
 import type { Context, Frame, RecordValue, RecordVariable, Scope, Value } from "./context.ts";
@@ -97,7 +97,9 @@ export function ownerOf(ctx: Context, { variable }: RecordValue): RecordVariable
   return undefined;
 }
 
-/** A record, and the records in it, as one that `variable` stands for: by no other name can its fields be changed. */
+/**
+ * Returns a record, and the records in it, as owned by `variable`. Its fields cannot be changed through any other name.
+ */
 function adopt(ctx: Context, value: RecordValue, variable: RecordVariable): RecordValue {
   if (ownerOf(ctx, value) !== undefined) return value;
   const fields = new Map<string, Value>();

@@ -1,4 +1,4 @@
-/** The parsing of a function's text to its syntax tree, and messages with a caret from a place in it. */
+/** Parses a function's text to its syntax tree, and makes error messages that show a position in it with a caret. */
 import type { FunctionSyntax } from "./parse.ts";
 import { LastUsed } from "../../last-used.ts";
 import { parse, type Node as AcornNode } from "acorn";
@@ -17,11 +17,11 @@ export interface SourceUnit {
   readonly syntax: FunctionSyntax;
   /** The positions in `text` at which lines start. */
   readonly lineStarts: readonly number[];
-  /** Returns the place of the declaration, "path/to/file.ts:12:5", where known. */
+  /** Returns the position of the declaration, "path/to/file.ts:12:5", if it is known. */
   readonly declared: () => string | undefined;
 }
 
-/** Traces that tools which instrument code leave behind, and what to tell their users. */
+/** Traces that code-instrumenting tools leave in a function's text, with advice to their users. */
 const INSTRUMENTATION: readonly (readonly [RegExp, string])[] = [
   [/\b__name\s*\(/, "esbuild's keepNames (calls of __name); compile this file with keepNames: false"],
   [
@@ -39,12 +39,13 @@ interface ParsedText {
 }
 
 /**
- * Functions whose trees are remembered. All that the solvers of every kind of trade are made of are some 150; a user's
- * own come with them.
+ * The number of functions whose syntax trees are cached. The solvers of all kinds of trades consist of about 150;
+ * users' own functions are in addition.
  */
 const MOST_TEXTS = 512;
 /**
- * Parsed once, however many kernels inline the function, and however often it is declared. A pure function's memory.
+ * The parsed texts. Each text is parsed once, however many kernels inline the function and however often it is
+ * declared.
  */
 const parsedTexts = new LastUsed<string, ParsedText>(MOST_TEXTS);
 
@@ -105,7 +106,7 @@ function looksLikeMethod(text: string): boolean {
   return /^\s*(async\s+)?\*?\s*[\w$]+\s*\(/.test(text) && !/^\s*(async\s+)?function\b/.test(text);
 }
 
-/** The function that a statement consists of. */
+/** Returns the syntax node of the function that a statement consists of. */
 function functionNode(statement: AcornNode | undefined): (FunctionSyntax & { readonly async: boolean }) | null {
   if (statement?.type !== "ExpressionStatement") return null;
   let node = (statement as unknown as { expression: any }).expression;
@@ -133,7 +134,7 @@ export function placeOf(unit: SourceUnit, start: number): Place {
   return { line, column, source: unit.index };
 }
 
-/** The places at which the lines of a text start. */
+/** Returns the positions at which the lines of a text start. */
 function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
@@ -203,7 +204,7 @@ export function whatIsWrong(text: string, line: number, column: number, what: st
   ].join("\n");
 }
 
-/** Minified kernels are one long line: show the part around the place. */
+/** Returns the part of a line around a column, because minified kernels are one long line. */
 function excerpt(line: string, column: number): { text: string; caret: number } {
   const width = 110;
   if (line.length <= width) return { text: line.replaceAll("\t", " "), caret: Math.max(0, column - 1) };

@@ -1,8 +1,8 @@
 /**
- * Statements, and the lowering of `return`.
+ * Lowers statements and `return`.
  *
- * The IR has no return: what follows an `if` that returns moves into its other branch; a return inside a loop sets a
- * flag and breaks; the code after the loop runs if the flag is not set.
+ * The IR has no return. What follows an `if` that returns moves into its other branch. A return inside a loop sets a
+ * flag and leaves the loop; the code after the loop runs if the flag is not set.
  */
 import type { Expression, IfStatement, Node, ReturnStatement, VariableDeclaration } from "acorn";
 
@@ -32,7 +32,9 @@ export function lowerBody(ctx: Context, syntax: FunctionSyntax, scope: Scope, ou
   return frameResult(ctx, body);
 }
 
-/** The statements of a block, in its scope; what it declares further down cannot be used before. */
+/**
+ * Returns the statements of a block with the block's scope. Names that it declares further down cannot be used before.
+ */
 function blockOf(block: Node, scope: Scope): Pending[] {
   const { body } = block as unknown as { body: Node[] };
   for (const node of body) {
@@ -43,7 +45,10 @@ function blockOf(block: Node, scope: Scope): Pending[] {
   return body.map((node) => ({ node, scope }));
 }
 
-/** Lowers what `return` gives: a scalar, an array or a record. Nothing of this function changes any more. */
+/**
+ * Lowers the expression of a `return`: a scalar, an array or a record. The function's own variables do not change any
+ * more.
+ */
 function lowerReturnedExpression(ctx: Context, node: Expression, scope: Scope, out: DraftStatement[]): Value {
   const inner = withoutParentheses(node);
   if (inner.type === "SequenceExpression") {
@@ -58,7 +63,7 @@ function lowerReturnedExpression(ctx: Context, node: Expression, scope: Scope, o
   return value.kind === "record" ? settledResult(ctx, inner, value) : value;
 }
 
-/** The only return, at the end: its value is used as it is. */
+/** Returns the value of a function's only `return`, at its end, which is used without a copy. */
 function returnedValue(ctx: Context, node: Node, value: Value, out: DraftStatement[]): Value {
   // A load must see memory as it is now, whatever the caller writes before it uses the value.
   if (value.kind === "scalar") return { kind: "scalar", draft: ctx.materialise(node, value.draft, out, "r") };
@@ -128,8 +133,8 @@ function lowerReturningIf(
 }
 
 /**
- * Lowers what follows a statement that may have returned. Inside a loop a return has left already, unless from an inner
- * loop.
+ * Lowers the statements after one that may have returned. Inside a loop the return has left the loop already, unless it
+ * was in an inner loop.
  */
 function afterFlag(ctx: Context, node: Node, rest: readonly Pending[], out: DraftStatement[]): void {
   const { frame } = ctx;
@@ -169,7 +174,7 @@ function assignResults(ctx: Context, node: ReturnStatement, scope: Scope, out: D
   assignSlots(ctx, node, ctx.frame.results, value, out);
 }
 
-/** A statement that does not return (a loop may). */
+/** Lowers a statement that is not a `return`; a loop may contain one. */
 function lowerStatement(ctx: Context, node: any, scope: Scope, out: DraftStatement[]): void {
   switch (node.type) {
     case "ExpressionStatement":

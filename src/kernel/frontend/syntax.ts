@@ -1,4 +1,4 @@
-/** Questions about syntax trees that need no types: what is assigned, what may return, how large it is. */
+/** Questions about syntax trees that need no types: what is assigned, and what may return. */
 import type { Expression, ForOfStatement, Node } from "acorn";
 
 import type { FunctionSyntax } from "./parse.ts";
@@ -9,7 +9,8 @@ function isNode(value: unknown): value is Node {
 }
 
 /**
- * Visits the nodes directly below a node until `visit` says true. Hot: every statement is asked whether it may return.
+ * Calls `visit` for the children of a node until it returns true. It is called very often, because every statement is
+ * asked whether it may return.
  */
 function someChild(node: Node, visit: (child: Node) => boolean): boolean {
   for (const key in node) {
@@ -75,7 +76,7 @@ export const assignedParameters = rememberedBy((syntax: FunctionSyntax): Readonl
   return names;
 });
 
-/** Names that a block, or a loop's head, declares by let or const. */
+/** Returns the names that a block, or the head of a loop, declares by let or const. */
 function declaredIn(node: Node): string[] {
   const statements =
     node.type === "BlockStatement"
@@ -151,7 +152,7 @@ export function hasEffects(node: Node): boolean {
   return someChild(node, hasEffects);
 }
 
-/** The names of kinds of syntax in messages; the others are called what their type says. */
+/** The names of kinds of syntax nodes in error messages. Other kinds are named by their type. */
 const WORDS: Readonly<Record<string, string>> = {
   ArrayExpression: "a list in brackets",
   ArrowFunctionExpression: "a function",

@@ -1,4 +1,4 @@
-/** The tokens of the part of JavaScript that kernels are written in. */
+/** Splits text into the tokens of the subset of JavaScript that kernels are usually written in. */
 
 /**
  * An internal error, thrown for text outside the subset of JavaScript that the fast parser knows. acorn then parses the
@@ -16,7 +16,7 @@ const TOKEN =
  */
 export class Tokens {
   readonly text: string;
-  /** The kind of the current token; operators and brackets are their own kinds. */
+  /** The kind of the current token. Operators and brackets are their own kinds. */
   kind = "";
   token = "";
   start = 0;
@@ -28,7 +28,7 @@ export class Tokens {
     this.next();
   }
 
-  /** True where a line ends before the current token. */
+  /** True if there is a line break before the current token. */
   get onNewLine(): boolean {
     return /[\n\r\u2028\u2029]/.test(this.text.slice(this.before, this.start));
   }
@@ -68,14 +68,14 @@ export class Tokens {
     return token;
   }
 
-  /** Consumes the end of a statement, with or without a semicolon. */
+  /** Consumes the end of a statement, which may have no semicolon. */
   semicolon(): void {
     if (this.take(";") || this.kind === "}" || this.kind === "end" || this.onNewLine) return;
     throw new Unread();
   }
 }
 
-/** Keywords are their own kind: those that are read here, and those that make text unreadable. */
+/** The keywords, each of which is a kind of token of its own. Some of them make the text one for acorn. */
 const KEYWORDS = new Set(
   (
     "break const continue do else false for if let null return true var void while yield " +

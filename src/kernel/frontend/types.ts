@@ -1,4 +1,4 @@
-/** Type inference by unification: a type is a set of scalar types that narrows as expressions meet. */
+/** Type inference by unification. A type is a set of scalar types that narrows as expressions are combined. */
 import type { ScalarType } from "../ir.ts";
 
 /** The bit of type real in a set of types. */
@@ -15,7 +15,7 @@ export const INTEGER = I32 | U32;
 export const NUMERIC = REAL | INTEGER;
 
 const BITS: Readonly<Record<ScalarType, number>> = { real: REAL, i32: I32, u32: U32, bool: BOOL };
-/** The types that an expression becomes when nothing decides, in order: `const n = 3` is an i32. */
+/** The types in order of preference for expressions whose type nothing determines: `const n = 3` is an i32. */
 const PREFERENCE: readonly ScalarType[] = ["i32", "real", "u32", "bool"];
 
 /**

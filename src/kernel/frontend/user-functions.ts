@@ -1,4 +1,7 @@
-/** Functions that a user of a solver names in `functions`, beside the equation, payoff or formula that calls them. */
+/**
+ * Functions that a user of a solver gives by name in `functions`, in addition to the equation, payoff or formula that
+ * calls them.
+ */
 import { SpecError } from "../../errors.ts";
 import { declareFunction } from "../declared.ts";
 import { type FunctionResult, type FunctionSpec, isTuple, type RealFunction, real } from "../language.ts";
@@ -15,7 +18,7 @@ export type UserFunctions = { readonly [name: string]: (...args: never) => Funct
 /** A user's own functions by name, converted to kernel functions. */
 export type DeclaredFunctions = Readonly<Record<string, RealFunction<FunctionResult>>>;
 
-/** Kernel functions by what was given, so that kernels of the same functions are known by identity. */
+/** The kernel function of each user's function, so that equal functions give identical kernel functions. */
 const declared = new WeakMap<object, RealFunction<FunctionResult>>();
 
 /**
@@ -65,7 +68,7 @@ function plainFunction(name: string, run: (...args: never[]) => unknown): RealFu
   });
 }
 
-/** A kernel function as its user's code, whose loops are counted as those of all such code, and what it calls, too. */
+/** Marks a kernel function, and the functions that it calls, as a user's code, whose loop iterations are counted. */
 function usersOwn(spec: FunctionSpec): RealFunction<FunctionResult> {
   const { functionName, params, env, source, argumentNames, lifted } = spec;
   const call = spec as FunctionSpec & ((...args: never[]) => unknown);

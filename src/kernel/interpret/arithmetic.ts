@@ -1,6 +1,6 @@
 /**
- * The operators of the IR on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after
- * each operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
+ * The IR's operators on single values. Every value is a JavaScript number: reals in f64 or rounded to f32 after each
+ * operation, i32 in −2³¹…2³¹−1, u32 in 0…2³²−1, bools as 0 and 1.
  */
 import type { BinaryOp, CompareOp, Precision, ScalarType, UnaryOp } from "../ir.ts";
 

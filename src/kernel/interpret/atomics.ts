@@ -1,4 +1,4 @@
-/** The results that atomic operations leave in memory. */
+/** The values that atomic operations leave in memory. */
 import type { AtomicOp, ScalarType } from "../ir.ts";
 import { binaryOperator } from "./arithmetic.ts";
 

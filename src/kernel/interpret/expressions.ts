@@ -1,4 +1,4 @@
-/** Expressions as closures over a work item. */
+/** Compiles expressions to JavaScript functions of a work item. */
 import type { ArrayRef, Expr, KernelIR, Place } from "../ir.ts";
 import { binaryOperator, compareOperator, conversion, rounding, unaryOperator } from "./arithmetic.ts";
 import type { BoundArguments } from "./arguments.ts";

@@ -1,4 +1,4 @@
-/** Messages of the checks: which kernel and item, where in the source, what happened, what to do. */
+/** The interpreter's error messages: which kernel and work item, where in the source, what happened, and what to do. */
 import { KernelRuntimeError } from "../../errors.ts";
 import type { KernelIR, Place } from "../ir.ts";
 import type { Item } from "./item.ts";

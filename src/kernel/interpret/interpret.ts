@@ -66,7 +66,10 @@ export function interpret(
   else runItems(launch, items);
 }
 
-/** Buffers passed under two names share one history, so that races between the names are found. */
+/**
+ * Makes the checked arrays of the buffers. A buffer passed under two names has one history, so that races between the
+ * names are found.
+ */
 function checkedBuffers(ir: KernelIR, buffers: readonly HostNumbers[], races: boolean): CheckedArray[] {
   const histories = new Map<HostNumbers, AccessHistory>();
   return buffers.map((values, id) => {
@@ -93,7 +96,10 @@ function runGroups(launch: Launch): void {
   }
 }
 
-/** No item of these knows its group, so each counts as a group of its own: nothing orders it with any other. */
+/**
+ * Runs the work items of an ordinary kernel. None of them knows its workgroup, so each counts as a workgroup of its
+ * own, which nothing orders with the others.
+ */
 function runItems(launch: Launch, items: number): void {
   const { body } = launch;
   if (body.waits) throw new TypeError("IR: a barrier or subgroup operation in a kernel that is not cooperative");

@@ -21,13 +21,16 @@ function signBit(x: number): boolean {
   return words64[HIGH] >>> 31 === 1;
 }
 
-/** The exponent field of a double, unbiased. Normal f32 values are normal doubles, so it serves both precisions. */
+/**
+ * Returns the unbiased exponent field of a double. Normal f32 values are normal doubles, so that it serves both
+ * precisions.
+ */
 function exponent(x: number): number {
   float64[0] = x;
   return ((words64[HIGH] >>> 20) & 0x7ff) - 1023;
 }
 
-/** `x` with its exponent field replaced by that of 1. */
+/** Returns x with its exponent field replaced by that of 1. */
 function significand(x: number): number {
   float64[0] = x;
   words64[HIGH] = (words64[HIGH] & 0x800fffff) | 0x3ff00000;
@@ -48,7 +51,9 @@ function headBits32(x: number): number {
 
 const headBitsIn: Readonly<Record<Precision, Intrinsic>> = { f64: headBits64, f32: headBits32, f32x2: Math.fround };
 
-/** Steps of 2⁻⁹⁶⁹ keep 53 bits above the subnormals, so that only the last multiplication rounds. */
+/**
+ * Returns x·2ⁿ. Steps of 2⁻⁹⁶⁹ stay 53 bits above the subnormal numbers, so that only the last multiplication rounds.
+ */
 function ldexp(x: number, n: number): number {
   let y = x;
   let left = n;

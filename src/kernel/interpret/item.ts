@@ -26,10 +26,10 @@ export interface Item {
   /** The item's indexes in the launch, such as its number and its workgroup's number. */
   readonly place: Readonly<Record<IndexOp, number>>;
   readonly locals: Float64Array;
-  /** The flags of assigned locals. */
+  /** A flag for each local variable that has been assigned. */
   readonly assigned: Uint8Array;
   readonly privates: readonly CheckedArray[];
-  /** The number that the item passes to others of its subgroup while it waits at a collective operation. */
+  /** The number that the item gives to other items of its subgroup while it waits at a subgroup operation. */
   offered: number;
   operand: number;
   /** The asynchronous copies of the item that may not have arrived, in groups. The last group is still growing. */

@@ -1,4 +1,4 @@
-/** Arrays whose every access is checked: bounds, initialisation, races. */
+/** Arrays that check every access: bounds, initialisation, and data races. */
 import type { HostNumbers } from "./arguments.ts";
 import type { AccessHistory, AccessKind } from "./races.ts";
 
@@ -12,7 +12,7 @@ const VERB: Readonly<Record<AccessKind, string>> = {
   atomicWrite: "atomically updates",
 };
 
-/** The work item that reads or writes an element, as messages name it. */
+/** The work item that accesses an element, as error messages name it. */
 interface Accessor {
   readonly place: { readonly globalId: number };
   readonly group: { readonly id: number; readonly epoch: number };
@@ -24,7 +24,10 @@ export interface CheckedArrayOptions {
   readonly values: HostNumbers;
   /** True where elements are initially undefined and must be written before they are read. */
   readonly undefinedAtFirst: boolean;
-  /** The history for the detection of races; undefined without it. Two names of one buffer share a history. */
+  /**
+   * The accesses so far, for finding data races; undefined if races are not searched for. Two names of one buffer share
+   * a history.
+   */
   readonly history: AccessHistory | undefined;
 }
 
@@ -46,7 +49,10 @@ export class CheckedArray {
     return this.values.length;
   }
 
-  /** Checks an access before it is made; `needsValue` means that it uses the element's old value. */
+  /**
+   * Checks an access before it is made. `needsValue` is true if the access reads the element. Returns the description
+   * of a fault, or undefined.
+   */
   check(index: number, kind: AccessKind, needsValue: boolean, item: Accessor): Complaint {
     if (!(index >= 0 && index < this.values.length)) return this.#outOfBounds(index, kind);
     if (needsValue && this.#written?.[index] === 0) {
@@ -56,7 +62,7 @@ export class CheckedArray {
     return this.#history === undefined ? undefined : this.#race(index, kind, item, this.#history);
   }
 
-  /** Marks an element that is being fetched as undefined until it arrives. */
+  /** Marks an element as undefined while an asynchronous copy to it is under way. */
   await(index: number): void {
     if (this.#written !== undefined) this.#written[index] = 0;
   }

@@ -43,7 +43,10 @@ class KindHistory {
     this.#earlierGroup = new Int32Array(length).fill(NOBODY);
   }
 
-  /** An item other than `by` whose access to `index` no barrier separates from now, or −1. */
+  /**
+   * Returns a work item other than `by` whose access to element `index` no barrier separates from the present one; −1
+   * if there is none.
+   */
   unordered(index: number, by: Accessor): number {
     if (this.#group[index] !== by.group) return this.#first[index];
     if (this.#earlierGroup[index] !== NOBODY) return this.#earlierGroup[index];
@@ -75,7 +78,8 @@ export class AccessHistory {
   }
 
   /**
-   * Records an access and returns an item that it races with, with the kind of that item's access; otherwise undefined.
+   * Records an access. If it is a data race with an earlier access, returns the other work item and the kind of its
+   * access, otherwise undefined.
    */
   record(
     index: number,

@@ -1,6 +1,6 @@
 /**
- * Statements as closures over a work item. Those that may wait for the rest of the workgroup are generators, which stop
- * at each barrier and subgroup operation; all others are plain functions.
+ * Compiles statements to functions of a work item. Statements that may wait for the rest of the workgroup are
+ * generators, which stop at each barrier and subgroup operation; all others are plain functions.
  */
 import type { Expr, Place, Stmt } from "../ir.ts";
 import { atomicOperator } from "./atomics.ts";
@@ -23,7 +23,7 @@ type Waiting = (item: Item) => Generator<Collective, Flow, void>;
 export type Step =
   | { readonly waits: false; readonly run: Plain }
   | { readonly waits: true; readonly run: Waiting; readonly collective?: { readonly at: Collective; offer: Offer } };
-/** Sets what an item offers before it waits. */
+/** A function that sets the number which an item gives to others before it waits. */
 type Offer = (item: Item) => void;
 
 function plain(run: Plain): Step {
@@ -58,7 +58,7 @@ function store(scope: Scope, stmt: Extract<Stmt, { kind: "store" }>): Step {
   });
 }
 
-/** Takes the values at once, and lets nobody have them until they arrive. */
+/** Compiles an asynchronous copy. It reads the values at once, and makes them available when they arrive. */
 function fetch(scope: Scope, stmt: Extract<Stmt, { kind: "fetch" }>): Step {
   const { place, words } = stmt;
   const [locate, locateFrom] = [locateArray(scope, stmt.array), locateArray(scope, stmt.from)];
@@ -160,7 +160,10 @@ function loopTest(scope: Scope, { test, place }: Extract<Stmt, { kind: "loop" }>
   };
 }
 
-/** The item computes what it offers, then waits; the workgroup does the rest. */
+/**
+ * Compiles a subgroup operation. The item computes the number that it gives to others, then waits; the workgroup does
+ * the rest.
+ */
 function subgroup(scope: Scope, stmt: Extract<Stmt, { kind: "subgroup" }>): Step {
   const value = compileExpr(scope, stmt.place, stmt.value);
   const operand = stmt.operand === null ? () => 0 : compileExpr(scope, stmt.place, stmt.operand);

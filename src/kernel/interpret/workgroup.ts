@@ -22,7 +22,7 @@ export function runGroup(ir: KernelIR, body: Step, items: readonly Item[]): void
   }
 }
 
-/** The fetches of an item are a group now; all groups but the newest `pending` arrive. */
+/** Ends the item's present group of asynchronous copies, and lets all groups but the newest `pending` arrive. */
 function arrive(item: Item, pending: number): void {
   const groups = item.fetches.length;
   for (const group of item.fetches.splice(0, Math.max(0, groups - pending)))
@@ -35,7 +35,7 @@ function resume(running: Running): Collective | undefined {
   return done ? undefined : value;
 }
 
-/** The statement at which all items wait, or undefined when all have ended. */
+/** Returns the statement at which all items wait; undefined when all items have ended. */
 function sameCollective(
   ir: KernelIR,
   items: readonly Item[],
@@ -56,7 +56,7 @@ function sameCollective(
   );
 }
 
-/** Gives each item its result; values come only from items of its own subgroup. */
+/** Gives each item its result of a subgroup operation. Values come only from items of its own subgroup. */
 function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective, { kind: "subgroup" }>): void {
   const size = items[0].place.subgroupSize;
   const offered = items.map((item) => item.offered);
@@ -74,7 +74,7 @@ function exchange(ir: KernelIR, items: readonly Item[], stmt: Extract<Collective
   });
 }
 
-/** A lane of another run is the item's own. */
+/** Returns the source lane of an exchange. If it is outside the item's own `width` lanes, it is the item's own lane. */
 function sourceLane({ op, width }: Extract<Collective, { kind: "subgroup" }>, lane: number, operand: number): number {
   const source = laneOf(op, lane, operand);
   return width === undefined || (source ^ lane) >>> 0 < width ? source : lane;

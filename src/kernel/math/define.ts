@@ -8,8 +8,8 @@ import type { Gpu } from "../gpu.ts";
 import type { Environment, FunctionDefinition, FunctionParams, FunctionResult, KernelFunction } from "../language.ts";
 
 /**
- * Declares a kernel function of the mathematical library. It is `fn` of the kernel language without the library's own
- * functions, which would be circular.
+ * Declares a kernel function of the mathematical library. Unlike in the public `fn`, the argument `gpu` does not have
+ * the library's own functions, which would be a circular import.
  */
 export function fn<const P extends FunctionParams, const E extends Environment, R extends FunctionResult>(
   definition: FunctionDefinition<P, E, R>,

@@ -73,7 +73,7 @@ const asinSeries = fn({
   },
 });
 
-/** v or π − v. */
+/** Returns v or π − v. */
 const reflect = fn({
   name: "reflect",
   params: [bool, real],

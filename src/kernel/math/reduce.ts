@@ -9,7 +9,8 @@ import { real, i32, u32 } from "../language.ts";
 import { fn } from "./define.ts";
 
 /**
- * Bits 32j … 32j + 31 of 2/π after the point, 0 for j < 0. A chain of selections: lanes may ask for different words.
+ * Returns bits 32j … 32j + 31 of 2/π after the binary point, 0 for j < 0. It is a chain of selections, because SIMD
+ * lanes may need different bits.
  */
 const twoOverPi = fn({
   name: "twoOverPi",
@@ -209,8 +210,8 @@ const payneHanek64 = fn({
 
 /**
  * Reduces an angle x to [−π/4, π/4]: x = quadrant·π/2 + (r + tail), where `tail` is the part of the reduced angle that
- * `r` loses by rounding. The results are NaN for x = ±∞ and NaN. Cost: 17 operations for |x| up to 12000 (200 in f32
- * and f32x2).
+ * `r` loses by rounding. The results are NaN for x = ±∞ and NaN. Cost: 17 operations for |x| up to 12000 in f64, up to
+ * 200 in f32 and f32x2, and more beyond.
  */
 export const reduceHalfPi = fn({
   name: "reduceHalfPi",

@@ -46,31 +46,9 @@ export const blockedProduct = remembered(({ precision, aTransposed, bTransposed,
       KC: depth,
       ROWS: rowsHeld,
     },
-    *body(
-      {
-        rows,
-        columns,
-        inner,
-        tileRows,
-        tileColumns,
-        alpha,
-        beta,
-        aStart,
-        aStride,
-        aBatch,
-        bStart,
-        bStride,
-        bBatch,
-        cStart,
-        cStride,
-        cBatch,
-        a,
-        b,
-        c,
-      },
-      gpu,
-      { A_TRANSPOSED, B_TRANSPOSED, LANES, BM, BN, KC, ROWS },
-    ) {
+    *body(given, gpu, { A_TRANSPOSED, B_TRANSPOSED, LANES, BM, BN, KC, ROWS }) {
+      const { rows, columns, inner, tileRows, tileColumns, alpha, beta, a, b, c } = given;
+      const { aStart, aStride, aBatch, bStart, bStride, bBatch, cStart, cStride, cBatch } = given;
       const left = gpu.sharedReal(BM * KC);
       const right = gpu.sharedReal(BN * KC);
       const sums = gpu.privateReal(ROWS);

@@ -6,7 +6,7 @@ import { remembered } from "../../remembered.ts";
 
 /**
  * The kernel that factors one matrix per work item: n³/3 flops, every word of the lower triangle read n/3 times, from
- * the cache. `status` receives 0, or the order of the first leading minor that is not positive.
+ * the cache. `status` receives 0, or the order of the first leading minor that is not positive; the matrix is NaN then.
  */
 export const choleskyByItem = kernel({
   name: "choleskyByItem",
@@ -34,6 +34,7 @@ export const choleskyByItem = kernel({
         a[rowJ + i] = 0;
       }
     }
+    if (failed !== 0) for (let i = 0; i < size; i++) for (let j = 0; j < size; j++) a[origin + i * stride + j] = NaN;
     status[matrix] = failed;
   },
 });
@@ -75,6 +76,9 @@ export const choleskyByGroup = remembered(({ groupSize }: GroupShape) =>
         }
         yield;
       }
+      if (failed !== 0)
+        for (let i = first; i < size; i += gpu.groupSize())
+          for (let j = 0; j < size; j++) a[origin + i * stride + j] = NaN;
       if (first === 0) status[gpu.groupId()] = failed;
     },
   }),

@@ -1,5 +1,6 @@
 /** Factors of symmetric positive definite matrices, many at a time. */
-import { DisposedError, NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
+import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
+import { oneOf } from "../../given.ts";
 import { type CompiledKernel, type Device, type DeviceBuffer, offeredPrecision } from "../../device/index.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { DeviceArray, shapeText } from "./array.ts";
@@ -31,8 +32,7 @@ export function choleskySpec(settings: { readonly size: number } & Partial<Chole
     if (!Number.isInteger(n) || n < 0 || n > 65_535)
       throw new SpecError(`cholesky: ${name} ${n}, expected a whole number from 0 to 65,535; split a larger batch`);
   }
-  if (!["f64", "f32", "f32x2"].includes(spec.precision))
-    throw new SpecError(`cholesky: precision "${spec.precision}", expected f64, f32 or f32x2`);
+  oneOf("cholesky: precision", spec.precision, ["f64", "f32", "f32x2"]);
   return Object.freeze(spec);
 }
 
@@ -51,9 +51,9 @@ const GROUP = 64;
  * Accuracy: L̂·L̂ᵀ = A + ΔA with |ΔA| ≤ γ(size + 1)·|L̂|·|L̂ᵀ| (Higham 2002, Theorem 10.3).
  * Cost: size³/3 flops per matrix. Up to 16×16 an item of the device factors a matrix, beyond that a workgroup.
  *
- * If a leading minor is not positive, there is no such factor. Its order is then the status of the matrix, and the
- * contents of the matrix are undefined; the other matrices of the batch are not affected. A correlation matrix that
- * fails can be replaced by the nearest one (`nearestCorrelation`).
+ * If a leading minor is not positive, there is no such factor. Its order is then the status of the matrix, whose
+ * numbers become NaN; the other matrices of the batch are not affected. A correlation matrix that fails can be replaced
+ * by the nearest one (`nearestCorrelation`).
  *
  * Source: Higham (2002), Algorithm 10.2; left-looking, LAPACK's dpotf2. Verified: test/linalg/dense-cholesky.
  *
@@ -64,8 +64,8 @@ const GROUP = 64;
  * using device = await openDevice({ backend: "cpu", threads: 1 });
  * using a = await DeviceArray.create(device, [2, 2], { values: [4, 2, 2, 5] });
  * using cholesky = await Cholesky.create(device, choleskySpec({ size: 2 }));
- * await cholesky.factor(a);
- * console.log((await a.download()).join(" ")); // 2 0 1 2
+ * const [status] = await cholesky.factor(a);
+ * console.log(status, (await a.download()).join(" ")); // 0 2 0 1 2
  */
 export class Cholesky implements Disposable {
   readonly device: Device;
@@ -111,15 +111,10 @@ export class Cholesky implements Disposable {
     return this.device.read(this.#status);
   }
 
-  /**
-   * Runs the factorisation and waits for it. @throws NotPositiveDefiniteError (the first matrix without a factor) |
-   * ShapeError | DisposedError
-   */
-  async factor(a: DeviceArray): Promise<void> {
+  /** Runs the factorisation, waits for it, and returns `status`. @throws ShapeError | DisposedError */
+  factor(a: DeviceArray): Promise<Int32Array> {
     this.run(a);
-    const status = await this.status();
-    const matrix = status.findIndex((minor) => minor !== 0);
-    if (matrix >= 0) throw new NotPositiveDefiniteError(matrix, status[matrix]);
+    return this.status();
   }
 
   [Symbol.dispose](): void {

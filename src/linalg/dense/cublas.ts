@@ -5,7 +5,7 @@
  * precision.
  */
 import { DeviceUnavailableError, KernelRuntimeError, OutOfMemoryError } from "../../errors.ts";
-import type { CudaDevice, Device, ForeignAccess, ForeignCalls, ForeignDescription } from "../../device/index.ts";
+import type { CudaDevice, Device, ForeignDescription } from "../../device/index.ts";
 import type { MatmulSpec, Order } from "./matmul-spec.ts";
 import type { Operand } from "./operand.ts";
 
@@ -65,7 +65,7 @@ export async function openLibraryProduct(device: Device, spec: MatmulSpec): Prom
     );
   }
   try {
-    return new LibraryProduct(device as CudaDevice, spec);
+    return libraryProduct(device as CudaDevice, spec);
   } catch (error) {
     if (asked || !(error instanceof DeviceUnavailableError)) throw error;
     return undefined;
@@ -73,70 +73,45 @@ export async function openLibraryProduct(device: Device, spec: MatmulSpec): Prom
 }
 
 /** A product by cuBLAS, with its handle on the device's stream. */
-export class LibraryProduct implements Disposable {
-  readonly #device: CudaDevice;
-  readonly #spec: MatmulSpec;
-  readonly #library: ForeignCalls<typeof functions>;
-  readonly #handle: number;
+export interface LibraryProduct extends Disposable {
+  run(a: Operand, b: Operand, c: Operand, alpha: number, beta: number): void;
+}
 
-  constructor(device: CudaDevice, spec: MatmulSpec) {
-    this.#device = device;
-    this.#spec = spec;
-    this.#library = device.openLibrary(cublas);
-    const { calls } = this.#library;
-    this.#handle = device.withLibrary("cuBLAS", [], ({ word, stream }) => {
-      const handle = word(
-        (to) => calls.cublasCreate_v2(to),
-        (status) => fail("create", status),
-      );
-      const status = calls.cublasSetStream_v2(handle, stream);
-      if (status !== 0) fail("set stream", status);
-      return handle;
-    });
-  }
-
-  run(a: Operand, b: Operand, c: Operand, alpha: number, beta: number): void {
-    const buffers = [a.buffer, b.buffer, c.buffer];
-    this.#device.withLibrary("matmul", buffers, (access) => this.#multiply(access, [a, b, c], alpha, beta));
-  }
-
-  [Symbol.dispose](): void {
-    try {
-      this.#device.withLibrary("cuBLAS", [], () => this.#library.calls.cublasDestroy_v2(this.#handle));
-    } catch {
-      // The device is gone, and the handle's memory with its context.
-    }
-  }
-
-  #multiply({ addresses }: ForeignAccess, [a, b, c]: readonly Operand[], alpha: number, beta: number): void {
-    const { rows, columns, inner, batch, precision } = this.#spec;
-    const bytes = precision === "f64" ? 8 : 4;
-    const scalar = (x: number): ArrayBufferView => (precision === "f64" ? Float64Array.of(x) : Float32Array.of(x));
-    const at = [a, b, c].map(({ start }, i) => addresses[i] + start * bytes);
-    const { calls } = this.#library;
-    const product = precision === "f64" ? calls.cublasDgemmStridedBatched : calls.cublasSgemmStridedBatched;
-    const status = product(
-      this.#handle,
-      transposition(this.#spec.b),
-      transposition(this.#spec.a),
-      columns,
-      rows,
-      inner,
-      scalar(alpha),
-      at[1],
-      b.stride,
-      b.batch,
-      at[0],
-      a.stride,
-      a.batch,
-      scalar(beta),
-      at[2],
-      c.stride,
-      c.batch,
-      batch,
+function libraryProduct(device: CudaDevice, spec: MatmulSpec): LibraryProduct {
+  const { rows, columns, inner, batch, precision } = spec;
+  const { calls } = device.openLibrary(cublas);
+  const handle = device.withLibrary("cuBLAS", [], ({ word, stream }) => {
+    const made = word(
+      (to) => calls.cublasCreate_v2(to),
+      (status) => fail("create", status),
     );
-    if (status !== 0) fail("matmul", status);
-  }
+    const status = calls.cublasSetStream_v2(made, stream);
+    if (status !== 0) fail("set stream", status);
+    return made;
+  });
+  const product = precision === "f64" ? calls.cublasDgemmStridedBatched : calls.cublasSgemmStridedBatched;
+  const bytes = precision === "f64" ? 8 : 4;
+  const scalar = (x: number): ArrayBufferView => (precision === "f64" ? Float64Array.of(x) : Float32Array.of(x));
+  return {
+    run(a, b, c, alpha, beta) {
+      device.withLibrary("matmul", [a.buffer, b.buffer, c.buffer], ({ addresses }) => {
+        const at = [a, b, c].map(({ start }, i) => addresses[i] + start * bytes);
+        const status = product(
+          ...([handle, transposition(spec.b), transposition(spec.a), columns, rows, inner] as const),
+          ...([scalar(alpha), at[1], b.stride, b.batch, at[0], a.stride, a.batch] as const),
+          ...([scalar(beta), at[2], c.stride, c.batch, batch] as const),
+        );
+        if (status !== 0) fail("matmul", status);
+      });
+    },
+    [Symbol.dispose]() {
+      try {
+        device.withLibrary("cuBLAS", [], () => calls.cublasDestroy_v2(handle));
+      } catch {
+        // The device is gone, and the handle's memory with its context.
+      }
+    },
+  };
 }
 
 /** CUBLAS_OP_N for rows, which cuBLAS reads as the columns of the transpose; CUBLAS_OP_T for columns. */

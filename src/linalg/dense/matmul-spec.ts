@@ -1,6 +1,5 @@
 /** The specification of a product: frozen, serialisable, without a device. */
-import { SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { oneOf, wholeNumber } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { checkTile, type Tile } from "./tile.ts";
 
@@ -58,11 +57,8 @@ export function matmulSpec(settings: MatmulSettings): MatmulSpec {
     implementation: "auto",
     ...settings,
   };
-  for (const name of ["rows", "inner", "columns", "batch"] as const) {
-    const n = spec[name];
-    if (!Number.isInteger(n) || n < 0 || n >= 2 ** 31)
-      throw new SpecError(`matmul: ${name} ${n}, expected a whole number from 0 to 2³¹ − 1`);
-  }
+  for (const name of ["rows", "inner", "columns", "batch"] as const)
+    wholeNumber(`matmul: ${name}`, spec[name], 0, 2 ** 31 - 1);
   oneOf("matmul: precision", spec.precision, PRECISIONS);
   oneOf("matmul: a", spec.a, ORDERS);
   oneOf("matmul: b", spec.b, ORDERS);

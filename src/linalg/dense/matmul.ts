@@ -120,31 +120,12 @@ export class Matmul implements Disposable {
   #launch(product: OwnProduct, a: Operand, b: Operand, c: Operand, alpha: number, beta: number): void {
     const { rows, columns, inner, batch } = this.spec;
     const [tileRows, tileColumns] = [Math.ceil(rows / product.rows), Math.ceil(columns / product.columns)];
-    this.device.launch(
-      product.kernel,
-      {
-        rows,
-        columns,
-        inner,
-        tileRows,
-        tileColumns,
-        alpha,
-        beta,
-        aStart: a.start,
-        aStride: a.stride,
-        aBatch: a.batch,
-        bStart: b.start,
-        bStride: b.stride,
-        bBatch: b.batch,
-        cStart: c.start,
-        cStride: c.stride,
-        cBatch: c.batch,
-        a: a.buffer,
-        b: b.buffer,
-        c: c.buffer,
-      },
-      { groups: tileRows * tileColumns * batch },
-    );
+    const left = { a: a.buffer, aStart: a.start, aStride: a.stride, aBatch: a.batch };
+    const right = { b: b.buffer, bStart: b.start, bStride: b.stride, bBatch: b.batch };
+    const into = { c: c.buffer, cStart: c.start, cStride: c.stride, cBatch: c.batch };
+    const sizes = { rows, columns, inner, tileRows, tileColumns };
+    const args = { ...sizes, alpha, beta, ...left, ...right, ...into };
+    this.device.launch(product.kernel, args, { groups: tileRows * tileColumns * batch });
   }
 }
 

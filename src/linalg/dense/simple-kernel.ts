@@ -25,31 +25,9 @@ export const simpleProduct = remembered(({ aTransposed, bTransposed }: SimpleSha
     params: productParams,
     groupSize: simpleTile * simpleTile,
     env: { A_TRANSPOSED: aTransposed, B_TRANSPOSED: bTransposed, TILE: simpleTile },
-    *body(
-      {
-        rows,
-        columns,
-        inner,
-        tileRows,
-        tileColumns,
-        alpha,
-        beta,
-        aStart,
-        aStride,
-        aBatch,
-        bStart,
-        bStride,
-        bBatch,
-        cStart,
-        cStride,
-        cBatch,
-        a,
-        b,
-        c,
-      },
-      gpu,
-      { A_TRANSPOSED, B_TRANSPOSED, TILE },
-    ) {
+    *body(given, gpu, { A_TRANSPOSED, B_TRANSPOSED, TILE }) {
+      const { rows, columns, inner, tileRows, tileColumns, alpha, beta, a, b, c } = given;
+      const { aStart, aStride, aBatch, bStart, bStride, bBatch, cStart, cStride, cBatch } = given;
       const left = gpu.sharedReal(TILE * TILE);
       const right = gpu.sharedReal(TILE * TILE);
       const tiles = tileRows * tileColumns;

@@ -54,31 +54,11 @@ export const tiledProduct = remembered((shape: TiledShape) =>
     params: productParams,
     env: environment(shape),
     groupSize: itemsOf(shape),
-    *body(
-      {
-        rows,
-        columns,
-        inner,
-        tileRows,
-        tileColumns,
-        alpha,
-        beta,
-        aStart,
-        aStride,
-        aBatch,
-        bStart,
-        bStride,
-        bBatch,
-        cStart,
-        cStride,
-        cBatch,
-        a,
-        b,
-        c,
-      },
-      gpu,
-      { A_TRANSPOSED, B_TRANSPOSED, GROUP, BM, BN, BK, LANES_M, LANES_N, WARPS_N, QM, QN, PAD, FOURS_A, FOURS_B, BAND },
-    ) {
+    *body(given, gpu, env) {
+      const { rows, columns, inner, tileRows, tileColumns, alpha, beta, a, b, c } = given;
+      const { aStart, aStride, aBatch, bStart, bStride, bBatch, cStart, cStride, cBatch } = given;
+      const { A_TRANSPOSED, B_TRANSPOSED, GROUP, BM, BN, BK, PAD, BAND } = env;
+      const { LANES_M, LANES_N, WARPS_N, QM, QN, FOURS_A, FOURS_B } = env;
       const left = gpu.sharedReal(2 * BK * (BM + PAD));
       const right = gpu.sharedReal(2 * BK * (BN + PAD));
       const sums = gpu.privateReal(16 * QM * QN);

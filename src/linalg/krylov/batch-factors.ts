@@ -1,5 +1,6 @@
 /** Preconditioners of a batch: factors that are made on the host, in f64. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { wholeNumber, written } from "../../given.ts";
 import type { CsrMatrix } from "../sparse/index.ts";
 import type { BatchSweep } from "./batch-parts.ts";
 
@@ -28,13 +29,12 @@ export function factorsOf(preconditioner: BatchPreconditioner, matrix: CsrMatrix
   const { kind } = preconditioner;
   if (kind === "block-jacobi") {
     const { size } = preconditioner;
-    if (!Number.isInteger(size) || size < 1 || size > 64)
-      throw new SpecError(`KrylovBatch: preconditioner: size: got ${size}, expected a whole number from 1 to 64`);
+    wholeNumber("KrylovBatch: preconditioner: size", size, 1, 64);
     return incompleteFactors(blocksOf(matrix, size), "block Jacobi", s);
   }
   if (kind === "lines") return incompleteFactors(linesOf(matrix, preconditioner, s), "lines", s);
   throw new SpecError(
-    `KrylovBatch: preconditioner: got ${JSON.stringify(preconditioner)}, expected "none", "jacobi", "ilu0", ` +
+    `KrylovBatch: preconditioner: got ${written(preconditioner)}, expected "none", "jacobi", "ilu0", ` +
       '{ kind: "block-jacobi", size } or { kind: "lines", shapes, axis }',
   );
 }

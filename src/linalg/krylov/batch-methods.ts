@@ -27,20 +27,28 @@ export interface BatchVariant {
 }
 
 const params = { system: System, vectors: Vectors, team: Team, maxIterations: i32 } as const;
-const common = { GROUP, ...slot, ...at, ...flag, multiply, itemDots } as const;
+const common = ({ sweep }: BatchVariant) =>
+  ({
+    GROUP,
+    ...slot,
+    ...at,
+    ...flag,
+    multiply,
+    itemDots,
+    hasM: sweep !== "none",
+    precondition: precondition(sweep),
+  }) as const;
 
 /**
  * The BiCGSTAB method of van der Vorst (1992), run by one workgroup. Its vectors are those of `methods.ts`, and T holds
  * t, HAT the direction M⁻¹p with the preconditioner M.
  */
-export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
+export const teamBicgstab = remembered((variant: BatchVariant) =>
   fn({
     name: "teamBicgstab",
     params,
     env: {
-      ...common,
-      hasM: sweep !== "none",
-      precondition: precondition(sweep),
+      ...common(variant),
       first: concluded(shadowStep),
       second: concluded(minimalStep),
       end: concluded(bicgstabEnd),
@@ -87,14 +95,12 @@ export const teamBicgstab = remembered(({ sweep }: BatchVariant) =>
 );
 
 /** The method cgs of Sonneveld (1989) for one workgroup; T for u and u + q. */
-export const teamCgs = remembered(({ sweep }: BatchVariant) =>
+export const teamCgs = remembered((variant: BatchVariant) =>
   fn({
     name: "teamCgs",
     params,
     env: {
-      ...common,
-      hasM: sweep !== "none",
-      precondition: precondition(sweep),
+      ...common(variant),
       first: concluded(shadowStep),
       end: concluded(cgsEnd),
     },
@@ -147,14 +153,12 @@ export const teamCgs = remembered(({ sweep }: BatchVariant) =>
 );
 
 /** The method cg of Hestenes & Stiefel (1952) for one workgroup. */
-export const teamCg = remembered(({ sweep }: BatchVariant) =>
+export const teamCg = remembered((variant: BatchVariant) =>
   fn({
     name: "teamCg",
     params,
     env: {
-      ...common,
-      hasM: sweep !== "none",
-      precondition: precondition(sweep),
+      ...common(variant),
       began: concluded(conjugateBegin),
       step: concluded(conjugateStep),
       end: concluded(conjugateEnd),

@@ -1,4 +1,5 @@
 import { SpecError } from "../../errors.ts";
+import { wholeNumber } from "../../given.ts";
 import { knownFields } from "../given.ts";
 import type { SparseOperator } from "../sparse/index.ts";
 import { ilu } from "./ilu.ts";
@@ -60,8 +61,7 @@ function make(operator: SparseOperator, options: PreconditionerOptions): Promise
     case "jacobi":
       return jacobi(operator, 1);
     case "block-jacobi":
-      if (!Number.isInteger(options.size) || options.size < 1 || options.size > 64)
-        throw new SpecError(`preconditioner: size: got ${options.size}, expected a whole number from 1 to 64`);
+      wholeNumber("preconditioner: size", options.size, 1, 64);
       return jacobi(operator, options.size);
     case "ilu0":
       return ilu(operator);

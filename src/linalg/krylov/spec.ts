@@ -1,6 +1,6 @@
 import { type Accuracy, checkAccuracy } from "../../accuracy.ts";
 import { SpecError } from "../../errors.ts";
-import { oneOf, wholeNumber } from "../../given.ts";
+import { oneOf, wholeNumber, written } from "../../given.ts";
 import { knownFields } from "../given.ts";
 
 const METHODS = ["bicgstab", "cgs", "cg", "gmres"] as const;
@@ -83,4 +83,4 @@ export function krylovSpec(options: KrylovOptions = {}): KrylovSpec {
 }
 
 const wrong = (name: string, got: unknown, expected: string): SpecError =>
-  new SpecError(`krylovSpec: ${name}: got ${JSON.stringify(got) ?? String(got)}, expected ${expected}`);
+  new SpecError(`krylovSpec: ${name}: got ${written(got)}, expected ${expected}`);

@@ -57,9 +57,10 @@ const conclusion = rememberedBy((advance: Advance) =>
     name: advance.functionName,
     params: { groups: i32, partials: read(real), state: write(real), flags: write(i32) },
     groupSize: GROUP,
-    env: { GROUP, advance },
-    *body({ groups, partials, state, flags }, gpu, { GROUP, advance }) {
+    env: { GROUP, groupSums, advance },
+    *body({ groups, partials, state, flags }, gpu, { GROUP, groupSums, advance }) {
       const scratch = gpu.sharedReal(2 * GROUP);
+      const sums = gpu.sharedReal(2);
       const item = gpu.localId();
       let first = 0.0;
       let second = 0.0;
@@ -67,17 +68,8 @@ const conclusion = rememberedBy((advance: Advance) =>
         first += partials[2 * g];
         second += partials[2 * g + 1];
       }
-      scratch[item] = first;
-      scratch[GROUP + item] = second;
-      yield;
-      for (let distance = GROUP >> 1; distance > 0; distance = distance >> 1) {
-        if (item < distance) {
-          scratch[item] += scratch[item + distance];
-          scratch[GROUP + item] += scratch[GROUP + item + distance];
-        }
-        yield;
-      }
-      if (item === 0) advance({ of: { state, flags }, first: scratch[0], second: scratch[GROUP] });
+      yield* groupSums({ first, second, scratch, partials: sums, place: 0 });
+      if (item === 0) advance({ of: { state, flags }, first: sums[0], second: sums[1] });
     },
   }),
 );

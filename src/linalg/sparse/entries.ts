@@ -1,5 +1,6 @@
 /** Matrices from what a user has: lists of entries, compressed rows, dense arrays. */
 import { ShapeError, SpecError } from "../../errors.ts";
+import { oneOf, wholeNumber } from "../../given.ts";
 import { givenList, givenObject } from "../given.ts";
 import type { CooMatrix, CsrMatrix } from "./formats.ts";
 
@@ -44,8 +45,7 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   const { rows, columns, row, column, values, duplicates = "error" } = entries;
   checkShape("sparseMatrix", rows, columns);
   for (const [name, list] of Object.entries({ row, column, values })) givenList("sparseMatrix", name, list);
-  if (duplicates !== "error" && duplicates !== "sum")
-    throw new SpecError(`sparseMatrix: duplicates: got ${JSON.stringify(duplicates)}, expected "error" or "sum"`);
+  oneOf("sparseMatrix: duplicates", duplicates, ["error", "sum"]);
   const count = values.length;
   if (row.length !== count || column.length !== count)
     throw new ShapeError(
@@ -54,8 +54,8 @@ export function sparseMatrix(entries: SparseEntries): CsrMatrix {
   if (count > MAX_INDEX)
     throw new SpecError(`sparseMatrix: ${count} entries, expected at most ${MAX_INDEX}; split the matrix by rows`);
   for (let k = 0; k < count; k++) {
-    checkIndex("sparseMatrix", `row[${k}]`, row[k], rows);
-    checkIndex("sparseMatrix", `column[${k}]`, column[k], columns);
+    wholeNumber(`sparseMatrix: row[${k}]`, row[k], 0, rows - 1);
+    wholeNumber(`sparseMatrix: column[${k}]`, column[k], 0, columns - 1);
   }
   return compressed(entries, (k, before) => {
     if (duplicates === "sum") return;
@@ -126,7 +126,7 @@ export function csrMatrix(given: CompressedRows): CsrMatrix {
       );
   for (let i = 0; i < rows; i++) {
     for (let k = starts[i]; k < starts[i + 1]; k++) {
-      checkIndex("csrMatrix", `row ${i}: column[${k}]`, column[k], columns);
+      wholeNumber(`csrMatrix: row ${i}: column[${k}]`, column[k], 0, columns - 1);
       if (k > starts[i] && column[k] <= column[k - 1])
         throw new SpecError(
           `csrMatrix: row ${i}: column[${k}] ${column[k]} follows ${column[k - 1]}, expected ascending columns; ` +
@@ -155,17 +155,8 @@ export function toCoordinates({ rows, columns, starts, column, values }: CsrMatr
 
 /** Checks the shape of a matrix. @throws SpecError */
 export function checkShape(who: string, rows: number, columns: number): void {
-  for (const [name, value] of [
-    ["rows", rows],
-    ["columns", columns],
-  ] as const)
-    if (!Number.isInteger(value) || value < 0 || value > MAX_INDEX)
-      throw new SpecError(`${who}: ${name}: got ${value}, expected a whole number from 0 to ${MAX_INDEX}`);
-}
-
-function checkIndex(who: string, what: string, index: number, size: number): void {
-  if (!Number.isInteger(index) || index < 0 || index >= size)
-    throw new SpecError(`${who}: ${what}: got ${index}, expected a whole number from 0 to ${size - 1}`);
+  wholeNumber(`${who}: rows`, rows, 0, MAX_INDEX);
+  wholeNumber(`${who}: columns`, columns, 0, MAX_INDEX);
 }
 
 /** The positions 0 … count − 1 by ascending key, of 0 … size − 1; equal keys keep their order. */

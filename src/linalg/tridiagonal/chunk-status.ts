@@ -47,46 +47,34 @@ const end = kernel({
   },
 });
 
-/** A kernel launch that combines the status of chunks and of the reduced systems into that of systems. */
-export class ChunkStatus implements Disposable {
+/** The status of chunks while they are reduced and solved, and of the reduced systems. */
+interface ChunkStatus extends Disposable {
   readonly reducing: DeviceBuffer<"i32">;
   readonly solving: DeviceBuffer<"i32">;
   readonly reduced: DeviceBuffer<"i32">;
-  readonly #codes: DeviceBuffer<"i32">;
-  readonly #device: Device;
-  readonly #kernels: readonly CompiledKernel[];
-  readonly #problem: Problem;
-  readonly #chunks: Chunks;
+  /** Records the combination of all three into the status of systems. */
+  collect(status: DeviceBuffer): void;
+}
 
-  private constructor(device: Device, kernels: readonly CompiledKernel[], problem: Problem, chunks: Chunks) {
-    this.#device = device;
-    this.#kernels = kernels;
-    this.#problem = problem;
-    this.#chunks = chunks;
-    this.reducing = device.createBuffer("i32", problem.batch * chunks.count);
-    this.solving = device.createBuffer("i32", problem.batch * chunks.count);
-    this.reduced = device.createBuffer("i32", problem.batch);
-    this.#codes = device.createBuffer("i32", problem.batch);
-  }
-
-  static async create(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkStatus> {
-    const { precision } = problem;
-    const kernels = await Promise.all([begin, join, end].map((one) => device.compile(one, { precision })));
-    return new ChunkStatus(device, kernels, problem, chunks);
-  }
-
-  collect(status: DeviceBuffer): void {
-    const { rows, batch } = this.#problem;
-    const { rows: chunk, count } = this.#chunks;
-    const { reducing, solving, reduced } = this;
-    const codes = this.#codes;
-    const [first, second, third] = this.#kernels;
-    this.#device.launch(first, { rows, chunk, reduced, codes }, { items: batch });
-    this.#device.launch(second, { batch, reducing, solving, codes }, { items: batch * count });
-    this.#device.launch(third, { codes, status }, { items: batch });
-  }
-
-  [Symbol.dispose](): void {
-    for (const buffer of [this.reducing, this.solving, this.reduced, this.#codes]) buffer[Symbol.dispose]();
-  }
+/** Makes room for the status of chunks. */
+export async function chunkStatus(device: Device, problem: Problem, chunks: Chunks): Promise<ChunkStatus> {
+  const { rows, batch, precision } = problem;
+  const { rows: chunk, count } = chunks;
+  const kernels = await Promise.all([begin, join, end].map((one) => device.compile(one, { precision })));
+  const [first, second, third]: readonly CompiledKernel[] = kernels;
+  const words = (length: number): DeviceBuffer<"i32"> => device.createBuffer("i32", length);
+  const [reducing, solving, reduced, codes] = [batch * count, batch * count, batch, batch].map(words);
+  return {
+    reducing,
+    solving,
+    reduced,
+    collect(status) {
+      device.launch(first, { rows, chunk, reduced, codes }, { items: batch });
+      device.launch(second, { batch, reducing, solving, codes }, { items: batch * count });
+      device.launch(third, { codes, status }, { items: batch });
+    },
+    [Symbol.dispose]() {
+      for (const buffer of [reducing, solving, reduced, codes]) buffer[Symbol.dispose]();
+    },
+  };
 }

@@ -1,14 +1,14 @@
 import type { Device } from "../../device/index.ts";
 import { chooseAlgorithm } from "./auto.ts";
 import type { Method, Problem } from "./method.ts";
-import { Partition } from "./partition.ts";
-import { Pivoting } from "./pivoting.ts";
-import { RegisterHybrid } from "./register-hybrid.ts";
+import { partition } from "./partition.ts";
+import { pivoting } from "./pivoting.ts";
+import { registerHybrid } from "./register-hybrid.ts";
 import type { Algorithm } from "./spec.ts";
-import { StreamedHybrid, streamShape } from "./streamed-hybrid.ts";
-import { Thomas } from "./thomas.ts";
-import { CpuThomas } from "./thomas-cpu.ts";
-import { Workgroup } from "./workgroup.ts";
+import { streamedHybrid, streamShape } from "./streamed-hybrid.ts";
+import { thomas } from "./thomas.ts";
+import { thomasOnCpu } from "./thomas-cpu.ts";
+import { workgroup } from "./workgroup.ts";
 
 /** The algorithms except "auto". */
 export type Chosen = Exclude<Algorithm, "auto">;
@@ -17,23 +17,19 @@ export type Chosen = Exclude<Algorithm, "auto">;
 export function createMethod(device: Device, problem: Problem, algorithm: Chosen): Promise<Method> {
   switch (algorithm) {
     case "thomas":
-      return CpuThomas.create(device, problem) ?? Thomas.create(device, problem);
+      return thomasOnCpu(device, problem) ?? thomas(device, problem);
     case "pivoting":
-      return Pivoting.create(device, problem);
+      return pivoting(device, problem);
     case "cr":
     case "pcr":
     case "cr-pcr":
-      return Workgroup.create(device, problem, algorithm);
+      return workgroup(device, problem, algorithm);
     case "register-hybrid": {
       const shape = streamShape(device, problem);
-      return shape === undefined
-        ? RegisterHybrid.create(device, problem)
-        : StreamedHybrid.create(device, problem, shape);
+      return shape === undefined ? registerHybrid(device, problem) : streamedHybrid(device, problem, shape);
     }
     case "partition":
-      return Partition.create(device, problem, (on, reduced) =>
-        createMethod(on, reduced, chooseAlgorithm(on, reduced)),
-      );
+      return partition(device, problem, (on, reduced) => createMethod(on, reduced, chooseAlgorithm(on, reduced)));
     default:
       return Promise.reject(new TypeError(String(algorithm satisfies never)));
   }

@@ -1,7 +1,7 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
-import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
-import { bytesOf, elementOf, type Matrix, type Problem } from "./method.ts";
+import type { Matrix, Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 
 interface FactorsVariant {
@@ -179,61 +179,32 @@ const pivotingSolveKernel = remembered(({ layout, shared }: FactorsVariant): Ker
 );
 
 /** A factorisation on a device, made once and used repeatedly. It owns its memory. */
-export class Factors implements Disposable {
-  readonly #device: Device;
-  readonly #problem: Problem;
-  readonly #factorKernel: CompiledKernel;
-  readonly #solveKernel: CompiledKernel;
-  readonly #factors: DeviceBuffer;
-  readonly #swaps: DeviceBuffer;
-  readonly #failed: DeviceBuffer;
+export interface Factors extends Disposable {
+  factor(matrix: Matrix): void;
+  solve(rhs: DeviceBuffer, status: DeviceBuffer): void;
+}
 
-  private constructor(device: Device, problem: Problem, pivoting: boolean, kernels: readonly CompiledKernel[]) {
-    const { rows, precision } = problem;
-    this.#device = device;
-    this.#problem = problem;
-    [this.#factorKernel, this.#solveKernel] = kernels;
-    const matrices = this.#matrices;
-    this.#factors = device.createBuffer(elementOf(precision), (pivoting ? 4 : 3) * rows * matrices);
-    this.#swaps = device.createBuffer("i32", pivoting ? rows * matrices : matrices);
-    this.#failed = device.createBuffer("i32", matrices);
-  }
-
-  static async create(device: Device, problem: Problem, pivoting: boolean): Promise<Factors> {
-    const { precision, shared } = problem;
-    const variant = { layout: layoutOf(problem), shared };
-    const kernels = pivoting
-      ? [pivotingFactorKernel(variant), pivotingSolveKernel(variant)]
-      : [thomasFactorKernel(variant), thomasSolveKernel(variant)];
-    const compiled = await Promise.all(kernels.map((one) => device.compile(one, { precision })));
-    return new Factors(device, problem, pivoting, compiled);
-  }
-
-  /** The number of bytes of its device memory. */
-  get bytes(): number {
-    return this.#factors.length * bytesOf(this.#problem.precision) + 4 * (this.#swaps.length + this.#failed.length);
-  }
-
-  factor({ lower, diagonal, upper }: Matrix): void {
-    const { rows, stride } = this.#problem;
-    const matrices = this.#matrices;
-    const out = { factors: this.#factors, swaps: this.#swaps, failed: this.#failed };
-    const args = { rows, stride, matrices, lower, diagonal, upper, ...out };
-    this.#device.launch(this.#factorKernel, args, { items: matrices });
-  }
-
-  solve(rhs: DeviceBuffer, status: DeviceBuffer): void {
-    const { rows, stride, batch } = this.#problem;
-    const from = { factors: this.#factors, swaps: this.#swaps, failed: this.#failed };
-    const args = { rows, stride, matrices: this.#matrices, ...from, rhs, status };
-    this.#device.launch(this.#solveKernel, args, { items: batch });
-  }
-
-  get #matrices(): number {
-    return this.#problem.shared ? 1 : this.#problem.batch;
-  }
-
-  [Symbol.dispose](): void {
-    for (const buffer of [this.#factors, this.#swaps, this.#failed]) buffer[Symbol.dispose]();
-  }
+/** Prepares a factorisation of the matrices of a problem. */
+export async function factorsOf(device: Device, problem: Problem, pivoting: boolean): Promise<Factors> {
+  const { rows, batch, stride, precision, shared } = problem;
+  const variant = { layout: layoutOf(problem), shared };
+  const kernels = pivoting
+    ? [pivotingFactorKernel(variant), pivotingSolveKernel(variant)]
+    : [thomasFactorKernel(variant), thomasSolveKernel(variant)];
+  const [factor, solve] = await Promise.all(kernels.map((one) => device.compile(one, { precision })));
+  const matrices = shared ? 1 : batch;
+  const own = {
+    factors: device.createBuffer(hostReal(precision), (pivoting ? 4 : 3) * rows * matrices),
+    swaps: device.createBuffer("i32", pivoting ? rows * matrices : matrices),
+    failed: device.createBuffer("i32", matrices),
+  };
+  const args = { rows, stride, matrices, ...own };
+  return {
+    factor: ({ lower, diagonal, upper }) =>
+      device.launch(factor, { ...args, lower, diagonal, upper }, { items: matrices }),
+    solve: (rhs, status) => device.launch(solve, { ...args, rhs, status }, { items: batch }),
+    [Symbol.dispose]() {
+      for (const buffer of Object.values(own)) buffer[Symbol.dispose]();
+    },
+  };
 }

@@ -1,6 +1,6 @@
 import { type Device, type DeviceBuffer, LaunchBuffers, openDevice } from "../../device/index.ts";
+import { hostReal } from "../../kernel/index.ts";
 import { ShapeError } from "../../errors.ts";
-import { elementOf } from "./method.ts";
 import { TridiagonalSolver } from "./solver.ts";
 import { type Placement, tridiagonalSpec, type TridiagonalOptions } from "./spec.ts";
 import type { Failure } from "./status.ts";
@@ -64,7 +64,7 @@ async function solveOn(
 ): Promise<HostSolution> {
   const { rows, batch, matrices } = spec;
   using buffers = new LaunchBuffers(device);
-  const element = elementOf(spec.precision);
+  const element = hostReal(spec.precision);
   const upload = (name: keyof HostSystem): DeviceBuffer<"f64" | "f32"> => {
     const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
     const values = system[name];

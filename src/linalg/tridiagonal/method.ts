@@ -1,6 +1,7 @@
 /** The interface between the solver and the algorithms. */
-import type { DeviceBuffer } from "../../device/index.ts";
-import type { Precision } from "../../kernel/index.ts";
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { SpecError } from "../../errors.ts";
+import { i32, type Precision, read, real, write } from "../../kernel/index.ts";
 
 /** A batch of systems as the algorithms see it: any placement is `rows`, `batch` and `stride` (`TridiagonalSpec`). */
 export interface Problem {
@@ -26,6 +27,15 @@ export interface System extends Matrix {
   readonly status: DeviceBuffer;
 }
 
+/** The parameters of kernels that hold a `System`. */
+export const systemParams = {
+  lower: read(real),
+  diagonal: read(real),
+  upper: read(real),
+  rhs: write(real),
+  status: write(i32),
+} as const;
+
 /** An algorithm prepared for one problem on one device. It owns its workspace; `solve` records launches. */
 export interface Method extends Disposable {
   solve(system: System): void;
@@ -39,7 +49,17 @@ export interface Chunks {
   readonly count: number;
 }
 
+/** A method for chunks of systems, too: `ends` are the unknowns next to each of them. */
+export interface ChunkMethod extends Method {
+  solve(system: System, ends?: DeviceBuffer): void;
+}
+
+/** Returns the error of systems of more rows than a workgroup has room for. */
+export const tooLong = (device: Device, { precision }: Problem, algorithm: string, rows: number): SpecError =>
+  new SpecError(
+    `tridiagonal: ${algorithm} with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room ` +
+      'for; take the algorithm "partition" or "auto"',
+  );
+
 /** Returns the bytes of a real. */
 export const bytesOf = (precision: Precision): number => (precision === "f32" ? 4 : 8);
-/** Returns the element type of buffers of reals. */
-export const elementOf = (precision: Precision): "f64" | "f32" => (precision === "f32" ? "f32" : "f64");

@@ -1,7 +1,7 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
-import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
-import { elementOf, type Matrix, type Problem } from "./method.ts";
+import type { Matrix, Problem } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { SINGULAR } from "./status.ts";
 
@@ -126,74 +126,54 @@ const EPSILON = { f64: 2 ** -52, f32: 2 ** -23, f32x2: 2 ** -44 } as const;
  *
  * Cost a row beyond the tridiagonal solver's, which runs twice: 5 words read and 5 written; 2 flops.
  */
-export class Periodic implements Disposable {
-  readonly #device: Device;
-  readonly #problem: Problem;
-  readonly #kernels: readonly CompiledKernel[];
-  readonly #buffers: readonly DeviceBuffer[];
+export interface Periodic extends Disposable {
   /** The matrix without its corner entries. */
   readonly matrix: Matrix;
   /** The second right-hand side, then its solution: one for each matrix. */
   readonly q: DeviceBuffer;
   /** The status of the solution for q. */
   readonly inner: DeviceBuffer<"i32">;
-  readonly #corner: DeviceBuffer;
-  readonly #share: DeviceBuffer;
-
-  private constructor(device: Device, problem: Problem, kernels: readonly CompiledKernel[]) {
-    const { rows, batch, precision } = problem;
-    this.#device = device;
-    this.#problem = problem;
-    this.#kernels = kernels;
-    const matrices = problem.shared ? 1 : batch;
-    const buffer = (): DeviceBuffer => device.createBuffer(elementOf(precision), rows * matrices);
-    this.matrix = { lower: buffer(), diagonal: buffer(), upper: buffer() };
-    this.q = buffer();
-    this.inner = device.createBuffer("i32", matrices);
-    this.#corner = device.createBuffer(elementOf(precision), matrices);
-    this.#share = device.createBuffer(elementOf(precision), batch);
-    const { lower, diagonal, upper } = this.matrix;
-    this.#buffers = [lower, diagonal, upper, this.q, this.inner, this.#corner, this.#share];
-  }
-
-  static async create(device: Device, problem: Problem): Promise<Periodic> {
-    const { precision, shared } = problem;
-    const share = shareKernel({ layout: layoutOf(problem), shared });
-    const kernels = [prepareKernel, share, combineKernel];
-    return new Periodic(device, problem, await Promise.all(kernels.map((one) => device.compile(one, { precision }))));
-  }
-
-  /** Returns the problem that is solved for q. */
-  static matrixProblem(problem: Problem): Problem {
-    return problem.shared ? { ...problem, batch: 1, stride: 1, shared: false } : problem;
-  }
-
   /** Splits a matrix into the tridiagonal `matrix` A′ and the right-hand side `q` of A′q = u. */
-  prepare({ lower, diagonal, upper }: Matrix): void {
-    const { rows, stride, shared } = this.#problem;
-    const { lower: outLower, diagonal: outDiagonal, upper: outUpper } = this.matrix;
-    const { q } = this;
-    const out = { outLower, outDiagonal, outUpper, q, corner: this.#corner };
-    const args = { rows, stride: shared ? 1 : stride, lower, diagonal, upper, ...out };
-    this.#device.launch(this.#kernels[0], args, { items: q.length });
-  }
-
+  prepare(matrix: Matrix): void;
   /** Turns the solution y of A′y = d into x, in place. */
-  finish(y: DeviceBuffer, status: DeviceBuffer): void {
-    const { rows, batch, stride, shared, precision } = this.#problem;
-    const { q, inner } = this;
-    const share = this.#share;
-    const epsilon = 4 * Math.max(rows, 4) * EPSILON[precision];
-    const args = { rows, stride, epsilon, corner: this.#corner, q, y, inner, share, status };
-    this.#device.launch(this.#kernels[1], args, { items: batch });
-    this.#device.launch(
-      this.#kernels[2],
-      { rows, stride, shared: shared ? 1 : 0, q, share, x: y },
-      { items: rows * batch },
-    );
-  }
+  finish(y: DeviceBuffer, status: DeviceBuffer): void;
+}
 
-  [Symbol.dispose](): void {
-    for (const buffer of this.#buffers) buffer[Symbol.dispose]();
-  }
+/** Prepares the solver of periodic systems for a problem. */
+export async function periodicOf(device: Device, problem: Problem): Promise<Periodic> {
+  const { rows, batch, stride, shared, precision } = problem;
+  const kernels = [prepareKernel, shareKernel({ layout: layoutOf(problem), shared }), combineKernel];
+  const [prepare, shareOf, combine] = await Promise.all(
+    kernels.map((one: Kernel) => device.compile(one, { precision })),
+  );
+  const matrices = shared ? 1 : batch;
+  const reals = (length: number): DeviceBuffer => device.createBuffer(hostReal(precision), length);
+  const perRow = (): DeviceBuffer => reals(rows * matrices);
+  const matrix = { lower: perRow(), diagonal: perRow(), upper: perRow() };
+  const own = {
+    q: perRow(),
+    inner: device.createBuffer("i32", matrices),
+    corner: reals(matrices),
+    share: reals(batch),
+  };
+  const { q, inner, corner, share } = own;
+  const out = { outLower: matrix.lower, outDiagonal: matrix.diagonal, outUpper: matrix.upper, q, corner };
+  const epsilon = 4 * Math.max(rows, 4) * EPSILON[precision];
+  return {
+    matrix,
+    q,
+    inner,
+    prepare({ lower, diagonal, upper }) {
+      const args = { rows, stride: shared ? 1 : stride, lower, diagonal, upper, ...out };
+      device.launch(prepare, args, { items: rows * matrices });
+    },
+    finish(y, status) {
+      device.launch(shareOf, { rows, stride, epsilon, corner, q, y, inner, share, status }, { items: batch });
+      const args = { rows, stride, shared: shared ? 1 : 0, q, share, x: y };
+      device.launch(combine, args, { items: rows * batch });
+    },
+    [Symbol.dispose]() {
+      for (const buffer of [...Object.values(matrix), ...Object.values(own)]) buffer[Symbol.dispose]();
+    },
+  };
 }

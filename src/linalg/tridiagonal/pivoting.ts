@@ -1,8 +1,8 @@
-import type { CompiledKernel, Device, DeviceBuffer } from "../../device/index.ts";
-import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import type { Device } from "../../device/index.ts";
+import { hostReal, i32, type Kernel, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { firstSingularPivot, stillZero } from "./checks.ts";
-import { elementOf, type Method, type Problem, type System } from "./method.ts";
+import { type Method, type Problem, systemParams } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { privateCapacity, sideBySide } from "./thomas.ts";
@@ -22,20 +22,10 @@ interface PivotingVariant {
  * written and read once, in private memory while it has room. Backward stable for every matrix, except for exponential
  * growth that does not occur in practice. Source: LAPACK 3, dgtsv.
  */
-export const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant): Kernel =>
+const pivotingKernel = remembered(({ layout, shared, capacity }: PivotingVariant): Kernel =>
   kernel({
     name: `pivoting-${layout}${shared ? "-shared" : ""}-${capacity}`,
-    params: {
-      rows: i32,
-      stride: i32,
-      batch: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      rhs: write(real),
-      work: write(real),
-      status: write(i32),
-    },
+    params: { rows: i32, stride: i32, batch: i32, ...systemParams, work: write(real) },
     env: {
       base: systemBase[layout],
       firstSingularPivot,
@@ -121,34 +111,15 @@ export const pivotingKernel = remembered(({ layout, shared, capacity }: Pivoting
   }),
 );
 
-/** Gaussian elimination with partial pivoting for a problem. */
-export class Pivoting implements Method {
-  readonly #compiled: CompiledKernel;
-  readonly #problem: Problem;
-  readonly #work: DeviceBuffer;
-
-  private constructor(compiled: CompiledKernel, problem: Problem, work: DeviceBuffer) {
-    this.#compiled = compiled;
-    this.#problem = problem;
-    this.#work = work;
-  }
-
-  static async create(device: Device, problem: Problem): Promise<Pivoting> {
-    const { rows, batch, precision, shared } = problem;
-    const capacity = privateCapacity(rows, 4, device, problem);
-    const variant = { layout: layoutOf(problem), shared, capacity };
-    const compiled = await device.compile(pivotingKernel(variant), { precision, ...sideBySide(variant) });
-    const words = capacity > 0 ? 1 : 3 * rows * batch;
-    return new Pivoting(compiled, problem, device.createBuffer(elementOf(precision), words));
-  }
-
-  solve(system: System): void {
-    const { rows, batch, stride } = this.#problem;
-    const work = this.#work;
-    work.device.launch(this.#compiled, { rows, stride, batch, work, ...system }, { items: batch });
-  }
-
-  [Symbol.dispose](): void {
-    this.#work[Symbol.dispose]();
-  }
+/** Prepares Gaussian elimination with partial pivoting for a problem. */
+export async function pivoting(device: Device, problem: Problem): Promise<Method> {
+  const { rows, batch, stride, precision, shared } = problem;
+  const capacity = privateCapacity(rows, 4, device, problem);
+  const variant = { layout: layoutOf(problem), shared, capacity };
+  const compiled = await device.compile(pivotingKernel(variant), { precision, ...sideBySide(variant) });
+  const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 3 * rows * batch);
+  return {
+    solve: (system) => device.launch(compiled, { rows, stride, batch, work, ...system }, { items: batch }),
+    [Symbol.dispose]: () => work[Symbol.dispose](),
+  };
 }

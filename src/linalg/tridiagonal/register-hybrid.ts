@@ -1,16 +1,9 @@
-import {
-  type CompiledKernel,
-  type Device,
-  type DeviceBuffer,
-  firstThatFits,
-  type Resources,
-} from "../../device/index.ts";
-import { SpecError } from "../../errors.ts";
-import { i32, type Kernel, kernel, type Precision, read, real, write } from "../../kernel/index.ts";
+import { type Device, firstThatFits, type Resources } from "../../device/index.ts";
+import { i32, type Kernel, kernel, type Precision, read, real } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { solveLanes } from "./lanes.ts";
 import { loadRuns, storeRuns } from "./load-runs.ts";
-import { bytesOf, type Chunks, type Method, type Problem, type System } from "./method.ts";
+import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams, tooLong } from "./method.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { eliminateRun, substituteRun, tileWords } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
@@ -68,18 +61,7 @@ export const registerHybridKernel = remembered((variant: RegisterHybridVariant):
     name: `register-hybrid-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${systems}x${lanes}x${perItem}${shuffles ? "-shuffles" : ""}${aligned ? "-aligned" : ""}${parked ? "-parked" : ""}`,
     groupSize: items,
     ...(residentGroups === undefined ? {} : { residentGroups }),
-    params: {
-      rows: i32,
-      stride: i32,
-      batch: i32,
-      chunk: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      ends: read(real),
-      rhs: write(real),
-      status: write(i32),
-    },
+    params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real) },
     env: {
       base: systemBase[layout],
       loadRuns: loadRuns({ ...access, lanes, shared }),
@@ -318,50 +300,21 @@ function resourcesOf({ lanes, rows, systems, aligned, parked }: RunShape, wanted
   return { items, workgroupBytes: words * bytesOf(wanted.precision) + 4 * systems };
 }
 
-/** The register hybrid for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
-export class RegisterHybrid implements Method {
-  readonly #device: Device;
-  readonly #compiled: CompiledKernel;
-  readonly #problem: Problem;
-  readonly #chunks: Chunks | undefined;
-  readonly #systems: number;
-
-  private constructor(
-    device: Device,
-    compiled: CompiledKernel,
-    problem: Problem,
-    chunks: Chunks | undefined,
-    systems: number,
-  ) {
-    this.#device = device;
-    this.#compiled = compiled;
-    this.#problem = problem;
-    this.#chunks = chunks;
-    this.#systems = systems;
-  }
-
-  /** Creates the method. @throws SpecError (more rows than a workgroup has room for) */
-  static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<RegisterHybrid> {
-    const { precision, shared } = problem;
-    const layout = layoutOf(problem);
-    const rows = chunks?.rows ?? problem.rows;
-    const shape = runShape(device, problem, chunks);
-    if (shape === undefined)
-      throw new SpecError(
-        `tridiagonal: register-hybrid with ${rows} rows in ${precision}: more than a workgroup of ${device.name} has room for; ` +
-          'take the algorithm "partition" or "auto"',
-      );
-    const variant = { layout, shared, chunked: chunks !== undefined, ...shape };
-    const compiled = await device.compile(registerHybridKernel(variant), { precision });
-    return new RegisterHybrid(device, compiled, problem, chunks, shape.systems);
-  }
-
-  solve(system: System, ends: DeviceBuffer = system.upper): void {
-    const { rows, batch, stride } = this.#problem;
-    const { rows: chunk, count } = this.#chunks ?? { rows, count: 1 };
-    const groups = Math.ceil((batch * count) / this.#systems);
-    this.#device.launch(this.#compiled, { rows, stride, batch, chunk, ends, ...system }, { groups });
-  }
-
-  [Symbol.dispose](): void {}
+/**
+ * Prepares the register hybrid for a problem, or for each of its `chunks`. @throws SpecError (more rows than a
+ * workgroup has room for)
+ */
+export async function registerHybrid(device: Device, problem: Problem, chunks?: Chunks): Promise<ChunkMethod> {
+  const { rows, batch, stride, precision, shared } = problem;
+  const { rows: chunk, count } = chunks ?? { rows, count: 1 };
+  const shape = runShape(device, problem, chunks);
+  if (shape === undefined) throw tooLong(device, problem, "register-hybrid", chunk);
+  const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, ...shape };
+  const compiled = await device.compile(registerHybridKernel(variant), { precision });
+  const groups = Math.ceil((batch * count) / shape.systems);
+  return {
+    solve: (system, ends = system.upper) =>
+      device.launch(compiled, { rows, stride, batch, chunk, ends, ...system }, { groups }),
+    [Symbol.dispose]() {},
+  };
 }

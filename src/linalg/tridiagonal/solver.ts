@@ -1,11 +1,12 @@
 import type { Device, DeviceBuffer } from "../../device/index.ts";
+import { hostReal } from "../../kernel/index.ts";
 import { offeredPrecision } from "../../device/index.ts";
 import { DisposedError, ShapeError, SpecError } from "../../errors.ts";
 import { chooseAlgorithm } from "./auto.ts";
 import { type Chosen, createMethod } from "./create-method.ts";
-import { Factors } from "./factors.ts";
-import { elementOf, type Matrix, type Method, type Problem } from "./method.ts";
-import { Periodic } from "./periodic.ts";
+import { type Factors, factorsOf } from "./factors.ts";
+import type { Matrix, Method, Problem } from "./method.ts";
+import { type Periodic, periodicOf } from "./periodic.ts";
 import type { TridiagonalSpec } from "./spec.ts";
 import { type Failure, failuresIn } from "./status.ts";
 
@@ -168,7 +169,7 @@ export class TridiagonalSolver implements Disposable {
   #check(buffers: Readonly<Record<string, DeviceBuffer>> | TridiagonalMatrix): void {
     if (this.#disposed) throw new DisposedError("TridiagonalSolver: used after it was disposed");
     const { rows, batch, matrices } = this.spec;
-    const element = elementOf(this.spec.precision);
+    const element = hostReal(this.spec.precision);
     for (const [name, buffer] of Object.entries(buffers) as [string, DeviceBuffer][]) {
       const length = name !== "rhs" && matrices === "one" ? rows : rows * batch;
       const who = `TridiagonalSolver: ${name}`;
@@ -184,7 +185,7 @@ export class TridiagonalSolver implements Disposable {
 }
 
 async function partsOf(device: Device, spec: TridiagonalSpec, problem: Problem, algorithm: Chosen): Promise<Parts> {
-  const own = spec.periodic && problem.shared ? Periodic.matrixProblem(problem) : undefined;
+  const own = spec.periodic && problem.shared ? { ...problem, batch: 1, stride: 1, shared: false } : undefined;
   const pivoting = algorithm === "pivoting";
   const made: Disposable[] = [];
   const kept = async <T extends Disposable>(making: Promise<T>): Promise<T> => {
@@ -196,11 +197,9 @@ async function partsOf(device: Device, spec: TridiagonalSpec, problem: Problem, 
     return {
       method: await kept(createMethod(device, problem, algorithm)),
       ...(own === undefined ? {} : { matrixMethod: await kept(createMethod(device, own, algorithm)) }),
-      ...(spec.periodic ? { periodic: await kept(Periodic.create(device, problem)) } : {}),
-      ...(spec.factors ? { factors: await kept(Factors.create(device, problem, pivoting)) } : {}),
-      ...(spec.factors && own !== undefined
-        ? { matrixFactors: await kept(Factors.create(device, own, pivoting)) }
-        : {}),
+      ...(spec.periodic ? { periodic: await kept(periodicOf(device, problem)) } : {}),
+      ...(spec.factors ? { factors: await kept(factorsOf(device, problem, pivoting)) } : {}),
+      ...(spec.factors && own !== undefined ? { matrixFactors: await kept(factorsOf(device, own, pivoting)) } : {}),
     };
   } catch (error) {
     for (const part of made) part[Symbol.dispose](); // no room for the rest

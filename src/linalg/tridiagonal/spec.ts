@@ -1,5 +1,5 @@
 import { SpecError } from "../../errors.ts";
-import { oneOf } from "../../given.ts";
+import { oneOf, written } from "../../given.ts";
 import type { Precision } from "../../kernel/index.ts";
 
 const ALGORITHMS = ["auto", "thomas", "pivoting", "cr", "pcr", "cr-pcr", "register-hybrid", "partition"] as const;
@@ -120,4 +120,4 @@ function positive(name: string, value: unknown): void {
 }
 
 const wrong = (name: string, got: unknown, expected: string): SpecError =>
-  new SpecError(`tridiagonalSpec: ${name}: got ${JSON.stringify(got) ?? String(got)}, expected ${expected}`);
+  new SpecError(`tridiagonalSpec: ${name}: got ${written(got)}, expected ${expected}`);

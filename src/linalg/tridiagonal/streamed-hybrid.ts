@@ -1,7 +1,7 @@
-import { type CompiledKernel, type Device, fits } from "../../device/index.ts";
-import { fn, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { type Device, fits } from "../../device/index.ts";
+import { fn, i32, type Kernel, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
-import { bytesOf, type Method, type Problem, type System } from "./method.ts";
+import { bytesOf, type Method, type Problem, systemParams } from "./method.ts";
 import { SystemArrays } from "./load-runs.ts";
 import { eliminateRow, freeFirstRow } from "./run.ts";
 import { solveRuns } from "./solve-runs.ts";
@@ -91,17 +91,7 @@ export const streamedHybridKernel = remembered((variant: StreamedHybridVariant):
   return kernel({
     name: `streamed-hybrid-${systems}x${lanes}x${rows}${whole ? "" : "-part"}`,
     groupSize: items,
-    params: {
-      rows: i32,
-      stride: i32,
-      tiles: i32,
-      tilesAcross: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      rhs: write(real),
-      status: write(i32),
-    },
+    params: { rows: i32, stride: i32, tiles: i32, tilesAcross: i32, ...systemParams },
     env: {
       systems,
       lanes,
@@ -240,33 +230,16 @@ export function streamShape(device: Device, problem: Problem): StreamShape | und
   return { systems, lanes, rows: perItem, words, depth, ahead, shuffles: limits.subgroupSize === 32 };
 }
 
-/** The streamed hybrid for a problem. */
-export class StreamedHybrid implements Method {
-  readonly #device: Device;
-  readonly #compiled: CompiledKernel;
-  readonly #problem: Problem;
-  readonly #shape: StreamShape;
-
-  private constructor(device: Device, compiled: CompiledKernel, problem: Problem, shape: StreamShape) {
-    this.#device = device;
-    this.#compiled = compiled;
-    this.#problem = problem;
-    this.#shape = shape;
-  }
-
-  static async create(device: Device, problem: Problem, shape: StreamShape): Promise<StreamedHybrid> {
-    const whole = problem.rows === shape.lanes * shape.rows;
-    const compiled = await device.compile(streamedHybridKernel({ ...shape, whole }), { precision: problem.precision });
-    return new StreamedHybrid(device, compiled, problem, shape);
-  }
-
-  solve(system: System): void {
-    const { rows, batch, stride } = this.#problem;
-    const tilesAcross = Math.ceil(stride / this.#shape.systems);
-    const tiles = (batch / stride) * tilesAcross;
-    const groups = Math.min(tiles, this.#device.limits.multiprocessors ?? tiles);
-    this.#device.launch(this.#compiled, { rows, stride, tiles, tilesAcross, ...system }, { groups });
-  }
-
-  [Symbol.dispose](): void {}
+/** Prepares the streamed hybrid for a problem. */
+export async function streamedHybrid(device: Device, problem: Problem, shape: StreamShape): Promise<Method> {
+  const { rows, batch, stride, precision } = problem;
+  const whole = rows === shape.lanes * shape.rows;
+  const compiled = await device.compile(streamedHybridKernel({ ...shape, whole }), { precision });
+  const tilesAcross = Math.ceil(stride / shape.systems);
+  const tiles = (batch / stride) * tilesAcross;
+  const groups = Math.min(tiles, device.limits.multiprocessors ?? tiles);
+  return {
+    solve: (system) => device.launch(compiled, { rows, stride, tiles, tilesAcross, ...system }, { groups }),
+    [Symbol.dispose]() {},
+  };
 }

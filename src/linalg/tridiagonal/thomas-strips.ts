@@ -1,6 +1,7 @@
-import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { i32, type Kernel, kernel, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
 import { firstZeroPivot } from "./checks.ts";
+import { systemParams } from "./method.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
 import { touch } from "./touch.ts";
 
@@ -29,16 +30,7 @@ export const thomasStripsKernel = remembered(({ strip, line, capacity }: StripsV
   kernel({
     name: `thomas-strips-${strip}-${line}-${capacity}`,
     groupSize: strip,
-    params: {
-      rows: i32,
-      batch: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      rhs: write(real),
-      work: write(real),
-      status: write(i32),
-    },
+    params: { rows: i32, batch: i32, ...systemParams, work: write(real) },
     env: {
       touch,
       firstZeroPivot,

@@ -1,7 +1,7 @@
-import { type CompiledKernel, type Device, type DeviceBuffer, firstThatFits } from "../../device/index.ts";
-import { i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
+import { type Device, firstThatFits } from "../../device/index.ts";
+import { hostReal, i32, type Kernel, kernel, read, real, write } from "../../kernel/index.ts";
 import { remembered } from "../../remembered.ts";
-import { bytesOf, type Chunks, elementOf, type Method, type Problem, type System } from "./method.ts";
+import { bytesOf, type ChunkMethod, type Chunks, type Problem, systemParams } from "./method.ts";
 import { firstZeroPivot, stillZero } from "./checks.ts";
 import { type Layout, layoutOf, systemBase } from "./place.ts";
 import { CODE_NOT_FINITE, CODE_OK } from "./status.ts";
@@ -22,22 +22,10 @@ interface ThomasVariant {
  * Cost a row: 8 flops, one of them a division; 4 words read and 1 written, and c′, d′ written and read once, in private
  * memory while it has room. Stable for diagonally dominant matrices. Source: L. H. Thomas (1949).
  */
-export const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
+const thomasKernel = remembered(({ layout, shared, chunked, capacity }: ThomasVariant): Kernel =>
   kernel({
     name: `thomas-${layout}${shared ? "-shared" : ""}${chunked ? "-chunks" : ""}-${capacity}`,
-    params: {
-      rows: i32,
-      stride: i32,
-      batch: i32,
-      chunk: i32,
-      lower: read(real),
-      diagonal: read(real),
-      upper: read(real),
-      ends: read(real),
-      rhs: write(real),
-      work: write(real),
-      status: write(i32),
-    },
+    params: { rows: i32, stride: i32, batch: i32, chunk: i32, ...systemParams, ends: read(real), work: write(real) },
     env: {
       base: systemBase[layout],
       firstZeroPivot,
@@ -141,39 +129,18 @@ export function privateCapacity(rows: number, arrays: number, device: Device, pr
 export const sideBySide = ({ layout }: { readonly layout: Layout }): { readonly vectors?: 2 } =>
   layout === "contiguous" ? { vectors: 2 } : {};
 
-/** Thomas' algorithm for a problem, or for each of its `chunks`, whose `ends` are given to `solve`. */
-export class Thomas implements Method {
-  readonly #compiled: CompiledKernel;
-  readonly #problem: Problem;
-  readonly #chunks: Chunks | undefined;
-  readonly #work: DeviceBuffer;
-
-  private constructor(compiled: CompiledKernel, problem: Problem, chunks: Chunks | undefined, work: DeviceBuffer) {
-    this.#compiled = compiled;
-    this.#problem = problem;
-    this.#chunks = chunks;
-    this.#work = work;
-  }
-
-  static async create(device: Device, problem: Problem, chunks?: Chunks): Promise<Thomas> {
-    const { precision, batch, shared } = problem;
-    const rows = chunks?.rows ?? problem.rows;
-    const capacity = privateCapacity(rows, 2, device, problem);
-    const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
-    const compiled = await device.compile(thomasKernel(variant), { precision, ...sideBySide(variant) });
-    const words = capacity > 0 ? 1 : 2 * rows * batch * (chunks?.count ?? 1);
-    return new Thomas(compiled, problem, chunks, device.createBuffer(elementOf(precision), words));
-  }
-
-  solve(system: System, ends: DeviceBuffer = system.upper): void {
-    const { rows, batch, stride } = this.#problem;
-    const { rows: chunk, count } = this.#chunks ?? { rows, count: 1 };
-    const size = { items: batch * count };
-    const work = this.#work;
-    work.device.launch(this.#compiled, { rows, stride, batch, chunk, ends, work, ...system }, size);
-  }
-
-  [Symbol.dispose](): void {
-    this.#work[Symbol.dispose]();
-  }
+/** Prepares Thomas' algorithm for a problem, or for each of its `chunks`. */
+export async function thomas(device: Device, problem: Problem, chunks?: Chunks): Promise<ChunkMethod> {
+  const { rows, batch, stride, precision, shared } = problem;
+  const { rows: chunk, count } = chunks ?? { rows, count: 1 };
+  const capacity = privateCapacity(chunk, 2, device, problem);
+  const variant = { layout: layoutOf(problem), shared, chunked: chunks !== undefined, capacity };
+  const compiled = await device.compile(thomasKernel(variant), { precision, ...sideBySide(variant) });
+  const work = device.createBuffer(hostReal(precision), capacity > 0 ? 1 : 2 * chunk * batch * count);
+  const size = { items: batch * count };
+  return {
+    solve: (system, ends = system.upper) =>
+      device.launch(compiled, { rows, stride, batch, chunk, ends, work, ...system }, size),
+    [Symbol.dispose]: () => work[Symbol.dispose](),
+  };
 }

@@ -3,7 +3,8 @@ import { SpecError } from "../../errors.ts";
 import type { PathModel } from "../model.ts";
 
 /**
- * Checks and returns a user's model: its initial state, its step, and its spots, as kernel functions.
+ * Checks and returns a user's model, which consists of kernel functions for its initial state, its step in time, and
+ * its spots.
  *
  * @param model its functions and parameters.
  * @throws SpecError

@@ -1,16 +1,16 @@
 /** Forwards of a commodity in two Gaussian factors. */
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { checkParameter, type Parameter } from "../parameters.ts";
-import { checkSpot, checkVolatility, type SpotSettings } from "./gbm.ts";
+import { failuresOf, type Parameter } from "../parameters.ts";
+import { spotFailures, type SpotSettings, volatilityFailures } from "./gbm.ts";
 
-/** The settings of `gaussianFactors`. */
+/** The settings of `gaussianFactors`: numbers, or columns with one number for each instance of a batch. */
 export interface GaussianFactorSettings extends SpotSettings {
   /** The mean reversions αᵢ, per year, ≥ 0. */
   readonly alpha: readonly [Parameter, Parameter];
   /** The volatilities σᵢ, per √year. */
   readonly sigma: readonly [Parameter, Parameter];
-  /** The correlation of the Brownian motions. */
+  /** The correlation of the two Brownian motions. */
   readonly rho: Parameter;
 }
 
@@ -32,12 +32,14 @@ export interface GaussianFactorSettings extends SpotSettings {
  */
 export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
   const { spot, rate = 0, yield: carry = 0, alpha, sigma, rho } = settings;
-  checkSpot("gaussianFactors: spot", spot);
-  alpha.forEach((one, i) =>
-    checkParameter(`gaussianFactors: alpha[${i}]`, one, "a number from 0 on, per year", (x) => x >= 0),
-  );
-  sigma.forEach((one, i) => checkVolatility(`gaussianFactors: sigma[${i}]`, one));
-  checkParameter("gaussianFactors: rho", rho, "a number from -1 to 1", (x) => Math.abs(x) <= 1);
+  const failures = [
+    ...spotFailures("gaussianFactors: spot", spot),
+    ...alpha.flatMap((one, i) =>
+      failuresOf(`gaussianFactors: alpha[${i}]`, one, "a number from 0 on, per year", (x) => x >= 0),
+    ),
+    ...sigma.flatMap((one, i) => volatilityFailures(`gaussianFactors: sigma[${i}]`, one)),
+    ...failuresOf("gaussianFactors: rho", rho, "a number from -1 to 1", (x) => Math.abs(x) <= 1),
+  ];
   return {
     name: "two Gaussian factors",
     assets: 1,
@@ -54,8 +56,9 @@ export function gaussianFactors(settings: GaussianFactorSettings): PathModel {
       sigma2: sigma[1],
       rho,
     },
+    failures,
     ...FUNCTIONS,
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 

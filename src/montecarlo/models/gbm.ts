@@ -1,33 +1,45 @@
 /** Geometric Brownian motions, correlated by the Cholesky factor of their correlations. */
-import { ShapeError, SpecError } from "../../errors.ts";
+import { NotPositiveDefiniteError, ShapeError, SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
 import { choleskyOf } from "../../linalg/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { checkParameter, type Column, columnAt, isByStep, type Parameter, type Parameters } from "../parameters.ts";
+import {
+  type Column,
+  columnAt,
+  failuresOf,
+  isByStep,
+  type Parameter,
+  type ParameterFailure,
+  type Parameters,
+} from "../parameters.ts";
 import { remembered } from "../../remembered.ts";
 
-/** The settings that all models of spots share. */
+/**
+ * The settings that all models of one spot share. Each is a number, or a column with one number for each instance of a
+ * batch.
+ */
 export interface SpotSettings {
+  /** The spot today, > 0. */
   readonly spot: Column;
   /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** The dividend yield per year; 0 by default. */
+  /** The dividend yield per year, continuously compounded; 0 by default. */
   readonly yield?: Parameter;
 }
 
-/** The settings of `geometricBrownian`: numbers, or columns with one for each instance of a batch. */
+/** The settings of `geometricBrownian`: numbers, or columns with one number for each instance of a batch. */
 export interface BrownianSettings {
-  /** The spot of each asset. */
+  /** The spot of each asset today, > 0. */
   readonly spots: readonly Column[];
   /** The rate per year, continuously compounded; 0 by default. */
   readonly rate?: Parameter;
-  /** The dividend yield of each asset; 0 by default. */
+  /** The dividend yield of each asset per year, continuously compounded; 0 by default. */
   readonly yields?: readonly Parameter[];
   /** The volatility of each asset, per √year. */
   readonly volatilities: readonly Parameter[];
   /**
-   * The correlations, [assets][assets]; the identity by default. They may be piecewise constant, with a column for each
-   * step.
+   * The correlation matrix, [assets][assets]; the identity by default. Correlations may be piecewise constant, with a
+   * number or column for each step.
    */
   readonly correlation?: readonly (readonly Parameter[])[];
 }
@@ -35,15 +47,19 @@ export interface BrownianSettings {
 const isPositive = (x: number): boolean => x > 0 && x < Infinity;
 const isNotNegative = (x: number): boolean => x >= 0 && x < Infinity;
 
-/** Checks a spot. @throws SpecError */
-export function checkSpot(place: string, spot: Column): void {
-  checkParameter(place, spot, "a positive number", isPositive);
-}
+/**
+ * Returns the failures of those instances of a column whose spot is not positive; `place` is the parameter's path for
+ * messages. @throws SpecError where a spot that is not in a column is not positive
+ */
+export const spotFailures = (place: string, spot: Column): readonly ParameterFailure[] =>
+  failuresOf(place, spot, "a positive number", isPositive);
 
-/** Checks a volatility. @throws SpecError */
-export function checkVolatility(place: string, volatility: Parameter): void {
-  checkParameter(place, volatility, "a number from 0 on, per √year", isNotNegative);
-}
+/**
+ * Returns the failures of those instances of a column whose volatility is negative; `place` is the parameter's path for
+ * messages. @throws SpecError where a volatility that is not in a column is negative
+ */
+export const volatilityFailures = (place: string, volatility: Parameter): readonly ParameterFailure[] =>
+  failuresOf(place, volatility, "a number from 0 on, per √year", isNotNegative);
 
 /**
  * Returns the model of correlated geometric Brownian motions, simulated exactly at all dates:
@@ -54,7 +70,7 @@ export function checkVolatility(place: string, volatility: Parameter): void {
  * Accuracy: exact at all dates, whatever their distance. Source: P. Glasserman, Monte Carlo Methods in Financial
  * Engineering (2004), section 3.2.3. Verified: test/montecarlo/reference.test.ts, against closed forms.
  *
- * @param settings spots, rates, volatilities and correlations.
+ * @param settings spots, rates, volatilities and correlations; a number out of bounds in a column fails its instance.
  * @throws SpecError | ShapeError | NotPositiveDefiniteError (correlations)
  * @example
  * import { geometricBrownian } from "feynkac/montecarlo";
@@ -71,14 +87,16 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
   for (const [name, given] of Object.entries({ yields, volatilities }))
     if (given.length !== d)
       throw new ShapeError(`geometricBrownian: ${name}: got ${given.length}, expected ${d}, one for each spot`);
-  spots.forEach((spot, i) => checkSpot(`geometricBrownian: spots[${i}]`, spot));
-  volatilities.forEach((one, i) => checkVolatility(`geometricBrownian: volatilities[${i}]`, one));
+  const failures = [
+    ...spots.flatMap((spot, i) => spotFailures(`geometricBrownian: spots[${i}]`, spot)),
+    ...volatilities.flatMap((one, i) => volatilityFailures(`geometricBrownian: volatilities[${i}]`, one)),
+  ];
   const suffix = (i: number): string => (d === 1 ? "" : String(i + 1));
   const named = (name: string, all: readonly Parameter[]): Parameters =>
     Object.fromEntries(all.map((one, i) => [`${name}${suffix(i)}`, one]));
-  const factor = d === 1 ? {} : choleskyParameters(settings.correlation, d);
-  const greekNames = (greek: string, parameter: string): Record<string, readonly string[]> =>
-    Object.fromEntries(spots.map((_, i) => [`${greek}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
+  const factor = d === 1 ? {} : choleskyParameters(settings.correlation, d, failures);
+  const sensitivitiesTo = (name: string, parameter: string): Record<string, readonly string[]> =>
+    Object.fromEntries(spots.map((_, i) => [`${name}${suffix(i)}`, [`${parameter}${suffix(i)}`]]));
   const triangle = (d * (d + 1)) / 2;
   return {
     name: d === 1 ? "geometric Brownian motion" : `${d} geometric Brownian motions`,
@@ -93,6 +111,7 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
       rate,
       ...factor,
     },
+    failures,
     coefficients: { count: d + triangle, function: coefficientFunction(d) },
     start: logStart(d),
     step: stepFunction(d),
@@ -101,16 +120,19 @@ export function geometricBrownian(settings: BrownianSettings): PathModel {
     variances: varianceFunction(d),
     exactBridge: true,
     ...(d === 1 ? { score: SCORE } : {}),
-    greeks: {
-      ...greekNames("delta", "spot"),
-      ...greekNames("gamma", "spot"),
-      ...greekNames("vega", "volatility"),
+    sensitivities: {
+      ...sensitivitiesTo("delta", "spot"),
+      ...sensitivitiesTo("gamma", "spot"),
+      ...sensitivitiesTo("vega", "volatility"),
       rho: ["rate"],
     },
   };
 }
 
-/** Returns the function that sets a state to the logarithms of the first parameters, which are spots. */
+/**
+ * Returns the function that begins a path: the state of d assets becomes the logarithms of the first d parameters,
+ * which are the spots.
+ */
 export const logStart = remembered((d: number) =>
   fn({
     name: "brownianStart",
@@ -182,7 +204,7 @@ const stepFunction = remembered((d: number) =>
   }),
 );
 
-/** Returns the function for the spots of a state that begins with their logarithms. */
+/** Returns the function for the spots of d assets from a state that begins with their logarithms. */
 export const logObserve = remembered((d: number) =>
   fn({
     name: "logObserve",
@@ -194,7 +216,7 @@ export const logObserve = remembered((d: number) =>
   }),
 );
 
-/** Returns the function for the logarithms of the spots of a state that begins with them. */
+/** Returns the function for the logarithms of d spots, which are the first numbers of the state. */
 export const logsOfState = remembered((d: number) =>
   fn({
     name: "logsOfState",
@@ -229,8 +251,15 @@ const SCORE: NonNullable<PathModel["score"]> = {
   }),
 };
 
-/** The Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, … */
-function choleskyParameters(correlation: BrownianSettings["correlation"], d: number): Parameters {
+/**
+ * The Cholesky factor of the correlations, row by row, as parameters: L₁₁, L₂₁, L₂₂, …; instances that have none are
+ * added to `failures`.
+ */
+function choleskyParameters(
+  correlation: BrownianSettings["correlation"],
+  d: number,
+  failures: ParameterFailure[],
+): Parameters {
   const rows =
     correlation ?? Array.from({ length: d }, (_, i) => Array.from({ length: d }, (_one, j) => (i === j ? 1 : 0)));
   if (rows.length !== d || rows.some((row) => row.length !== d))
@@ -244,6 +273,7 @@ function choleskyParameters(correlation: BrownianSettings["correlation"], d: num
     choleskyColumns(
       flat.map((one) => (isByStep(one) ? one.byStep[n] : one)),
       d,
+      failures,
     ),
   );
   const names: [string, Parameter][] = [];
@@ -256,13 +286,21 @@ function choleskyParameters(correlation: BrownianSettings["correlation"], d: num
 }
 
 /** The Cholesky factor of the correlations in one step: [d, d] columns. */
-function choleskyColumns(flat: readonly Column[], d: number): readonly Column[] {
+function choleskyColumns(flat: readonly Column[], d: number, failures: ParameterFailure[]): readonly Column[] {
+  const isShared = flat.every((column) => typeof column === "number");
   const width = Math.max(...flat.map((column) => (typeof column === "number" ? 1 : column.length)));
   const factors = Array.from({ length: d * d }, () => new Float64Array(width));
   for (let k = 0; k < width; k++) {
     const matrix = Float64Array.from(flat, (column) => columnAt(column, k));
-    checkCorrelation(matrix, d, width === 1 ? "" : ` of instance ${k}`);
-    choleskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
+    try {
+      checkCorrelation(matrix, d, width === 1 ? "" : ` of instance ${k}`);
+      choleskyOf(matrix, d).forEach((x, at) => (factors[at][k] = x));
+    } catch (error) {
+      const isIndefinite = error instanceof NotPositiveDefiniteError;
+      if (isShared || !(isIndefinite || error instanceof SpecError)) throw error;
+      const own = isIndefinite ? new NotPositiveDefiniteError(k, error.minor) : error;
+      failures.push({ instance: width === 1 ? undefined : k, error: own });
+    }
   }
   return factors.map((column) => (width === 1 ? column[0] : column));
 }
@@ -301,6 +339,9 @@ export function blackScholes(settings: BlackScholesSettings): PathModel {
   return geometricBrownian({ spots: [spot], rate, yields: [carry], volatilities: [volatility] });
 }
 
-/** Tells whether a model is Black and Scholes' with constant parameters, which has closed forms. */
+/**
+ * Tells whether a model is `blackScholes` or `geometricBrownian` of one asset with constant parameters, so that closed
+ * forms apply.
+ */
 export const isBlackScholes = ({ score, parameters }: PathModel): boolean =>
   score === SCORE && !Object.values(parameters).some(isByStep);

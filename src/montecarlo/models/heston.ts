@@ -1,16 +1,20 @@
 /** Heston's model by Andersen's quadratic-exponential scheme. */
 import { fn } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { checkParameter, type Parameter } from "../parameters.ts";
-import { checkSpot, logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
+import { failuresOf, type Parameter } from "../parameters.ts";
+import { logObserve, logsOfState, spotFailures, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `heston`: dv = κ(θ − v) dt + σ√v dW_v. */
+/** The settings of `heston`, whose variance follows dv = κ(θ − v) dt + σ√v dW_v. */
 export interface HestonSettings extends SpotSettings {
+  /** The variance today, ≥ 0: the square of a volatility per √year. */
   readonly v0: Parameter;
+  /** The speed of mean reversion κ per year. */
   readonly kappa: Parameter;
+  /** The long-run variance θ. */
   readonly theta: Parameter;
-  /** The volatility of the variance. */
+  /** The volatility σ of the variance. */
   readonly sigma: Parameter;
+  /** The correlation of spot and variance. */
   readonly rho: Parameter;
 }
 
@@ -38,14 +42,16 @@ const SWITCH = 1.5;
  */
 export function heston(settings: HestonSettings): PathModel {
   const { spot, rate = 0, yield: carry = 0, v0, kappa, theta, sigma, rho } = settings;
-  checkSpot("heston: spot", spot);
   const positive = (x: number): boolean => x > 0;
   const notNegative = (x: number): boolean => x >= 0;
-  checkParameter("heston: v0", v0, "a number from 0 on", notNegative);
-  checkParameter("heston: kappa", kappa, "a positive number", positive);
-  checkParameter("heston: theta", theta, "a number from 0 on", notNegative);
-  checkParameter("heston: sigma", sigma, "a positive number", positive);
-  checkParameter("heston: rho", rho, "a number from -1 to 1", (x) => Math.abs(x) <= 1);
+  const failures = [
+    ...spotFailures("heston: spot", spot),
+    ...failuresOf("heston: v0", v0, "a number from 0 on", notNegative),
+    ...failuresOf("heston: kappa", kappa, "a positive number", positive),
+    ...failuresOf("heston: theta", theta, "a number from 0 on", notNegative),
+    ...failuresOf("heston: sigma", sigma, "a positive number", positive),
+    ...failuresOf("heston: rho", rho, "a number from -1 to 1", (x) => Math.abs(x) <= 1),
+  ];
   return {
     name: "Heston",
     assets: 1,
@@ -53,8 +59,9 @@ export function heston(settings: HestonSettings): PathModel {
     normals: 1,
     uniforms: 1,
     parameters: { spot, yield: carry, rate, v0, kappa, theta, sigma, rho },
+    failures,
     ...FUNCTIONS,
-    greeks: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], vega: ["v0"], rho: ["rate"] },
   };
 }
 

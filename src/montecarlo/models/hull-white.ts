@@ -1,22 +1,22 @@
 /** Hull and White's short rate, with its integral. */
 import { fn, real } from "../../kernel/index.ts";
 import { modelParams, type PathModel } from "../model.ts";
-import { checkParameter, type Parameter } from "../parameters.ts";
+import { failuresOf, type Parameter } from "../parameters.ts";
 import { integratedDecay } from "./gaussian-factors.ts";
 
 /** The settings of `hullWhite`. */
 export interface HullWhiteSettings {
-  /** The instantaneous forward rate of today's curve, per year; constant, or `{ byStep: […] }`. */
+  /** The instantaneous forward rate of today's curve, per year; constant, or piecewise constant, `{ byStep: […] }`. */
   readonly forward: Parameter;
-  /** The mean reversion a, per year, from 0 on. */
+  /** The mean reversion a, per year, ≥ 0. */
   readonly meanReversion: Parameter;
-  /** The volatility σ, per year and √year. */
+  /** The volatility σ of the short rate: rate per year, per √year. */
   readonly volatility: Parameter;
 }
 
 /**
- * Returns the model of Hull and White's short rate fitted to today's curve, simulated exactly at all dates together
- * with the integral for discounting:
+ * Returns the model of Hull and White's short rate, fitted to today's curve. The rate and its integral, which
+ * discounts, are simulated exactly at all dates:
  *
  *   r(t) = f(0, t) + (σ²/2a²)·(1 − e^(−at))² + x(t),   dx = −a·x dt + σ dW,   discount = exp(−∫ r dt)
  *
@@ -33,8 +33,10 @@ export interface HullWhiteSettings {
  */
 export function hullWhite(settings: HullWhiteSettings): PathModel {
   const { forward, meanReversion, volatility } = settings;
-  checkParameter("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0);
-  checkParameter("hullWhite: volatility", volatility, "a number from 0 on", (x) => x >= 0);
+  const failures = [
+    ...failuresOf("hullWhite: meanReversion", meanReversion, "a number from 0 on, per year", (x) => x >= 0),
+    ...failuresOf("hullWhite: volatility", volatility, "a number from 0 on", (x) => x >= 0),
+  ];
   return {
     name: "Hull-White",
     assets: 1,
@@ -42,8 +44,9 @@ export function hullWhite(settings: HullWhiteSettings): PathModel {
     normals: 2,
     uniforms: 0,
     parameters: { forward, meanReversion, volatility },
+    failures,
     ...FUNCTIONS,
-    greeks: { rho: ["forward"], vega: ["volatility"] },
+    sensitivities: { rho: ["forward"], vega: ["volatility"] },
   };
 }
 

@@ -12,17 +12,17 @@ import {
 import { modelParams, type PathModel } from "../model.ts";
 import { remembered } from "../../remembered.ts";
 import type { Column } from "../parameters.ts";
-import { checkSpot, logObserve, logsOfState, logStart, type SpotSettings } from "./gbm.ts";
+import { logObserve, logsOfState, logStart, spotFailures, type SpotSettings } from "./gbm.ts";
 
 /** The settings of `localVolatility`. */
 export interface LocalVolatilitySettings<F extends UserFunctions = Record<never, never>> extends SpotSettings {
-  /** The volatility σ(S, t) per √year: a formula in S and t, or a function of { S, t }. */
+  /** The volatility σ(S, t) per √year: a formula in S and t as text, or a function of { S, t }. */
   readonly volatility: string | UserFunction<"S" | "t", number, NoInfer<F>>;
-  /** The user's functions that it may call, by name; the third argument of a function. */
+  /** The user's functions that the volatility may call by name; a function takes them as its third argument. */
   readonly functions?: F;
-  /** The shift added to σ, which is clipped at 0; 0 by default. */
+  /** A shift that is added to σ, with the sum bounded below by 0; 0 by default. */
   readonly added?: Column;
-  /** The time added to t; 0 by default. */
+  /** The value of t at which the simulation starts, in years; 0 by default. */
   readonly start?: Column;
 }
 
@@ -48,7 +48,7 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
 ): PathModel {
   const { spot, rate = 0, yield: carry = 0, volatility, added = 0, start = 0 } = settings;
   const functions = declaredFunctions(settings.functions);
-  checkSpot("localVolatility: spot", spot);
+  const failures = spotFailures("localVolatility: spot", spot);
   return {
     name: "local volatility",
     assets: 1,
@@ -56,8 +56,9 @@ export function localVolatility<F extends UserFunctions = Record<never, never>>(
     normals: 1,
     uniforms: 0,
     parameters: { spot, yield: carry, rate, added, start },
+    failures,
     ...functionsOf({ volatility, functions }),
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }
 

@@ -4,23 +4,31 @@ import { modelParams, type PathModel } from "../model.ts";
 import { type Column, type Parameter } from "../parameters.ts";
 import { logObserve, logsOfState, type SpotSettings } from "./gbm.ts";
 
-/** The settings of `stochasticLocal`; time-dependent ones are given by step. */
+/** The settings of `stochasticLocal`. Time-dependent ones have a value for each step. */
 export interface StochasticLocalSettings extends SpotSettings {
   /**
-   * The variance process: Heston's variance, or the square of SABR's lognormal volatility with the value 1 today and
-   * the volatility σ.
+   * The process of the variance v. "heston" is Heston's variance. "sabr" is the square of a lognormal volatility that
+   * is 1 today and has the volatility σ.
    */
   readonly variance: "heston" | "sabr";
-  /** The variance today; SABR has none. */
+  /** The variance today; not for SABR. */
   readonly v0?: Column;
+  /** The speed of mean reversion of Heston's variance, per year. */
   readonly kappa?: Parameter;
+  /** The long-run value of Heston's variance. */
   readonly theta?: Parameter;
+  /** The volatility of the variance, or of SABR's volatility. */
   readonly sigma: Parameter;
+  /** The correlation of spot and variance. */
   readonly rho: Parameter;
-  /** The logarithm of the spot at the middle node. */
+  /** The logarithm of the spot at the middle node of the leverage function. */
   readonly center: Parameter;
+  /** The distance between neighbouring nodes of the leverage function in ln S. */
   readonly width: Parameter;
-  /** The leverage L at the nodes at the beginning of each step: linear between them in ln S, constant outside. */
+  /**
+   * The leverage L at each node, at the beginning of each step. L is linear in ln S between the nodes and constant
+   * outside.
+   */
   readonly leverage: readonly Parameter[];
 }
 
@@ -178,10 +186,11 @@ const COMMON = {
 };
 
 /**
- * Returns the model of stochastic local volatility, dS = (r − q)·S dt + L(S, t)·√v·S dW, d⟨W, Z⟩ = ρ dt, with Heston's
- * variance, dv = κ(θ − v) dt + σ√v dZ, by Andersen's quadratic-exponential scheme, or SABR's, d√v = σ√v dZ, exactly.
+ * Returns a model of stochastic local volatility, dS = (r − q)·S dt + L(S, t)·√v·S dW, d⟨W, Z⟩ = ρ dt. The variance is
+ * Heston's, dv = κ(θ − v) dt + σ√v dZ, simulated by Andersen's quadratic-exponential scheme, or SABR's, d√v = σ√v dZ,
+ * simulated exactly.
  *
- * Accuracy: a bias of first order in the step, as the leverage is that of the step's start. Verified:
+ * Accuracy: a bias of first order in the step, because the leverage is taken at the step's start. Verified:
  * test/calibration/leverage.
  */
 export function stochasticLocal(settings: StochasticLocalSettings): PathModel {
@@ -200,6 +209,6 @@ export function stochasticLocal(settings: StochasticLocalSettings): PathModel {
     coefficients: { count: COEFFICIENTS + nodes, function: coefficients },
     step,
     ...COMMON,
-    greeks: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
+    sensitivities: { delta: ["spot"], gamma: ["spot"], rho: ["rate"] },
   };
 }

@@ -3,12 +3,12 @@ import { bool, fn, i32, read, real, record, u32, write } from "../../kernel/inde
 import { normal32, philox4x32, uniform24, uniform32 } from "../../random/index.ts";
 import { drawsOf, type PathShape, room, rowsOf } from "./shape.ts";
 
-/** The table of a batch, with the column of a path. */
+/** The parameter table of a batch in a kernel, and the column of the table that a path reads (`Rows`). */
 export const Batch = record({ table: read(real), columns: i32, column: i32 });
 
 /**
- * The position of random numbers: the counter of Philox (block of the step, path, stream, purpose), or a point in a
- * buffer, [steps · numbers, stride].
+ * The position of a path's random numbers. With Philox these are the fields of the counter; with Sobol' points, the
+ * index of the point in a buffer of shape [steps · numbers, stride].
  */
 export const Draws = record({
   seedLow: u32,
@@ -22,7 +22,7 @@ export const Draws = record({
   pointStride: i32,
 });
 
-/** The arrays of a path that change from date to date. */
+/** The private arrays of a path, which change from date to date. */
 export const Path = record({
   state: write(real),
   running: write(real),
@@ -113,7 +113,10 @@ function drawFunction(shape: PathShape) {
   });
 }
 
-/** Returns the function that begins a path: the state from the table, the spots at time 0, and running states. */
+/**
+ * Returns the function that begins a path: it sets the model's state, the spots at time 0, and the running states of
+ * product and control.
+ */
 export function beginFunction(shape: PathShape) {
   const { model, product, control } = shape;
   const rows = rowsOf(shape);
@@ -150,9 +153,9 @@ export function beginFunction(shape: PathShape) {
 }
 
 /**
- * Returns the function that advances a path to a date: the model's steps, then the product's update. It returns the
- * time, and the path's discount factor. `isFirst`: the path begins here, without random words left from the previous
- * step.
+ * Returns the function that advances a path to the next date: the steps of the model, then the update of the product.
+ * It returns the time, and the discount factor of the path. With `isFirst` the path begins here, so that no random
+ * numbers are left over from the previous step.
  */
 export function advanceFunction(shape: PathShape, hasScores = false) {
   const { model, product, control, substeps } = shape;

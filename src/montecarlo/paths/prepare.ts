@@ -4,13 +4,13 @@ import { LAYOUT_NUMBERS } from "../parameters.ts";
 import { kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
 /**
- * Returns the kernel that computes the table of paths, one item a column: rows of `PathShape`, [rows, columns]. After
- * the parameters of the model come the time at which the step ends, and the shifts of its normal numbers if there are
- * any.
+ * Returns the kernel that computes the parameter table of paths, [rows, columns] as in `Rows`, with one work item for
+ * each column. The rows of step n have the parameters of the model, the time at which the step ends, the shifts of its
+ * normal numbers if there are any, and
  *
- *   discount factor to the end of step n = exp(−Σ rateₘ·Δtₘ), m ≤ n
+ *   the discount factor to the end of the step = exp(−Σ rateₘ·Δtₘ), m ≤ n.
  *
- * Bytes: each row written once.
+ * Memory traffic: each number is written once.
  */
 export const prepareKernel = kernelOf((shape: PathShape) => {
   const rows = rowsOf(shape);

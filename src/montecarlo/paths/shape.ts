@@ -3,44 +3,55 @@ import type { PathModel } from "../model.ts";
 import type { PathProduct } from "../product.ts";
 import { keyOf, remembered } from "../../remembered.ts";
 
-/** The source of random numbers. */
+/** The source of random numbers: the generator Philox, or scrambled Sobol' points. */
 export type Sampling = "philox" | "sobol";
 
-/** The constants of a kernel of paths. */
+/** The properties of a simulation that the code of its kernels depends on. */
 export interface PathShape {
   readonly model: PathModel;
   readonly product: PathProduct;
-  /** The control variate: a second product on the same paths with a known mean. */
+  /** The control variate: a second product on the same paths, whose mean is known. */
   readonly control: PathProduct | undefined;
   /** The number of model steps between dates. */
   readonly substeps: number;
   readonly sampling: Sampling;
-  /** True where normal numbers are shifted, and paths weighted by the ratio of the densities; false by default. */
+  /**
+   * True with importance sampling: normal numbers are shifted, and paths are weighted by the ratio of the densities.
+   * False by default.
+   */
   readonly isShifted?: boolean;
 }
 
-/** The number of samples that a work item processes in turn and sums first. */
+/** The number of samples in a block, which one work item processes in turn and sums. */
 export const BLOCK = 64;
 
 /** Numbers at the head of a step's rows: when it begins, its length, and the discount factor to its end. */
 const STEP_HEAD = 3;
 
-/** The rows of the table of a shape, each with a number for all columns (instances of all variants). */
+/**
+ * The numbers of rows of the parameter table. It has a column for each instance of each variant, and rows for the start
+ * of the path, followed by the rows of each step.
+ */
 export interface Rows {
+  /** The number of rows of the initial state. */
   readonly state: number;
+  /** The number of rows of the product's parameters. */
   readonly product: number;
+  /** The number of rows of the control variate's parameters. */
   readonly control: number;
-  /** The number of rows before those of the steps. */
+  /** The number of rows before those of the first step: initial state, and the parameters of product and control. */
   readonly head: number;
-  /** The number of rows of a step. */
+  /** The number of rows for each step. */
   readonly step: number;
+  /** The number of rows of a step's coefficients. */
   readonly coefficients: number;
+  /** The number of the model's parameters. */
   readonly modelParameters: number;
 }
 
 const count = (record: object): number => Object.keys(record).length;
 
-/** Returns the rows of the table of a shape. */
+/** Returns the numbers of rows of the parameter table of a shape. */
 export function rowsOf({ model, product, control, isShifted }: PathShape): Rows {
   const modelParameters = count(model.parameters);
   const coefficients = model.coefficients?.count ?? modelParameters;
@@ -58,19 +69,23 @@ export function rowsOf({ model, product, control, isShifted }: PathShape): Rows 
   };
 }
 
-/** The random numbers of a step, and their distribution over Philox's blocks of four words. */
+/** The numbers of random numbers that a step needs, and how Philox's blocks of four 32-bit integers provide them. */
 export interface DrawShape {
+  /** The number of normal numbers of the model. */
   readonly normals: number;
+  /** The number of uniform numbers of the model. */
   readonly modelUniforms: number;
+  /** The number of uniform numbers of the product. */
   readonly productUniforms: number;
-  /** The number of random numbers of all kinds. */
+  /** The number of random numbers of a step, normal and uniform. */
   readonly numbers: number;
-  /** The number of blocks of Philox per group of steps. */
+  /** The number of Philox blocks for each group of steps. */
   readonly blocks: number;
+  /** The number of successive steps that share one block. */
   readonly group: number;
 }
 
-/** Returns the random numbers of a step of a shape. */
+/** Returns the random numbers that a step of a shape needs. */
 export function drawsOf({ model, product }: PathShape): DrawShape {
   const productUniforms = product.uniforms ?? 0;
   const numbers = model.normals + model.uniforms + productUniforms;
@@ -85,10 +100,13 @@ export function drawsOf({ model, product }: PathShape): DrawShape {
   };
 }
 
-/** Returns the length of a private array, which has at least one element. */
+/** Returns the length with which a private array is declared, which is at least 1. */
 export const room = (length: number): number => Math.max(1, length);
 
-/** Returns the parts on which a shape's kernels depend: functions and counts, but no numbers of trades. */
+/**
+ * Returns the values that the kernels of a shape depend on, as a cache key: functions and counts, but no parameters of
+ * trades.
+ */
 export const partsOf = ({ model, product, control, substeps, sampling, isShifted }: PathShape): readonly unknown[] => [
   ...modelParts(model),
   ...productParts(product),
@@ -118,7 +136,10 @@ const productParts = (p: PathProduct): readonly unknown[] => [
   p.payoff,
 ];
 
-/** Returns a cached function that makes the kernel of a shape and further parts. */
+/**
+ * Returns a function that makes the kernel of a shape and caches it; `further` returns more values that the kernel
+ * depends on.
+ */
 export function kernelOf<S extends PathShape, K>(
   make: (shape: S) => K,
   further: (shape: S) => readonly unknown[] = () => [],

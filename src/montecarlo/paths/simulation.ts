@@ -2,7 +2,7 @@
 import { compileExact, type CompiledKernel, type Device, type DeviceBuffer, uploaded } from "../../device/index.ts";
 import { hostReal, type Kernel, type Precision } from "../../kernel/index.ts";
 import { bridgePlan, seedWords, sobolTable } from "../../random/index.ts";
-import { type Variants, weightTable } from "../greeks.ts";
+import { type Variants, weightTable } from "../sensitivities.ts";
 import type { Moments } from "../moments.ts";
 import { type Column, columnAt, type Parameter, tableOf } from "../parameters.ts";
 import { prepareKernel } from "./prepare.ts";
@@ -10,23 +10,27 @@ import { BLOCK, drawsOf, type PathShape, rowsOf } from "./shape.ts";
 import { bridgeKernel, POINTS, sobolKernel } from "./sobol.ts";
 import { measuresOf, mergedOf, mergeKernel, momentsOf, walkKernel, type WalkShape } from "./walk.ts";
 
-/** The settings that do not change from round to round. */
+/** A batch of instances to be simulated, with the settings that stay the same while samples are added. */
 export interface Batch {
   readonly shape: WalkShape;
   readonly precision: Precision;
   readonly seed: bigint;
-  /** The time of each date, for all instances or for each. */
+  /** The time of each date in years: one number for all instances, or a column with one for each. */
   readonly dates: readonly Column[];
   readonly variants: Variants;
-  /** The stream of random numbers of each instance. */
+  /** The number of the random stream of each instance; instances with equal numbers use the same random numbers. */
   readonly streams: Uint32Array;
-  /** The shifts added to each normal number of a step, of all variants; none by default. */
+  /**
+   * The shifts of the normal numbers of each step for importance sampling, the same for all variants; none by default.
+   */
   readonly shifts?: readonly Parameter[] | undefined;
 }
 
-/** The coefficients and scales of an exercise rule, on the device. */
+/** The regression coefficients and scales of an exercise rule, in buffers of the device. */
 export interface Rule {
+  /** The regression coefficients. */
   readonly betas: DeviceBuffer;
+  /** The mean and the reciprocal standard deviation that normalise each variable of the basis, by date and instance. */
   readonly scales: DeviceBuffer;
 }
 
@@ -46,13 +50,16 @@ function blockBytes({ shape, dates }: Pick<Batch, "shape" | "dates">): number {
 }
 
 /**
- * Returns the approximate number of path steps in a launch: short enough to be interruptible, long enough to be
- * efficient.
+ * Returns the approximate number of path steps in one launch: few enough that the simulation can be aborted soon, and
+ * enough for efficiency.
  */
 export const stepsPerLaunch = ({ parallelism }: Device): number =>
   Math.min(Math.max(2 ** 13 * parallelism, 2 ** 22), 2 ** 32);
 
-/** Returns the end of each step, as columns: the intervals between dates divided into equal steps. */
+/**
+ * Returns the time at the end of each step, as columns. The intervals between dates are divided into `substeps` equal
+ * steps.
+ */
 export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
   return dates.flatMap((date, k) =>
     Array.from({ length: substeps }, (_, s): Column => {
@@ -73,7 +80,10 @@ export function stepEnds(dates: readonly Column[], substeps: number): Column[] {
 const stepsPerBlock = ({ shape, dates }: Batch): number =>
   BLOCK * dates.length * shape.substeps * shape.variants * shape.scramblings * (shape.antithetic ? 2 : 1);
 
-/** Returns the number of instances of a launch whose tables fit in memory and whose duration is acceptable. */
+/**
+ * Returns the number of instances to simulate together, for which tables fit in memory and a launch takes acceptably
+ * long.
+ */
 export function instancesPerPart(device: Device, batch: Batch, blocks: number): number {
   const { shape, dates } = batch;
   const rows = rowsOf(shape);
@@ -86,7 +96,7 @@ export function instancesPerPart(device: Device, batch: Batch, blocks: number): 
 
 type Compiled<K extends (...args: never) => Kernel> = CompiledKernel<ReturnType<K>["params"]>;
 
-/** A simulation of instances `from` to `to` of a batch, with their table on the device. Its creator disposes it. */
+/** A simulation of some instances of a batch, with their parameter table on the device. Its creator disposes it. */
 export class Simulation implements Disposable {
   readonly #device: Device;
   readonly #batch: Batch;
@@ -121,17 +131,18 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Creates a simulation. @param rule of instances `from` to `to`, borrowed; required if the shape has a basis @throws
-   * SpecError | ShapeError | PrecisionError | KernelError | OutOfMemoryError
+   * Creates a simulation. @param members the indices of the instances in the batch @param rule the exercise rule of
+   * these instances, which is not disposed; required if the shape has a basis @throws SpecError | ShapeError |
+   * PrecisionError | KernelError | OutOfMemoryError
    */
-  static async create(device: Device, batch: Batch, from: number, to: number, rule?: Rule): Promise<Simulation> {
+  static async create(device: Device, batch: Batch, members: Uint32Array, rule?: Rule): Promise<Simulation> {
     const { shape, precision, variants } = batch;
-    const streams = batch.streams.subarray(from, to);
+    const streams = members.map((i) => batch.streams[i]);
     const own = [...new Set(streams)];
     const slots = new Map(own.map((stream, slot) => [stream, slot]));
     const element = hostReal(precision);
-    const table = await preparedTable(device, batch, from, to);
-    return new Simulation(device, batch, to - from, {
+    const table = await preparedTable(device, batch, members);
+    return new Simulation(device, batch, members.length, {
       walk: await compileExact(device, walkKernel(shape), precision),
       merge: await compileExact(device, mergeKernel(momentsOf(shape), measuresOf(shape), mergedOf(shape)), precision),
       sobol: shape.sampling === "sobol" ? await SobolPoints.create(device, batch, Uint32Array.from(own)) : undefined,
@@ -144,7 +155,7 @@ export class Simulation implements Disposable {
       ),
       slotCount: own.length,
       rule,
-      weights: uploaded(device, element, weightTable(variants, from, to)),
+      weights: uploaded(device, element, weightTable(variants, members)),
       none: device.createBuffer(element, 1),
     });
   }
@@ -161,8 +172,8 @@ export class Simulation implements Disposable {
   }
 
   /**
-   * Adds samples of blocks `first` to `first + count` to the moments of these instances. @param told a callback after
-   * each launch, with its number of blocks, which is awaited
+   * Simulates `count` blocks of samples from block `first` on, and adds them to the moments of the instances. @param
+   * told a callback after each launch with its number of blocks, which is awaited
    */
   async run(moments: Moments, first: number, count: number, told: (blocks: number) => Promise<void>): Promise<void> {
     const { shape, precision, dates, seed } = this.#batch;
@@ -230,17 +241,16 @@ interface Made {
   readonly none: DeviceBuffer;
 }
 
-/** Returns the table of instances `from` to `to`, made on the device. The caller disposes it. */
+/** Returns the parameter table of the instances with given indices, computed on the device. The caller disposes it. */
 export async function preparedTable(
   device: Device,
   batch: Pick<Batch, "precision" | "dates" | "variants" | "shifts"> & { readonly shape: PathShape },
-  from: number,
-  to: number,
+  members: Uint32Array,
 ): Promise<DeviceBuffer> {
   const { shape, precision, dates, variants, shifts = [] } = batch;
   const rows = rowsOf(shape);
   const steps = dates.length * shape.substeps;
-  const columns = (to - from) * variants.model.length;
+  const columns = members.length * variants.model.length;
   const element = hostReal(precision);
   const shifted = Object.fromEntries(shifts.map((shift, j) => [` shift ${j}`, shift]));
   const timed = variants.model.map((parameters, v) => {
@@ -248,9 +258,9 @@ export async function preparedTable(
     return { ...parameters, " end of step": ends, ...shifted };
   });
   const groups = [
-    tableOf("model", timed, steps, from, to),
-    tableOf("product", variants.product, steps, from, to),
-    tableOf("control", variants.control, steps, from, to),
+    tableOf("model", timed, steps, members),
+    tableOf("product", variants.product, steps, members),
+    tableOf("control", variants.control, steps, members),
   ];
   const buffers = groups.map(({ values, layout }) => ({
     values: uploaded(device, element, values),

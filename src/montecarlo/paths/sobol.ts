@@ -3,7 +3,7 @@ import { fn, i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import { normal32, owenScramble, philox4x32, sobolNext, sobolStart, uniform24, uniform32 } from "../../random/index.ts";
 import { remembered } from "../../remembered.ts";
 
-/** The number of points that a work item computes in the order of the Gray code. */
+/** The number of Sobol' points that a work item computes, in the order of the Gray code. */
 export const POINTS = 64;
 
 const normalOrUniform = fn({
@@ -17,12 +17,13 @@ const normalOrUniform = fn({
 });
 
 /**
- * Returns the kernel of Sobol' points, one item for each (dimension, run of points, stream, scrambling), scramblings
- * fastest, with separate scramblings for each stream. Dimensions are first the normal numbers in the order of the
- * bridge, all factors of its first step before those of the next; then the uniform ones. Normals go to `normals`,
- * [steps · factors, points · streams · scramblings], for the bridge; uniforms to where steps read them.
+ * Returns the kernel of scrambled Sobol' points, with one work item for each dimension, group of `POINTS` points,
+ * stream and scrambling, scramblings fastest. Each stream has scramblings of its own. The first dimensions are the
+ * normal numbers in the order of the Brownian bridge: all factors of its first step before those of the next. The
+ * uniform numbers follow. Normal numbers go to `normals`, [steps · factors, points · streams · scramblings], for the
+ * bridge; uniform numbers go to where the steps of paths read them.
  *
- * Bytes: each number written once.
+ * Memory traffic: each number is written once.
  */
 export const sobolKernel = remembered((factors: number, numbers: number, scramblings: number, isNormal: boolean) =>
   kernel({
@@ -76,11 +77,11 @@ export const sobolKernel = remembered((factors: number, numbers: number, scrambl
 );
 
 /**
- * Returns the kernel of the Brownian bridge, one item for each (factor, point, stream and scrambling): it constructs
- * Brownian motion from the normal numbers, then writes its increments, divided by the root of their time, to where
- * steps read them.
+ * Returns the kernel of the Brownian bridge, with one work item for each factor, point, stream and scrambling. It
+ * constructs a Brownian path from the normal numbers, and writes its increments, divided by the root of their time, to
+ * where the steps of paths read them.
  *
- * Bytes: each number read and written twice.
+ * Memory traffic: each number is read and written twice.
  */
 export const bridgeKernel = remembered((factors: number, numbers: number) =>
   kernel({

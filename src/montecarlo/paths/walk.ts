@@ -6,39 +6,48 @@ import type { BasisShape } from "../stopping/basis.ts";
 import { basisParts, continuationFunction } from "../stopping/rule.ts";
 import { BLOCK, drawsOf, kernelOf, type PathShape, room, rowsOf } from "./shape.ts";
 
-/** The shape of a kernel of samples: the measures of each path, and the number of paths side by side. */
+/** The properties of a simulation that the code of the kernel of samples depends on. */
 export interface WalkShape extends PathShape {
+  /** True where each sample is the mean of a path and its reflection. */
   readonly antithetic: boolean;
-  /** The number of bumped copies of the instances that take the same random numbers; 1 without bumps. */
+  /**
+   * The number of copies of each instance, the base and bumped ones, that use the same random numbers; 1 without bumps.
+   */
   readonly variants: number;
-  /** The number of linear combinations of the variants' payoffs; the first is the value. */
+  /**
+   * The number of linear combinations of the variants' payoffs that are estimated; the first is the value, the others
+   * are Greeks.
+   */
   readonly measures: number;
-  /** The number of scores of the model by which payoffs are multiplied, each a further measure. */
+  /**
+   * The number of scores of the model, derivatives of the path's log-density. The payoff times each of them is a
+   * further measure (likelihood-ratio method).
+   */
   readonly scores: number;
   /** The number of independent randomisations of Sobol' points; 1 with Philox. */
   readonly scramblings: number;
-  /** True where all work items have the same instance, whose parameters they then share. */
+  /** True where all work items simulate the same instance, so that they share its parameters. */
   readonly single: boolean;
-  /** The basis of the exercise rule, if there is one. */
+  /** The basis functions of the exercise rule, if there is one. */
   readonly basis?: BasisShape | undefined;
 }
 
 /**
- * Returns the number of moments of a measure: its mean and centred sum of squares; with a control also those of the
- * control and the centred products.
+ * Returns the number of moments that are kept for each measure: its mean and its centred sum of squares. With a control
+ * variate there are also those of the control, and the centred sum of products.
  */
 export const momentsOf = ({ control }: Pick<PathShape, "control">): number => (control === undefined ? 2 : 5);
-/** Returns the number of measures of a shape. */
+/** Returns the number of quantities that a shape estimates: combinations of payoffs, and products with scores. */
 export const measuresOf = ({ measures, scores }: WalkShape): number => measures + scores;
 
 /**
- * The kernel of samples: an item takes `BLOCK` samples of an instance, and writes their moments: `moments[q · items +
- * item]`, with item (block · instances + instance) · scramblings + scrambling. A sample is the mean of a path and, if
- * antithetic, its reflection. With an exercise rule a path ends at the first date where the payoff is positive and not
- * below the continuation value. Its bumped copies end there, too: the value of the optimal rule does not change to
- * first order with the rule.
+ * The kernel of samples. A work item simulates one block of `BLOCK` samples of an instance and writes their moments,
+ * `moments[q · items + item]`, where item = (block · instances + instance) · scramblings + scrambling. A sample is a
+ * path or, if antithetic, the mean of a path and its reflection. With an exercise rule a path ends at the first date at
+ * which the payoff is positive and not below the continuation value. Its bumped copies end there too, because the value
+ * under the optimal rule does not change to first order with the rule.
  *
- * Bytes: the table of a column per path, from the cache; moments once per block.
+ * Memory traffic: a column of the table for each path, from the cache; moments once for each block.
  */
 export const walkKernel = kernelOf(makeWalk, (s) => [
   [s.antithetic, s.variants, s.measures, s.scores, s.scramblings, s.single].join(" "),
@@ -271,20 +280,20 @@ function makeWalk(shape: WalkShape) {
   });
 }
 
-/** The number of blocks whose moments a work item merges. */
+/** The number of blocks whose moments one work item merges. */
 export const MERGED = 64;
 
 /**
- * Returns the number of blocks whose moments a work item of a shape merges: fewer with scramblings, whose points are
- * stored for as many blocks.
+ * Returns the number of blocks whose moments one work item of a shape merges. It is smaller with scramblings, because
+ * the Sobol' points of as many blocks must be stored.
  */
 export const mergedOf = ({ scramblings }: Pick<WalkShape, "scramblings">): number =>
   Math.max(1, Math.floor(MERGED / scramblings));
 
 /**
- * Returns the kernel that merges the moments of up to `together` blocks of equal size in order, by the formulas of T.
- * F. Chan, G. H. Golub and R. J. LeVeque (1979), one item for each (group of blocks, series, measure), series fastest
- * after groups; a series is an instance and a scrambling.
+ * Returns the kernel that merges the moments of up to `together` blocks of equal size, in order, by the formulas of T.
+ * F. Chan, G. H. Golub and R. J. LeVeque (1979). There is one work item for each group of blocks, series and measure,
+ * with series fastest after groups; a series is one scrambling of one instance.
  */
 export const mergeKernel = remembered((moments: number, measures: number, together: number) =>
   kernel({

@@ -1,7 +1,7 @@
 /** Options on an average, and their control. */
 import { SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
-import { checkParameter, type Column } from "../parameters.ts";
+import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
@@ -50,7 +50,7 @@ export function asian(settings: AsianSettings): PathProduct {
   const continuous = sampling === "continuous";
   if (past !== undefined && (continuous || average === "geometric"))
     throw new SpecError("asian: past: got past fixings, expected none: they are for arithmetic averages on dates");
-  checkParameter("asian: strike", strike, "a finite number", Number.isFinite);
+  const failures = failuresOf("asian: strike", strike, "a finite number", Number.isFinite);
   const product: PathProduct = {
     name: `${average} Asian ${payoff}`,
     assets: 1,
@@ -58,6 +58,7 @@ export function asian(settings: AsianSettings): PathProduct {
     running: continuous && average === "geometric" ? 3 : 2,
     usesLogs: average === "geometric",
     parameters: { strike, pastCount: past?.count ?? 0, pastMean: past?.mean ?? 0 },
+    failures,
     ...(continuous ? { monitoring: "steps" } : {}),
     ...asianFunctions(payoff, average, continuous, includesStart),
   };

@@ -1,7 +1,7 @@
 /** Knock-outs and knock-ins of any product. */
 import { ShapeError, SpecError } from "../../errors.ts";
 import { fn, functionFromSource, i32, real } from "../../kernel/index.ts";
-import { checkParameter, type Column, type Parameters } from "../parameters.ts";
+import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
 
@@ -62,8 +62,8 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
       `withBarriers: monitoring: got "dates" around "${inner.name}", which is monitored between them; expected "continuous"`,
     );
   if (barriers.length > 30) throw new ShapeError(`withBarriers: barriers: got ${barriers.length}, expected at most 30`);
-  barriers.forEach(({ level }, k) =>
-    checkParameter(`withBarriers: barriers[${k}].level`, level, "a positive number", (x) => x > 0),
+  const failures = barriers.flatMap(({ level }, k) =>
+    failuresOf(`withBarriers: barriers[${k}].level`, level, "a positive number", (x) => x > 0),
   );
   const levels: Parameters = Object.fromEntries(barriers.map(({ level }, k) => [`barrier${k + 1}`, level]));
   const assets = Math.max(inner.assets ?? 1, ...barriers.map(({ asset = 0 }) => (asset === "each" ? 1 : asset + 1)));
@@ -78,6 +78,7 @@ export function withBarriers(settings: BarrierSettings): PathProduct {
     // the discount factor to the start of the step.
     running: inner.running + (rebateAt === "breach" ? 3 : 1),
     parameters: { ...inner.parameters, ...levels, rebate },
+    failures: [...(inner.failures ?? []), ...failures],
     ...(continuous ? { monitoring: "bridge" } : {}),
     ...barrierFunctions(
       places,

@@ -12,7 +12,7 @@ import {
   userFunction,
   type UserFunctions,
 } from "../../kernel/index.ts";
-import { checkParameter, type Column, type Parameters } from "../parameters.ts";
+import { type Column, failuresOf, type Parameters } from "../parameters.ts";
 import { type PathProduct, type PayoffFunction, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
@@ -50,7 +50,7 @@ export function basket(settings: BasketSettings): PathProduct {
   const { payoff, strike, kind = "arithmetic", weights } = settings;
   if (weights.length === 0) throw new ShapeError("basket: weights: got none, expected one for each asset");
   oneOf("basket: kind", kind, ["arithmetic", "geometric", "best-of", "worst-of"]);
-  checkParameter("basket: strike", strike, "a finite number", Number.isFinite);
+  const failures = failuresOf("basket: strike", strike, "a finite number", Number.isFinite);
   const named: Parameters = Object.fromEntries(weights.map((weight, i) => [`weight${i + 1}`, weight]));
   return {
     name: `${kind} basket ${payoff}`,
@@ -59,6 +59,7 @@ export function basket(settings: BasketSettings): PathProduct {
     running: kind === "geometric" ? 1 : 0,
     ...(kind === "geometric" ? { usesLogs: true, update: weightedLogs(weights.length) } : {}),
     parameters: { strike, ...named },
+    failures,
     payoff: basketPayoff(kind, signOf(payoff), weights.length),
   };
 }

@@ -1,7 +1,7 @@
 /** Products of one's own, and payoffs of the last spots. */
 import { SpecError } from "../../errors.ts";
 import { fn } from "../../kernel/index.ts";
-import { checkParameter, type Column } from "../parameters.ts";
+import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
@@ -61,12 +61,13 @@ export function pathProduct(product: PathProduct): PathProduct {
  */
 export function european(settings: { readonly payoff: OptionType; readonly strike: Column }): PathProduct {
   const { payoff, strike } = settings;
-  checkParameter("european: strike", strike, "a finite number", Number.isFinite);
+  const failures = failuresOf("european: strike", strike, "a finite number", Number.isFinite);
   return {
     name: `European ${payoff}`,
     assets: 1,
     running: 0,
     parameters: { strike },
+    failures,
     payoff: europeanPayoff(signOf(payoff)),
   };
 }

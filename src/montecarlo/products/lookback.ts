@@ -1,7 +1,7 @@
 /** Options on the extreme of a path. */
 import { oneOf } from "../../given.ts";
 import { fn } from "../../kernel/index.ts";
-import { checkParameter, type Column } from "../parameters.ts";
+import { type Column, failuresOf } from "../parameters.ts";
 import { type PathProduct, productParams } from "../product.ts";
 import { remembered } from "../../remembered.ts";
 import { type OptionType, signOf } from "./formulas.ts";
@@ -39,9 +39,11 @@ export interface LookbackSettings {
 export function lookback(settings: LookbackSettings): PathProduct {
   const { payoff, strike, monitoring = "continuous", extremum, from = 0 } = settings;
   const floating = strike === "floating";
-  if (!floating) checkParameter("lookback: strike", strike, `a finite number, or "floating"`, Number.isFinite);
-  if (extremum !== undefined) checkParameter("lookback: extremum", extremum, "a positive number", (x) => x > 0);
-  checkParameter("lookback: from", from, "years from 0 on", (t) => t >= 0);
+  const failures = [
+    ...(floating ? [] : failuresOf("lookback: strike", strike, `a finite number, or "floating"`, Number.isFinite)),
+    ...(extremum === undefined ? [] : failuresOf("lookback: extremum", extremum, "a positive number", (x) => x > 0)),
+    ...failuresOf("lookback: from", from, "years from 0 on", (t) => t >= 0),
+  ];
   oneOf("lookback: monitoring", monitoring, ["dates", "continuous"]);
   const isMaximum = (payoff === "call") !== floating;
   const continuous = monitoring === "continuous";
@@ -50,6 +52,7 @@ export function lookback(settings: LookbackSettings): PathProduct {
     assets: 1,
     running: 1,
     parameters: { strike: floating ? 0 : strike, extremum: extremum ?? (isMaximum ? 0 : FAR), from },
+    failures,
     ...(continuous ? { monitoring: "bridge", uniforms: 1 } : {}),
     ...lookbackFunctions(payoff, floating, continuous),
   };

@@ -7,11 +7,13 @@ import {
   uploaded,
   withDevice,
 } from "../../device/index.ts";
-import { ShapeError, SpecError } from "../../errors.ts";
+import { type FeynkacError, ShapeError, SpecError } from "../../errors.ts";
+import { knownKeys } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import type { Control } from "../controls.ts";
 import type { Estimates } from "../estimate.ts";
-import { bumpedVariants, givenVariants, type Paths } from "../greeks.ts";
+import { bumpedVariants, givenVariants, type Paths } from "../sensitivities.ts";
+import { firstStatus, instancesIn, type Status } from "../instances.ts";
 import type { PathModel } from "../model.ts";
 import { type ControlMean, controlMeanOf, Moments } from "../moments.ts";
 import { type Column, columnAt } from "../parameters.ts";
@@ -22,7 +24,7 @@ import type { PathProduct } from "../product.ts";
 import { seedOf, seedWords } from "../../random/index.ts";
 import { checkPaths, checkSettings } from "../settings.ts";
 import { Work } from "../../turns.ts";
-import { copiesOf, countOf, type Variant } from "../variants.ts";
+import { copiesOf, type Variant } from "../variants.ts";
 import { type Basis, basisOf } from "./basis.ts";
 import {
   ADDED,
@@ -90,6 +92,10 @@ export interface LongstaffSchwartzSettings extends CallOptions {
 export interface LongstaffSchwartzResult extends Estimates {
   /** True where `value` is computed on independent paths, so that its expectation lies below the price. */
   readonly isLowerBound: boolean;
+  /** The outcome of each instance, as in `monteCarlo`: "fixed", "not-finite" or "error". */
+  readonly status: readonly Status[];
+  /** The errors of the instances whose status is "error", undefined of all others. */
+  readonly error: readonly (FeynkacError | undefined)[];
   /** The estimates on the paths of the regression, biased upwards by foresight and downwards by the suboptimal rule. */
   readonly regression: Estimates;
   /** The number of paths of the price, including reflections. */
@@ -106,6 +112,29 @@ export interface LongstaffSchwartzResult extends Estimates {
   readonly seed: bigint;
 }
 
+const KNOWN: Readonly<Record<keyof LongstaffSchwartzSettings, true>> = {
+  device: true,
+  model: true,
+  product: true,
+  dates: true,
+  substeps: true,
+  basis: true,
+  regressionPaths: true,
+  paths: true,
+  antithetic: true,
+  sampling: true,
+  scramblings: true,
+  control: true,
+  variants: true,
+  measures: true,
+  upper: true,
+  seed: true,
+  streams: true,
+  precision: true,
+  signal: true,
+  onProgress: true,
+};
+
 /** The number of bytes of stored paths, at most. */
 const RECORD_BYTES = 2 ** 28;
 
@@ -120,9 +149,10 @@ const RECORD_BYTES = 2 ** 28;
  * basis and the paths of the regression grow. `upper` brackets the price. American options are the limit of many dates.
  * Exercise at time 0 is not considered: compare with the payoff.
  *
- * Shapes: parameters are numbers or columns [instances]; so are the results. Cost: paths·dates·30 ns on a core for one
- * asset. Source: F. A. Longstaff and E. S. Schwartz, Review of Financial Studies 14 (2001); L. Andersen and M. Broadie,
- * Management Science 50 (2004). Verified: test/montecarlo/stopping.test.ts.
+ * Shapes: parameters are numbers or columns [instances]; so are the results. A number out of bounds in a column fails
+ * its instance, as in `monteCarlo`. Cost: paths·dates·30 ns on a core for one asset. Source: F. A. Longstaff and E. S.
+ * Schwartz, Review of Financial Studies 14 (2001); L. Andersen and M. Broadie, Management Science 50 (2004). Verified:
+ * test/montecarlo/stopping.test.ts.
  *
  * @param settings model, product, dates, basis, numbers of paths, and the device; `onProgress` counts paths of
  * instances.
@@ -144,7 +174,8 @@ export function longstaffSchwartz(settings: LongstaffSchwartzSettings): Promise<
 
 async function estimate(device: Device, settings: LongstaffSchwartzSettings): Promise<LongstaffSchwartzResult> {
   const { model, product, dates, paths: wanted = 2 ** 16, antithetic = false, sampling = "philox" } = settings;
-  checkSettings(settings);
+  knownKeys("", settings, Object.keys(KNOWN));
+  const failures = checkSettings(settings);
   if (typeof settings.control?.mean === "function")
     throw new SpecError("control.mean: got a function, expected a number or a column, of the value today");
   if (dates.length < 2)
@@ -152,11 +183,13 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   const basis = basisOf(settings.basis ?? { kind: "auto" }, model, product);
   const own: Paths = { model, product, control: settings.control?.product, dates };
   const weights = Object.entries(settings.measures ?? {});
+  const all = [own, ...copiesOf(settings, own)];
   const variants = givenVariants(
-    [own, ...copiesOf(settings, own)],
+    all,
     weights.map(([, each]) => each),
   );
-  const instances = countOf(settings, variants);
+  const instances = instancesIn(settings, all, variants, failures);
+  const { valid } = instances;
   const regressionPaths = BLOCK * Math.ceil(checkPaths("regressionPaths", settings.regressionPaths ?? 2 ** 14) / BLOCK);
   if (wanted !== 0) checkPaths("paths", wanted);
   const scramblings = sampling === "sobol" ? (settings.scramblings ?? 32) : 1;
@@ -164,9 +197,9 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   const blocks = Math.ceil(wanted / perBlock);
   const precision = settings.precision ?? "f64";
   const seed = seedOf(settings.seed ?? 1);
-  const common = { model, product, substeps: settings.substeps ?? 1, single: instances === 1 };
+  const common = { model, product, substeps: settings.substeps ?? 1, single: valid.length === 1 };
   const shape: StoppingShape = { ...common, control: undefined, sampling: "philox", basis };
-  const streams = Uint32Array.from({ length: instances }, (_, i) => settings.streams?.[i] ?? i);
+  const streams = Uint32Array.from({ length: instances.count }, (_, i) => settings.streams?.[i] ?? i);
   const price: Batch = {
     shape: {
       ...common,
@@ -185,7 +218,7 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
     variants,
     streams,
   };
-  const column = (): Float64Array => new Float64Array(instances);
+  const column = (): Float64Array => new Float64Array(instances.count).fill(Number.NaN);
   const estimates = () => ({ value: column(), standardError: column(), errorEstimate: column() });
   const [regression, upper, condition] = [estimates(), estimates(), column()];
   const measures = [undefined, ...weights].map(estimates);
@@ -199,35 +232,43 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   const perInstance = 8 * regressionPaths * dates.length * (basis.variables + 1);
   const size = Math.max(1, Math.floor(RECORD_BYTES / perInstance));
   const work = new Work(settings);
-  work.expect(instances * (regressionPaths + blocks * perBlock));
-  for (let from = 0; from < instances; from += size) {
-    const to = Math.min(from + size, instances);
-    const count = to - from;
+  const status = firstStatus(instances);
+  work.expect(valid.length * (regressionPaths + blocks * perBlock));
+  for (let from = 0; from < valid.length; from += size) {
+    const members = valid.subarray(from, from + size);
+    const count = members.length;
     const element = hostReal(precision);
-    using table = await preparedTable(device, { shape, precision, dates, variants: base }, from, to);
-    using ofEach = uploaded(device, "u32", streams.subarray(from, to));
+    using table = await preparedTable(device, { shape, precision, dates, variants: base }, members);
+    using ofEach = uploaded(
+      device,
+      "u32",
+      members.map((i) => streams[i]),
+    );
     using betas = device.createBuffer(element, dates.length * basis.count * count);
     using scales = device.createBuffer(element, 2 * dates.length * basis.variables * count);
     using none = device.createBuffer(element, 1);
     const sizes = { device, shape, precision, seed, dates: dates.length, instances: count };
     const calculation: RuleOnDevice = { ...sizes, table, streams: ofEach, betas, scales, none, work };
     const fitted = await regress(calculation, regressionPaths);
-    condition.set(fitted.condition, from);
+    members.forEach((i, k) => (condition[i] = fitted.condition[k]));
     await work.done(regressionPaths * count);
-    store([regression], fitted.moments, { series: 1, from, count });
-    const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, perBlock, from);
-    if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, from, count });
-    else store(measures, moments, { series: scramblings, from, count, meanOf });
+    store([regression], fitted.moments, { series: 1, members });
+    const moments = blocks === 0 ? fitted.moments : await follow(calculation, price, blocks, perBlock, members);
+    if (blocks === 0) store(measures.slice(0, 1), moments, { series: 1, members });
+    else store(measures, moments, { series: scramblings, members, meanOf });
     if (settings.upper !== undefined && settings.upper !== false) {
-      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], from);
-      upper.value.set(bound.value, from);
-      upper.standardError.set(bound.standardError, from);
-      upper.errorEstimate.set(bound.errorEstimate, from);
+      const bound = await upperBound(calculation, settings.upper === true ? {} : settings.upper, measures[0], members);
+      for (const name of ["value", "standardError", "errorEstimate"] as const)
+        members.forEach((i, k) => (upper[name][i] = bound[name][k]));
     }
+    const { value, standardError } = measures[0];
+    for (const i of members) if (!Number.isFinite(value[i] + standardError[i])) status[i] = "not-finite";
   }
   return {
     ...measures[0],
     isLowerBound: blocks > 0,
+    status,
+    error: instances.error,
     regression,
     paths: blocks * perBlock,
     regressionPaths,
@@ -238,23 +279,22 @@ async function estimate(device: Device, settings: LongstaffSchwartzSettings): Pr
   };
 }
 
-/** Instances of a part, whose moments are from 0 on. */
+/** Instances of a part, whose moments are in their order. */
 interface Part {
   /** The number of randomisations of each instance. */
   readonly series: number;
-  readonly from: number;
-  readonly count: number;
+  readonly members: Uint32Array;
   /** The known mean of the control. */
   readonly meanOf?: (measure: number, instance: number) => ControlMean;
 }
 
-function store(to: readonly Estimates[], moments: Moments, { series, from, count, meanOf }: Part): void {
+function store(to: readonly Estimates[], moments: Moments, { series, members, meanOf }: Part): void {
   to.forEach((one, measure) => {
-    for (let i = 0; i < count; i++) {
-      const { value, standardError, errorEstimate } = moments.estimate(measure, i, series, meanOf?.(measure, from + i));
-      one.value[from + i] = value;
-      one.standardError[from + i] = standardError;
-      one.errorEstimate[from + i] = errorEstimate;
+    for (const [k, i] of members.entries()) {
+      const { value, standardError, errorEstimate } = moments.estimate(measure, k, series, meanOf?.(measure, i));
+      one.value[i] = value;
+      one.standardError[i] = standardError;
+      one.errorEstimate[i] = errorEstimate;
     }
   });
 }
@@ -329,11 +369,11 @@ async function follow(
   batch: Batch,
   blocks: number,
   perBlock: number,
-  from: number,
+  members: Uint32Array,
 ): Promise<Moments> {
   const { shape } = batch;
   const moments = new Moments(measuresOf(shape), instances * shape.scramblings, momentsOf(shape));
-  using simulation = await Simulation.create(device, batch, from, from + instances, { betas, scales });
+  using simulation = await Simulation.create(device, batch, members, { betas, scales });
   await simulation.run(moments, 0, blocks, (done) => work.done(done * perBlock * instances));
   return moments;
 }

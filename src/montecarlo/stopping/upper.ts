@@ -47,15 +47,15 @@ export interface RuleOnDevice {
  * Broadie, A primal-dual simulation algorithm for pricing multidimensional American options, Management Science 50
  * (2004).
  *
- * @param price value of the rule, [all instances], whose own error is in that of the bound; those of this calculation
- *   begin at `from`.
+ * @param price value of the rule, [all instances], whose own error is in that of the bound.
+ * @param members the instances of this calculation.
  * @throws SpecError
  */
 export async function upperBound(
   calculation: RuleOnDevice,
   { outer: paths = 256, inner = 128 }: UpperSettings,
   price: Estimates,
-  from: number,
+  members: Uint32Array,
 ): Promise<UpperBound> {
   for (const [name, value] of Object.entries({ outer: paths, inner }))
     if (!Number.isInteger(value) || value < 2 || value > 2 ** 20)
@@ -85,7 +85,7 @@ export async function upperBound(
     let [mean, squares] = [0, 0];
     for (let path = 0; path < paths; path++) {
       const at = path * instances + i;
-      let [martingale, best, before] = [0, -Infinity, price.value[from + i]];
+      let [martingale, best, before] = [0, -Infinity, price.value[members[i]]];
       for (let k = 0; k < dates; k++) {
         const paid = all[(k * numbers + numbers - OUTER_NUMBERS) * row + at];
         const isExercised = all[(k * numbers + numbers - 1) * row + at] > 0;
@@ -99,7 +99,7 @@ export async function upperBound(
       squares += difference * (best - mean);
     }
     bound.value[i] = mean;
-    bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[from + i]);
+    bound.standardError[i] = Math.hypot(Math.sqrt(squares / (paths * (paths - 1))), price.standardError[members[i]]);
     bound.errorEstimate[i] = intervalWidth(Infinity) * bound.standardError[i];
   }
   return bound;

@@ -1,19 +1,26 @@
 import type { Barrier } from "../../book/index.ts";
 
-/** The schedule number of a barrier that is monitored continuously. */
+/** The value of `schedule` for a barrier that is monitored continuously. */
 export const CONTINUOUS = -1;
 
-/** Barriers as typed arrays, one row each; those of one trade at one date are consecutive. */
+/**
+ * The barriers of a batch's trades as typed arrays, with one entry for each barrier. The barriers of one trade in one
+ * scenario date are consecutive.
+ */
 export class BarrierColumns {
+  /** The flags (1) of barriers that are breached at the level or above; 0 for at the level or below. */
   readonly isUp: Uint8Array;
+  /** The flags (1) of knock-ins. */
   readonly isKnockIn: Uint8Array;
+  /** The flags (1) of barriers whose rebate is paid at expiry, not at the breach. */
   readonly paysAtExpiry: Uint8Array;
   readonly level: Float64Array;
   readonly rebate: Float64Array;
-  /** The start of the window in which the barrier is live, in years. */
+  /** The start of the period in which the barrier is monitored, in years from the date. */
   readonly from: Float64Array;
+  /** The end of this period, in years from the date. */
   readonly to: Float64Array;
-  /** The number of the schedule of its monitoring dates, or `CONTINUOUS`. */
+  /** The number of the list of its monitoring dates (`TradeColumns.schedule`), or `CONTINUOUS`. */
   readonly schedule: Int32Array;
   #count = 0;
 

@@ -1,6 +1,7 @@
 /**
- * The parts of the market (curves, volatilities, dividends) by number, stored once however many trades share them, as
- * seen from each date of a batch: number n is the part today, n + d the same part at date d.
+ * A table of market data of one type (curves, volatilities or dividends) that trades refer to by number. Each is stored
+ * once however many trades share it, together with its versions at the later dates of the scenarios. Number n is the
+ * data seen from today, and n + d the same data seen from date d.
  */
 export class DatedTable<T extends object> {
   readonly #items: T[] = [];
@@ -8,13 +9,16 @@ export class DatedTable<T extends object> {
   readonly #dates: readonly number[];
   readonly #later: (item: T, years: number) => T;
 
-  /** `dates`: years from today, the first of them 0. */
+  /**
+   * Makes an empty table. `dates` are in years from today, the first of them 0; `later` returns data as seen some years
+   * later.
+   */
   constructor(dates: readonly number[], later: (item: T, years: number) => T) {
     this.#dates = dates;
     this.#later = later;
   }
 
-  /** Returns the number of a part today. */
+  /** Returns the number of data as seen from today, adding them if they are new. */
   numberOf(item: T): number {
     let number = this.#numbers.get(item);
     if (number === undefined) {
@@ -24,6 +28,7 @@ export class DatedTable<T extends object> {
     return number;
   }
 
+  /** Returns the data with a number. */
   at(number: number): T {
     return this.#items[number];
   }

@@ -6,7 +6,7 @@ import {
 } from "../../book/index.ts";
 import type { ScenarioCases } from "./scenario-cases.ts";
 
-/** The sources of a value, as results name them; one method may produce several. */
+/** The names of methods as they appear in results. One pricing method may produce values under several names. */
 export const RESULT_METHODS = [
   "black-scholes",
   "deterministic",
@@ -24,7 +24,7 @@ export const RESULT_METHODS = [
   "closed-form",
 ] as const;
 
-/** Sensitivities by underlying and by pair, or the estimates of their errors. */
+/** The sensitivities of a trade to each underlying and to pairs of underlyings, or the error estimates of these. */
 export interface SeveralSensitivities {
   /** The sensitivities to each underlying. */
   readonly assets: readonly AssetSensitivities[];
@@ -32,21 +32,21 @@ export interface SeveralSensitivities {
   readonly correlation: readonly PairSensitivity[];
 }
 
-/** The part of a result that only trades of several factors have. */
+/** The part of a result that only trades with several factors have. */
 export interface Several extends SeveralSensitivities {
   /** The error estimates of the sensitivities, if settings request them and the method provides them. */
   readonly errors?: SeveralSensitivities | undefined;
-  /** The pairs of underlyings whose correlation is not in the book. */
+  /** The pairs of underlyings whose correlation the book does not give. */
   readonly assumed?: readonly (readonly [string, string])[];
 }
 
-/** The source of a value, as results name it. */
+/** The name of a method as it appears in results. */
 export type ResultMethod = (typeof RESULT_METHODS)[number];
 
 /** The methods that need no device and work in f64. */
 const ON_THE_HOST: readonly ResultMethod[] = ["deterministic", "payoff", "knocked-out"];
 
-/** The warnings that a method attaches to a result, one bit each. */
+/** The bits of the warnings that a method can attach to a result. */
 export const WARNING = {
   driftDominates: 1,
   roughVolatility: 2,
@@ -60,15 +60,15 @@ export const WARNING = {
   leverageBias: 512,
 } as const;
 
-/** The states of a result: none yet, a value, or an error. */
+/** The states of a result: not priced yet, priced, or failed. */
 export const STATUS = { none: 0, priced: 1, failed: 2 } as const;
 
 /**
- * The results of a batch's trades as typed arrays with one entry each; NaN for a sensitivity that was not computed.
- * Values of scenarios: [trade][case][spot], their error estimates: [trade][case].
+ * The results of a batch's trades as typed arrays with one entry for each trade; NaN for a sensitivity that was not
+ * computed. Values under scenarios are [trade][case][spot], and their error estimates [trade][case] (`ScenarioCases`).
  */
 export class ResultColumns {
-  /** The state of each result, one of `STATUS`. */
+  /** The state of each result (`STATUS`). */
   readonly status: Uint8Array;
   readonly value: Float64Array;
   readonly delta: Float64Array;
@@ -78,17 +78,19 @@ export class ResultColumns {
   readonly rho: Float64Array;
   readonly errorEstimate: Float64Array;
   /**
-   * The error estimates of the sensitivities, set by methods if `Settings.sensitivityErrorEstimates` is true; NaN where
-   * they are unknown. Those by underlying are in `Several.errors`.
+   * The error estimates of the sensitivities, NaN where they are unknown. Methods set them if
+   * `Settings.sensitivityErrorEstimates` is true. Those of sensitivities by underlying are in `Several.errors`.
    */
   readonly sensitivityErrors: Readonly<Record<SensitivityName, Float64Array>>;
-  /** The bits of `WARNING` of each result. */
+  /** The bits (`WARNING`) of each result's warnings. */
   readonly warnings: Uint16Array;
-  /** The target error in the currency; NaN where rounding is the only error. */
+  /** The target error of each value in the currency; NaN where rounding is the only error. */
   readonly asked: Float64Array;
-  /** The seeds of prices by random numbers, by trade. */
+  /** The seed of each price that depends on random numbers, by the index of the trade. */
   readonly seeds = new Map<number, number>();
+  /** The values under scenarios, [trade][case][spot]. */
   readonly scenarioValues: Float64Array;
+  /** The error estimates under scenarios, [trade][case]. */
   readonly scenarioErrors: Float64Array;
   /** Why a trade has no result. */
   readonly #errors = new Map<number, unknown>();
@@ -118,7 +120,7 @@ export class ResultColumns {
     this.scenarioErrors = new Float64Array(rows);
   }
 
-  /** Marks a trade as priced, after its entries have been set. */
+  /** Marks a trade as priced by a method, after its entries have been set. */
   priced(trade: number, method: ResultMethod): void {
     this.status[trade] = STATUS.priced;
     this.#methods[trade] = RESULT_METHODS.indexOf(method);
@@ -135,19 +137,23 @@ export class ResultColumns {
     for (const column of columns) column[trade] = Number.NaN;
   }
 
+  /** Stores the part of a result that only trades with several factors have. */
   setSeveral(trade: number, several: Several): void {
     this.#several.set(trade, several);
   }
 
+  /** Returns the part of a result that only trades with several factors have. */
   severalOf(trade: number): Several | undefined {
     return this.#several.get(trade);
   }
 
+  /** Marks a trade as failed with an error. */
   fail(trade: number, error: unknown): void {
     this.status[trade] = STATUS.failed;
     this.#errors.set(trade, error);
   }
 
+  /** Returns the name of the method that priced a trade. */
   methodOf(trade: number): ResultMethod {
     return RESULT_METHODS[this.#methods[trade]];
   }

@@ -1,7 +1,7 @@
 import type { ScenarioErrorEstimates, ScenarioValues, Scenarios, SpotMove } from "../../book/index.ts";
 import type { Shift } from "../../fdm/index.ts";
 
-/** One date, volatility move and rate move; one solution serves all its spots. */
+/** One combination of a scenario date, volatility shift and rate shift. One solution serves all spots of a case. */
 export interface ScenarioCase {
   /** The index of its date in `ScenarioCases.dates`. */
   readonly date: number;
@@ -11,8 +11,9 @@ export interface ScenarioCase {
 const TODAY: ScenarioCase = { date: 0, shift: { volatility: 0, rate: 0 } };
 
 /**
- * The cases for which every trade of a book is valued. Case 0 is the unchanged market; the others are the dates,
- * volatilities and rates of the scenarios that change something, in the order of the axes.
+ * The cases in which every trade of a book is valued. Case 0 is the unchanged market. The others are the combinations
+ * of the scenarios' dates, volatility shifts and rate shifts that change something, in the order of the scenarios'
+ * axes.
  */
 export class ScenarioCases {
   readonly scenarios: Scenarios | undefined;
@@ -41,17 +42,20 @@ export class ScenarioCases {
     this.dates = dates;
   }
 
-  /** The number of cases, and so of rows of a trade. */
+  /** The number of cases, including case 0. */
   get count(): number {
     return this.cases.length;
   }
 
-  /** The number of spots of a case besides today's. */
+  /** The number of scenario spots of a case, without today's. */
   get spots(): number {
     return this.scenarios?.spot.length ?? 0;
   }
 
-  /** Returns values[time][spot][volatility][rate] from a column of [case][spot] from `start` on. */
+  /**
+   * Returns the nested arrays values[time][spot][volatility][rate] of a result from the numbers [case][spot] in
+   * `column` from index `start` on.
+   */
   ladder({ time, spot, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioValues {
     const values = emptyScenarioValues({ time, spot, volatility, rate });
     let next = 0;
@@ -64,20 +68,26 @@ export class ScenarioCases {
     return values;
   }
 
-  /** Returns estimates[time][volatility][rate] from a column with one for each case from `start` on. */
+  /**
+   * Returns the nested arrays estimates[time][volatility][rate] of a result from the numbers [case] in `column` from
+   * index `start` on.
+   */
   estimates({ time, volatility, rate }: Scenarios, column: Float64Array, start: number): ScenarioErrorEstimates {
     let next = 0;
     return time.map(() => volatility.map(() => rate.map(() => finiteOrNull(column[start + this.#caseOf[next++]]))));
   }
 }
 
-/** The relative move of one underlying. */
+/**
+ * Returns the relative move of an underlying's spot: 0.1 is 10 % up. A spot move is one number for all underlyings, or
+ * one for each by name.
+ */
 export const moveOf = (move: SpotMove, underlying: string): number =>
   typeof move === "number" ? move : (move[underlying] ?? 0);
 
 const finiteOrNull = (x: number): number | null => (Number.isFinite(x) ? x : null);
 
-/** Returns a nested array for scenario values, to be filled. */
+/** Returns nested arrays for scenario values, [time][spot][volatility][rate], to be filled. */
 export function emptyScenarioValues({ time, spot, volatility, rate }: Scenarios): (number | null)[][][][] {
   // Of numbers that are not whole, and without a gap: a copy holds numbers in place, and is quick to write as text.
   const row: (number | null)[] = [...rate].fill(0.5);

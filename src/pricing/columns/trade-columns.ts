@@ -17,38 +17,43 @@ import { BarrierColumns, CONTINUOUS } from "./barrier-columns.ts";
 import { DatedTable } from "./dated-table.ts";
 import { moveOf, type ScenarioCases } from "./scenario-cases.ts";
 
-/** The codes of payoffs. */
+/** The codes of the kinds of payoffs. */
 export const PAYOFF = { vanilla: 0, digital: 1, expression: 2, basket: 3, average: 4, lookback: 5, swing: 6 } as const;
-/** The codes of exercise rights. */
+/** The codes of the kinds of exercise rights. */
 export const EXERCISE = { european: 0, american: 1, bermudan: 2 } as const;
 
 /**
- * The terms of a batch's trades and their market as typed arrays, the input of pricing methods.
+ * The terms of a batch's trades and their market as typed arrays, which are the input of pricing methods.
  *
- * A trade has a row for each case of the scenarios, row = trade·cases + case; case 0 is the trade as it is. Terms that
- * no case changes have one entry a trade. Curves, volatilities, dividends, schedules and formulas stand in tables that
- * columns refer to by number; shifts of rates and volatility belong to the case (`ScenarioCases`).
+ * Terms that no scenario changes have one entry for each trade. Those that depend on the scenario date have one for
+ * each row, a trade in one case of the scenarios: row = trade·cases + case, and case 0 is the unchanged market. Curves,
+ * volatilities, dividends, lists of dates and formulas are in tables to which the arrays refer by number. Shifts of
+ * rates and volatility belong to the case (`ScenarioCases`).
  */
 export class TradeColumns {
   readonly cases: ScenarioCases;
 
   // One entry a trade. In the order of the batch; `place` is the trade's index in the run, for messages.
+  /** The index of each trade in the run. */
   readonly place: Int32Array;
   readonly spot: Float64Array;
   readonly dividendYield: Float64Array;
-  /** The code of the payoff, one of `PAYOFF`. */
+  /** The code of each payoff (`PAYOFF`). */
   readonly payoff: Uint8Array;
   /** The sign: +1 for a call, −1 for a put. */
   readonly sign: Int8Array;
   readonly strike: Float64Array;
-  /** The cash that a digital pays. */
+  /** The cash amount that a digital pays. */
   readonly cash: Float64Array;
-  /** The number of an expression; see `expressionOf`. */
+  /** The number of the payoff's formula, for payoffs given as an expression; see `expressionOf`. */
   readonly expression: Int32Array;
-  /** The code of the exercise right, one of `EXERCISE`. */
+  /** The code of each exercise right (`EXERCISE`). */
   readonly exercise: Uint8Array;
 
-  /** Flags of trades with several factors (1): underlyings, a stochastic volatility, a stochastic short rate. */
+  /**
+   * The flags (1) of trades with several factors: several underlyings, a stochastic volatility, or a stochastic short
+   * rate.
+   */
   readonly severalFactors: Uint8Array;
 
   /** Why equations of one spot do not price the trade, if so: what it depends on beside, or how it moves. */
@@ -56,19 +61,23 @@ export class TradeColumns {
 
   // One entry a row.
   /**
-   * Flags of rows whose trade is settled before the date of the case (1): its value is 0, and other entries are
+   * The flags (1) of rows whose trade is settled before the date of the case. Its value is 0, and its other entries are
    * meaningless.
    */
   readonly settled: Uint8Array;
   /** The time to expiry in years from the date of the case. */
   readonly expiry: Float64Array;
-  /** The numbers of the curves at the date of the case, before its shifts. */
+  /** The number of each row's curve of short rates, as seen from the date of the case and before its shift. */
   readonly rates: Int32Array;
+  /** The number of each row's volatility, likewise. */
   readonly volatility: Int32Array;
+  /** The number of each row's dividends, likewise. */
   readonly dividends: Int32Array;
-  /** The number of the schedule of a Bermudan's dates. */
+  /** The number of the list of a Bermudan's exercise dates (`schedule`). */
   readonly exerciseDates: Int32Array;
+  /** The index in `barriers` of each row's first barrier. */
   readonly firstBarrier: Int32Array;
+  /** The number of each row's barriers. */
   readonly barrierCount: Int32Array;
 
   readonly barriers: BarrierColumns;
@@ -83,7 +92,7 @@ export class TradeColumns {
   readonly #shiftedRates: ShiftedCurves;
   readonly #shiftedSigmas: ShiftedCurves;
 
-  /** Room for a batch, each of whose trades is added when it is its turn. */
+  /** Allocates the arrays for a batch, whose trades `add` adds. */
   constructor(batch: readonly ParsedTrade[], cases: ScenarioCases) {
     const trades = batch.length;
     const rows = trades * cases.count;
@@ -115,7 +124,7 @@ export class TradeColumns {
     this.#shiftedSigmas = new ShiftedCurves(shiftedSigma);
   }
 
-  /** Adds the trade `batch[trade]`, which is number `place` of the run. */
+  /** Adds the trade with index `trade` in the batch and index `place` in the run. */
   add(trade: number, given: Trade, place: number): void {
     const terms = this.#withoutVariance(given);
     if (terms !== given) this.#replaced.set(trade, terms);
@@ -138,7 +147,7 @@ export class TradeColumns {
     this.#addRows(trade, terms);
   }
 
-  /** Returns an added trade, for methods that price trades one after another. */
+  /** Returns the terms of an added trade as an object, for methods that price trades one after another. */
   tradeOf(trade: number): Trade {
     const parsed = this.#batch[trade];
     if (!parsed.ok) throw parsed.error;
@@ -154,8 +163,8 @@ export class TradeColumns {
   }
 
   /**
-   * Returns the feature of a trade that finite differences and closed forms cannot price, in words that complete the
-   * sentence "it has …".
+   * Returns the feature of a trade that neither finite differences nor closed forms can price, as text that completes
+   * the sentence "it has …"; undefined if there is none.
    */
   beyondEquations(trade: number): string | undefined {
     return this.#beyondEquations.get(trade);
@@ -166,7 +175,7 @@ export class TradeColumns {
     return trade * this.cases.count;
   }
 
-  /** Returns a spot at which values are read: today's for k = 0, then those of the scenarios. */
+  /** Returns the spot with index k at which a trade is valued: today's for k = 0, then those of the scenarios. */
   spotAt(trade: number, k: number): number {
     const today = this.spot[trade];
     if (k === 0) return today;
@@ -174,12 +183,12 @@ export class TradeColumns {
     return today * (1 + (typeof move === "number" ? move : moveOf(move, this.tradeOf(trade).underlying.name)));
   }
 
-  /** Returns the instantaneous rates from a row's date on, before the case's shift. */
+  /** Returns the short rates of a row from the date of its case on, before the shift of the case. */
   unshiftedRates(row: number): PiecewiseConstant {
     return this.#rates.at(this.rates[row]);
   }
 
-  /** Returns the short rates of a row, with the case's shift. */
+  /** Returns the short rates of a row with the shift of its case. */
   ratesOf(row: number): PiecewiseConstant {
     const { rate } = this.cases.cases[row % this.cases.count].shift;
     return rate === 0
@@ -187,12 +196,12 @@ export class TradeColumns {
       : this.#shiftedRates.of(this.rates[row], this.unshiftedRates(row), rate);
   }
 
-  /** Returns the volatility of a row before the case's shift. */
+  /** Returns the volatility of a row before the shift of its case. */
   unshiftedVolatility(row: number): Volatility {
     return this.#volatilities.at(this.volatility[row]);
   }
 
-  /** Returns σ(t) of a row; undefined where the volatility depends on the spot. */
+  /** Returns σ(t) of a row, shifted; undefined where the volatility depends on the spot. */
   sigmaOf(row: number): PiecewiseConstant | undefined {
     const unshifted = this.unshiftedVolatility(row);
     if (unshifted.kind !== "deterministic") return undefined;
@@ -202,16 +211,17 @@ export class TradeColumns {
       : this.#shiftedSigmas.of(this.volatility[row], unshifted.sigma, volatility);
   }
 
-  /** Returns the dividends after a row's date, including those after expiry. */
+  /** Returns the dividends after the date of a row's case, including those after expiry. */
   dividendsOf(row: number): Dividends {
     return this.#dividends.at(this.dividends[row]);
   }
 
-  /** Returns the dates of a schedule in years from the date of the case that refers to it. */
+  /** Returns a list of dates by its number, in years from the date of the case that refers to it. */
   schedule(number: number): readonly number[] {
     return this.#schedules[number];
   }
 
+  /** Returns the payoff of a trade that is given as a formula. */
   expressionOf(trade: number): Extract<Payoff, { kind: "expression" }> {
     return this.#expressions[this.expression[trade]];
   }

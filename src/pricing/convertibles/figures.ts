@@ -6,7 +6,7 @@ import {
   type ConvertiblePoint,
   covers,
 } from "../../convertible/index.ts";
-import { forwardRate, valueAt } from "../../market/index.ts";
+import { valueAt } from "../../market/index.ts";
 
 /** Relative moves for sensitivities of closed forms, which are smooth. */
 const SPOT_STEP = 1e-3;
@@ -14,7 +14,7 @@ const SPOT_STEP = 1e-3;
 /** Rounding of closed forms, relative to the value. */
 const ROUNDING = 1e-13;
 
-/** Returns the closed-form value of a convertible and its derivatives by the spot. */
+/** Returns the closed-form value of a convertible with its derivatives by the spot and their error estimates. */
 export function closedFormPoint(contract: Convertible, market: ConvertibleMarket, spot: number): ConvertiblePoint {
   const at = (s: number): number => closedFormValue(contract, market, s);
   const value = at(spot);
@@ -34,7 +34,7 @@ export function closedFormPoint(contract: Convertible, market: ConvertibleMarket
   };
 }
 
-/** Returns the bounds of the present value given by the immediate rights of holder and issuer. */
+/** Returns the lower and upper bound of the present value that follow from what holder and issuer may exercise now. */
 export function boundsNow(contract: Convertible, spot: number): readonly [number, number] {
   const isNow = (period: { readonly from: number; readonly to: number }): boolean => covers(period, 0, 0);
   const accrued = accruedInterest(contract.coupons, 0, true);
@@ -45,21 +45,24 @@ export function boundsNow(contract: Convertible, spot: number): readonly [number
   return [low, call === undefined ? Number.POSITIVE_INFINITY : Math.max(low, call.price + accrued)];
 }
 
-/** Returns a value limited to its bounds; the excess is added to its error estimate. */
+/**
+ * Returns a value limited to its bounds (`boundsNow`). The amount by which it was outside is added to its error
+ * estimate.
+ */
 export function bounded(contract: Convertible, spot: number, point: ConvertiblePoint): ConvertiblePoint {
   const [low, high] = boundsNow(contract, spot);
   const value = Math.min(Math.max(point.value, low), high);
   return { ...point, value, errorEstimate: Math.max(point.errorEstimate, Math.abs(value - point.value)) };
 }
 
-/** A sensitivity and its estimated error. */
+/** A sensitivity and its error estimate. */
 export interface Estimated {
   readonly value: number;
   readonly error: number;
 }
 
 /**
- * Returns ∂V/∂t at the spot from the equation, with an unchanged market; 0 where immediate conversion or call ends the
+ * Returns ∂V/∂t at a spot from the equation, in an unchanged market; 0 where immediate conversion or call ends the
  * bond.
  */
 export function thetaAt(
@@ -71,7 +74,7 @@ export function thetaAt(
   const { rates, dividends, volatility, credit } = market;
   const [low, high] = boundsNow(contract, spot);
   if (value >= high || (low > 0 && value <= low)) return { value: 0, error: errorEstimate };
-  const rate = forwardRate(rates, 0);
+  const rate = valueAt(rates, 0);
   const sigma = typeof volatility === "function" ? volatility(spot, 0) : valueAt(volatility, 0);
   const isSpread = credit.kind === "spread";
   const hazard =

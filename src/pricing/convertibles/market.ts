@@ -13,21 +13,28 @@ import {
 } from "../../market/index.ts";
 import { diffusionOf } from "../trade-problem.ts";
 
-/** The moves of a trade's market. */
+/**
+ * The changes of a trade's market in a scenario or for a bump: years from today, and parallel shifts of the volatility,
+ * the rates and the credit spread or hazard rate.
+ */
 export interface Move {
+  /** The years from today. */
   readonly years: number;
+  /** The shift of the volatility, per √year. */
   readonly volatility: number;
+  /** The shift of the rates, per year. */
   readonly rate: number;
+  /** The shift of the credit spread or the hazard rate, per year. */
   readonly credit: number;
 }
 
-/** The moves of an unchanged market. */
+/** No change of the market. */
 export const NO_MOVE: Move = { years: 0, volatility: 0, rate: 0, credit: 0 };
 
 /** The credit where the market has none: without credit nobody defaults. */
 const NO_CREDIT: Credit = { kind: "spread", spread: constant(0) };
 
-/** Returns the market of a trade at a date, with the moves of a scenario or a bump. @throws SpecError */
+/** Returns the market of a convertible with the changes of a scenario or bump. @throws SpecError */
 export function marketOf(trade: ConvertibleTrade, { years, volatility, rate, credit }: Move): ConvertibleMarket {
   const { underlying } = trade;
   if (underlying.shortRate !== undefined)
@@ -59,7 +66,7 @@ function movedCredit(credit: Credit, years: number, move: number): Credit {
 }
 
 /**
- * Returns the bond `years` later: coupons up to that day are paid, nobody has exercised. @returns undefined after
+ * Returns the bond `years` later: coupons up to that day are paid, and nobody has exercised. @returns undefined after
  * maturity
  */
 export function laterConvertible(contract: Convertible, years: number): Convertible | undefined {

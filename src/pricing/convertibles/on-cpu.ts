@@ -24,5 +24,8 @@ class CpuBeside implements Disposable {
   }
 }
 
-/** A method that opens the CPU besides a device, for the sessions of an engine. */
+/**
+ * A provider of a CPU device beside the device of a run, for methods whose kernels need more private memory than a GPU
+ * has. It is the run's own device if that is a CPU.
+ */
 export const cpuBeside: Opens<CpuBeside> = { open: (device) => new CpuBeside(device) };

@@ -20,7 +20,7 @@ import { bounded, closedFormPoint, type Estimated, thetaAt } from "./figures.ts"
 import { laterConvertible, marketOf, type Move, NO_MOVE } from "./market.ts";
 import { type ConvertibleNumbers, convertibleResult } from "./result.ts";
 
-/** The settings of a batch's convertibles. */
+/** The settings and the device with which the convertibles of a batch are priced. */
 export interface ConvertibleSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
@@ -55,8 +55,8 @@ interface Job {
 }
 
 /**
- * Prices the convertibles of a batch: by closed forms where they exist, and otherwise in common launches. @returns
- * results by the index in the batch
+ * Prices the convertibles of a batch: by closed forms where they exist, and the others together on a device. @returns
+ * the results by the index of the trade in the batch
  */
 export async function priceConvertibles(
   trades: readonly ParsedTrade[],

@@ -10,7 +10,10 @@ import type { Engine } from "../backend.ts";
 import type { Settings } from "../options.ts";
 import type { Estimated } from "./figures.ts";
 
-/** The value and sensitivities of a convertible today; NaN for a sensitivity that was not requested. */
+/**
+ * The value and the sensitivities of a convertible today, with error estimates; NaN for a sensitivity that was not
+ * requested.
+ */
 export interface ConvertibleNumbers extends ConvertiblePoint {
   readonly theta: Estimated;
   readonly vega: Estimated;
@@ -27,7 +30,7 @@ interface Priced {
   readonly engine: Engine;
 }
 
-/** Returns the result of a convertible, without its scenarios. */
+/** Returns the result of a convertible as users see it, without its scenarios. */
 export function convertibleResult({ trade, market, figures, method, settings, engine }: Priced): PricedTrade {
   const { convertible, underlying, credit } = trade;
   const { value, errorEstimate, errors, theta, vega, rho, credit: creditMoved } = figures;

@@ -5,7 +5,7 @@ import type { Terms } from "../terms.ts";
 import { combined, sigmaOf } from "./in-time.ts";
 
 /**
- * Linear coordinates y of the logarithms x = ln(S/s), s being today's spots:
+ * Linear coordinates y of the log-spots x = ln(S/s), s today's spots:
  *
  *   x = m(t) + A·y,   y = A⁻¹·(x − m(t)).
  *
@@ -13,13 +13,18 @@ import { combined, sigmaOf } from "./in-time.ts";
  * that they are uncorrelated with one another and with the assets' own axes.
  */
 export interface Coordinates {
+  /** The matrix A, [asset][axis]. */
   readonly A: Matrix;
+  /** Its inverse, [axis][asset]. */
   readonly inverse: Matrix;
-  /** The asset that owns each axis; undefined for a principal component. */
+  /** The index of the asset whose own axis each axis is; undefined for a principal component. */
   readonly owner: readonly (number | undefined)[];
-  /** The standard deviations of y at expiry. */
+  /** The standard deviation of each y at expiry. */
   readonly deviations: readonly number[];
-  /** The covariance of y and x at expiry, by axis and asset: the mean move of y under the asset's own measure. */
+  /**
+   * The covariance of y and x at expiry, [axis][asset]. It is the shift of the mean of y under the measure with the
+   * asset as numéraire.
+   */
   readonly covariances: Matrix;
 }
 
@@ -29,8 +34,8 @@ type Matrix = readonly (readonly number[])[];
 const DEPENDENT = 1e-10;
 
 /**
- * Returns the coordinates of a trade's assets. `own` lists the assets with their own axes, ascending; without them all
- * axes are principal components.
+ * Returns the coordinates of a trade's assets. `own` has the indices of the assets with their own axes, ascending; if
+ * it is empty all axes are principal components.
  */
 export function coordinatesOf(terms: Terms, own: readonly number[]): Coordinates {
   const { assets, expiry } = terms;
@@ -92,7 +97,7 @@ function regression(C: Matrix, own: readonly number[], rest: readonly number[]):
   );
 }
 
-/** Returns ρᵢₗ·σᵢ(t)·σₗ(t). */
+/** Returns the covariance rate of two log-spots, ρᵢₗ·σᵢ(t)·σₗ(t). */
 export function covarianceRate({ assets, correlations }: Terms, i: number, l: number): PiecewiseConstant {
   return combined(
     [sigmaOf(assets[i].volatility), sigmaOf(assets[l].volatility)],
@@ -100,7 +105,7 @@ export function covarianceRate({ assets, correlations }: Terms, i: number, l: nu
   );
 }
 
-/** Returns the drift of a logarithm, r − q − ½σ². */
+/** Returns the drift of a log-spot as a function of time, r − q − ½σ². */
 export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant {
   const { underlying } = assets[i];
   return combined(
@@ -109,6 +114,6 @@ export function driftOf({ assets, rates }: Terms, i: number): PiecewiseConstant 
   );
 }
 
-/** Returns a linear combination of functions of time. */
+/** Returns the linear combination of piecewise constant functions with given weights. */
 export const weighted = (all: readonly PiecewiseConstant[], weights: readonly number[]): PiecewiseConstant =>
   combined(all, (values) => values.reduce((sum, value, i) => sum + weights[i] * value, 0));

@@ -14,13 +14,15 @@ import {
 import type { Asset, Terms } from "../terms.ts";
 import { power } from "../../elementary.ts";
 
-/** The range of an axis and the concentration of its nodes. */
+/** The range of an axis, and where its nodes are dense. */
 export interface Range {
+  /** The lower end, as a value of the axis. */
   readonly from: number;
+  /** The upper end, as a value of the axis. */
   readonly to: number;
-  /** The coordinate where nodes are dense, today's value by default. */
+  /** The value of the axis about which nodes are dense; today's value by default. */
   readonly dense?: number;
-  /** The width of the dense part, in units of the coordinate. */
+  /** The width of the dense region, in units of the coordinate. */
   readonly width: number;
   readonly coordinate: "linear" | "log";
   /** The fraction of the first interval by which the first node lies above `from`; 0 by default. */
@@ -39,7 +41,7 @@ const DENSE = 2.5;
 /** The dense part of a variance's axis, a fraction of its upper end. */
 const DENSE_VARIANCE = 0.05;
 
-/** Returns (1 − e^{−kt})/k, and its limit t. */
+/** Returns the integral (1 − e^{−kt})/k of e^{−ks} over 0 … t, which is t in the limit k → 0. */
 export const decayed = (k: number, t: number): number =>
   k * t < 1e-8 ? t * (1 - 0.5 * k * t) : -Math.expm1(-k * t) / k;
 
@@ -54,10 +56,11 @@ function varianceAt({ kappa, theta, sigma }: Heston, v0: number, t: number): { m
 /**
  * Returns the axis of Heston's variance.
  *
- * At v = 0 the equation has the first derivative κθ·∂V/∂v only, and two nodes give it with an error of ½κθh·∂²V/∂v². At
- * v₁ = ½δh, δ = 2κθ/σ² of Feller's condition, the difference of two nodes is right for parabolas, since the second
- * derivative ½σ²v₁ makes up for it. Values are extrapolated by Richardson's formula of second order from a mesh with
- * this first node and intervals of 2h: both errors cancel with v₁ = ⅓δh.
+ * At v = 0 the equation has only the first derivative κθ·∂V/∂v, and a difference of two nodes has an error of
+ * ½κθh·∂²V/∂v². If the first node is v₁ = ½δh instead, with δ = 2κθ/σ² of Feller's condition, the difference of two
+ * nodes is right for parabolas, since the second derivative ½σ²v₁ makes up for its error. Values are extrapolated by
+ * Richardson's formula from a mesh with this first node and intervals of 2h; the errors of both meshes cancel with v₁ =
+ * ⅓δh.
  */
 export function varianceRange(heston: Heston, expiry: number): Range {
   const v0 = varianceOf(heston);
@@ -72,7 +75,7 @@ export function varianceRange(heston: Heston, expiry: number): Range {
   return { from, to, dense: from, width: DENSE_VARIANCE * to, coordinate: "linear", firstNode };
 }
 
-/** Returns the axis of SABR's α. */
+/** Returns the axis of SABR's volatility α. */
 export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
   const alpha = Math.max(alphaOf(sabr, spot), 1e-12);
   const deviation = Math.max(sabr.nu * Math.sqrt(expiry), MIN_DEVIATION);
@@ -80,14 +83,14 @@ export function alphaRange(sabr: Sabr, spot: number, expiry: number): Range {
   return { from: alpha * Math.exp(-reach), to: alpha * Math.exp(reach), width: deviation, coordinate: "log" };
 }
 
-/** Returns the axis of the short rate's deviation from its curve. */
+/** Returns the axis of x, the deviation of Hull and White's short rate from its curve. */
 export function rateRange({ shortRate, expiry }: Terms): Range {
   const { meanReversion, volatility } = shortRate!;
   const deviation = volatility * Math.sqrt(decayed(2 * meanReversion, expiry));
   return { from: -DEVIATIONS * deviation, to: DEVIATIONS * deviation, width: deviation, coordinate: "linear" };
 }
 
-/** Returns the axis of an underlying whose value is read at given spots. */
+/** Returns the axis of an underlying; `spots` are all spots at which values will be read. */
 export function assetRange(asset: Asset, terms: Terms, spots: readonly number[]): Range {
   const { expiry, rates } = terms;
   const { underlying, volatility } = asset;
@@ -122,7 +125,7 @@ function isAbsorbed(volatility: Volatility): boolean {
   }
 }
 
-/** Returns an approximation of the variance of ln S up to a time. */
+/** Returns an approximation of the variance of ln S at a time in years. */
 export function totalVariance(volatility: Volatility, spot: number, expiry: number): number {
   switch (volatility.kind) {
     case "deterministic":

@@ -21,17 +21,20 @@ interface Factor {
   readonly today: number;
 }
 
-/** The axes of a problem before its barriers, and the coefficients of its equation by name. */
+/** The equation of a trade: its axes before barriers cut them, and its coefficients by name. */
 export interface FactorEquation {
-  /** The factors: the assets, then their volatilities, then the short rate. */
+  /** The axes: the assets, then their stochastic volatilities, then the short rate. */
   readonly factors: readonly Factor[];
   readonly coefficients: Coefficients;
 }
 
-/** The coefficients of an equation by name; those left out are zero. */
+/** The coefficients of an equation by name, as in `solve`; omitted ones are zero. */
 export type Coefficients = Readonly<Record<string, Expression>>;
 
-/** Returns the name of an asset's axis, also its name in payoffs. */
+/**
+ * Returns the name of an asset's axis, by which payoffs refer to its spot: "S" for a single asset, otherwise "S1", "S2"
+ * …
+ */
 export const assetName = (assets: number, i: number): string => (assets === 1 ? "S" : `S${i + 1}`);
 
 /**
@@ -39,9 +42,9 @@ export const assetName = (assets: number, i: number): string => (assets === 1 ? 
  *
  *   ∂V/∂t + ½ Σ ρᵢⱼ σᵢ σⱼ ∂²V/∂xᵢ∂xⱼ + Σ μᵢ ∂V/∂xᵢ − r V = 0,
  *
- * on the axes Sᵢ, vᵢ (Heston) or aᵢ (SABR), and x (Hull and White). A volatility's Brownian motion is correlated with
- * its asset's by the model's ρ, and with every other by ρ times the asset's correlation with it. `from`: the terms that
- * determine ranges and dense parts, so that bumps have the mesh of their base case.
+ * on the axes Sᵢ, vᵢ (Heston) or aᵢ (SABR), and x (Hull and White). A volatility's Brownian motion has the correlation
+ * ρ of its model with that of its own asset, and ρ times the asset's correlation with all others. `from` are the terms
+ * that determine the ranges of axes, so that a bumped copy has the mesh of its base case.
  */
 export function factorEquation(terms: Terms, from: Terms, spots: readonly (readonly number[])[]): FactorEquation {
   const { assets, expiry, shortRate } = terms;
@@ -178,7 +181,7 @@ const added = (
   S: string,
 ): Expression => apply((d, more, spot) => Math.max(d + more * spot, 0), diffusion, shift, S);
 
-/** Returns an axis for `solve`. `points`: further values at which nodes are dense. */
+/** Returns the axis of a factor for `solve`. `points` are further values about which nodes are dense. */
 export function axisOf(
   { range, today }: Pick<Factor, "range" | "today">,
   nodes: number,

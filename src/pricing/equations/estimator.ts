@@ -44,7 +44,7 @@ interface Solving<P> {
   tasks: readonly Task<P>[];
 }
 
-/** The estimator of values by solutions of equations on grids. */
+/** The estimator of values by solving equations on grids, with a given solver. */
 export class EquationEstimator<P> implements Estimator<GridEstimate> {
   readonly accuracy: number;
   readonly accuracyOfF32 = 1e-4;
@@ -65,8 +65,8 @@ export class EquationEstimator<P> implements Estimator<GridEstimate> {
   }
 
   /**
-   * Answers requests. The first answer includes a solution some levels coarser, whose distance is a part of the error
-   * estimate.
+   * Answers requests. The first answer to a request includes a solution on a coarser grid; the distance of the values
+   * is part of the error estimate.
    */
   async estimate(requests: readonly GridRequest[], settings: RequestSettings): Promise<void> {
     const { levelsBelow } = this.#solver;

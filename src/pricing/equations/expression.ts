@@ -3,7 +3,10 @@ import { formula, formulaShape, shapeOf, type UserFunctions } from "../../kernel
 import type { PiecewiseConstant } from "../../market/index.ts";
 import { keyOf, remembered } from "../../remembered.ts";
 
-/** A number in every state of an equation: a function of the state, a variable of it by its name, or a number. */
+/**
+ * A number that may depend on the state of an equation (time and axes): a function of the state, the name of a variable
+ * of it, or a constant.
+ */
 export type Expression = Applied | string | number;
 
 /** The values of the time t and of the axes, by name. */
@@ -21,7 +24,10 @@ const parts = new WeakMap<Applied, { readonly f: Numbers; readonly of: readonly 
 export const evaluate = (one: Expression, state: State): number =>
   typeof one === "function" ? one(state) : typeof one === "string" ? state[one] : one;
 
-/** Applies a kernel-language function, which must not capture variables of the code around it, to expressions. */
+/**
+ * Returns the expression f(of…), where f is a function in the kernel language of numbers. f must not capture variables
+ * of the surrounding code.
+ */
 export function apply<A extends number[]>(
   f: (...values: A) => number,
   ...of: { readonly [K in keyof A]: Expression }
@@ -34,7 +40,7 @@ export function apply<A extends number[]>(
 
 const shapeOfFormula = remembered((text: string, names: readonly string[]) => formulaShape(formula(text, names))!, 256);
 
-/** Applies a formula of the user to expressions, by the names of its variables. */
+/** Returns the expression of a user's formula, whose variables are replaced by expressions by name. */
 export function applyFormula(text: string, by: Readonly<Record<string, Expression>>): Expression {
   const { call, values } = shapeOfFormula(text, Object.keys(by));
   return apply(call as Numbers, ...Object.values(by), ...values);
@@ -46,7 +52,7 @@ export const plus = (one: Expression, other: Expression): Expression => apply((a
 /** Returns the product of two expressions. */
 export const times = (one: Expression, other: Expression): Expression => apply((a, b) => a * b, one, other);
 
-/** Returns the value of a function of time at t, as an expression that holds up to a time. */
+/** Returns the value at t of a piecewise constant function, as an expression that holds up to time `until`. */
 export function piecewise(curve: PiecewiseConstant, until: number): Expression {
   const pieces = piecesOf(curve, until);
   return pieces
@@ -57,7 +63,7 @@ export function piecewise(curve: PiecewiseConstant, until: number): Expression {
     );
 }
 
-/** Returns the integral of a function of time from t to a time. */
+/** Returns the integral of a piecewise constant function from t to time `until`, as an expression. */
 export const integralOf = (curve: PiecewiseConstant, until: number): Expression =>
   piecesOf(curve, until)
     .map(({ from, to, value }) =>
@@ -85,13 +91,17 @@ function piecesOf({ times, values }: PiecewiseConstant, until: number): Piece[] 
   return pieces;
 }
 
-/** A problem without its numbers: problems of one key differ in their columns alone. */
+/**
+ * A problem whose numbers have been replaced by parameters. Problems with equal keys differ only in `columns`, so they
+ * can be solved together.
+ */
 export interface Shape<P> {
   readonly key: string;
-  /** The problem, whose numbers are parameters and whose expressions call functions by name. */
+  /** The problem, with parameters in the place of numbers, and expressions that call `functions` by name. */
   readonly problem: P;
+  /** The functions that expressions apply, by name. */
   readonly functions: UserFunctions;
-  /** The values of the parameters p0, p1, …. */
+  /** The values of the parameters, which are named p0, p1, …. */
   readonly columns: readonly number[];
 }
 
@@ -100,7 +110,7 @@ const COUNTS = ["nodes", "steps", "level", "initialLevel", "rannacherSteps"];
 /** More dates are numbers of the problem: each parameter is one more of every function. */
 const MANY_DATES = 30;
 
-/** Returns the shape of a problem, whose numbers stand in columns. */
+/** Returns a problem with its numbers replaced by parameters. */
 export function shapeOfProblem<P>(given: P): Shape<P> {
   const columns: number[] = [];
   const functions = new Map<string, { readonly name: string; readonly f: Numbers }>();

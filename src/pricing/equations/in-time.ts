@@ -1,11 +1,11 @@
 /** Functions of time of several others. */
 import { type PiecewiseConstant, valueAt, type Volatility } from "../../market/index.ts";
 
-/** Returns a deterministic volatility; NaN for any other. */
+/** Returns σ(t) of a deterministic volatility; NaN at all times for any other volatility. */
 export const sigmaOf = (volatility: Volatility): PiecewiseConstant =>
   volatility.kind === "deterministic" ? volatility.sigma : { times: [], values: [Number.NaN] };
 
-/** Returns a function of the values of several functions of time. */
+/** Returns a function of the values of several piecewise constant functions, which is piecewise constant too. */
 export function combined(
   all: readonly PiecewiseConstant[],
   of: (values: readonly number[]) => number,

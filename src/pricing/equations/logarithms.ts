@@ -3,7 +3,7 @@ import { integrate, integratedProduct, integratedVariance, type PiecewiseConstan
 import type { Terms } from "../terms.ts";
 import { sigmaOf } from "./in-time.ts";
 
-/** A spot with a deterministic volatility. */
+/** A spot with deterministic volatility and rates. */
 export interface LogNormalSpot {
   readonly spot: number;
   readonly rates: PiecewiseConstant;
@@ -11,14 +11,14 @@ export interface LogNormalSpot {
   readonly sigma: PiecewiseConstant;
 }
 
-/** The fixing times in years, and the weights of the logarithms of the spots. */
+/** A weighted sum of log-spots: the fixing times in years, and the weight of each. */
 export interface Fixings {
   readonly times: readonly number[];
   readonly weights: readonly number[];
 }
 
 /**
- * Returns the mean and variance of the normally distributed Σ wₖ·ln S(tₖ):
+ * Returns the mean and variance of Σ wₖ·ln S(tₖ), which is normally distributed:
  *
  *   mean = Σ wₖ·(ln S₀ + ∫₀^tₖ (r − q − σ²/2) ds),   variance = Σₖ Σⱼ wₖ·wⱼ·∫₀^min(tₖ,tⱼ) σ² ds
  */
@@ -41,7 +41,9 @@ export function weightedLogarithm(
   return { mean, variance };
 }
 
-/** Returns the weights of the trapezoidal rule for (1/T)∫₀ᵀ ln S dt on the ends of steps; T is the last. */
+/**
+ * Returns the fixings and weights of the trapezoidal rule for (1/T)∫₀ᵀ ln S dt, where T is the last of the given times.
+ */
 export function trapezoidal(ends: readonly number[]): Fixings {
   const times = [0, ...ends];
   const last = times[times.length - 1];
@@ -50,11 +52,12 @@ export function trapezoidal(ends: readonly number[]): Fixings {
 }
 
 /**
- * Returns the mean and variance of the normally distributed (1/T)∫₀ᵀ ln S dt:
+ * Returns the mean and variance of (1/T)∫₀ᵀ ln S dt, which is normally distributed:
  *
  *   mean = ln S₀ + (1/T)∫₀ᵀ (∫₀ᵗ (r − q) ds − V(t)/2) dt,   variance = (2/T²)∫₀ᵀ V(t)·(T − t) dt,   V(t) = ∫₀ᵗ σ² ds
  *
- * Integrands are quadratic where r and σ are constant, so that Simpson's rule is exact between their dates.
+ * Integrands are quadratic where r and σ are constant, so that Simpson's rule is exact between the dates at which they
+ * change.
  */
 export function averageLogarithm(
   { spot, rates, dividendYield, sigma }: LogNormalSpot,
@@ -75,7 +78,7 @@ export function averageLogarithm(
 }
 
 /**
- * Returns the mean and variance of the normally distributed Σ wᵢ·ln Sᵢ(T) at expiry:
+ * Returns the mean and variance of Σ wᵢ·ln Sᵢ(T) at expiry, which is normally distributed:
  *
  *   mean = Σ wᵢ·(ln Sᵢ + ∫₀ᵀ (r − qᵢ − σᵢ²/2) ds),   variance = Σᵢ Σⱼ wᵢ·wⱼ·ρᵢⱼ·∫₀ᵀ σᵢσⱼ ds
  */

@@ -6,24 +6,26 @@ import { type Coordinates, covarianceRate, driftOf, weighted } from "./coordinat
 import { assetName, type Coefficients } from "./equation.ts";
 import { apply, type Expression, integralOf, piecewise, plus, times } from "./expression.ts";
 
-/** A lognormal equation, with the spots as functions of the axes' variables. */
+/** The equation of lognormal assets in coordinates, and the spots as functions of these coordinates. */
 export interface LognormalEquation {
-  /** The names of the axes' variables: S on an asset's own axis, y on the others. */
+  /** The names of the axes: that of the asset for its own axis, y1, y2 … for principal components. */
   readonly names: readonly string[];
   readonly coefficients: Coefficients;
-  /** The spots at expiry, by asset. */
+  /** The spot of each asset at expiry, as an expression of the axes. */
   readonly atExpiry: readonly Expression[];
+  /** The spot of each asset at time t, as an expression of t and the axes. */
   readonly atTime: readonly Expression[];
 }
 
 /**
  * Returns the equation in the coordinates y of x = m(t) + A·y,
  *
- *   ∂V/∂t + Σ Dⱼₖ ∂²V/∂yⱼ∂yₖ + Σ dⱼ ∂V/∂yⱼ − r V = 0,   D = ½ A⁻¹(ρᵢₗσᵢσₗ)A⁻ᵀ,
+ *   ∂V/∂t + Σ Dⱼₖ ∂²V/∂yⱼ∂yₖ + Σ dⱼ ∂V/∂yⱼ − r V = 0,   D = ½ A⁻¹(ρᵢₗσᵢσₗ)A⁻ᵀ.
  *
- * where dⱼ is the drift of an asset's own axis, on which levels are constant, and with `standing` of every axis, so
- * that the spots at a node are constant. The drifts of other axes are in m. With the volatilities and correlations that
- * define the coordinates, only own axes have mixed derivatives.
+ * An asset's own axis has its drift dⱼ in the equation, so that barriers are at constant values of the axis. With
+ * `standing` all axes do, so that the spots at a node do not change in time. Otherwise m(t) has the drifts of the
+ * principal components. With the volatilities and correlations from which the coordinates were made, only own axes have
+ * mixed derivatives.
  */
 export function lognormalEquation(
   terms: Terms,
@@ -110,7 +112,7 @@ function diffusions(
   return all;
 }
 
-/** Returns the axes' variables at given spots today. */
+/** Returns the values of the axes, by name, at given spots today. */
 export const variablesAt = (
   { inverse, owner }: Coordinates,
   today: readonly number[],
@@ -122,7 +124,7 @@ export const variablesAt = (
       : spots[asset],
   );
 
-/** Converts the derivatives at a point from the axes' variables to the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
+/** Converts the derivatives at a point from those by the axes to those by the spots: ∂/∂xᵢ = Σ (A⁻¹)ⱼᵢ ∂/∂yⱼ. */
 export function inSpots(
   { value, first, second }: AxesDerivatives,
   names: readonly string[],

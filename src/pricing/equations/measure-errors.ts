@@ -26,9 +26,9 @@ const ALONE = 1.5;
 const OF_CORRELATION = 0.01;
 
 /**
- * Returns the error estimate of each sensitivity from its corrections by extrapolation, its distance to a coarser
- * level, and the value's estimate over the width in which the value changes substantially: half a standard deviation of
- * the spot, and the corresponding width of volatilities and rates.
+ * Returns a function for the error estimate of each sensitivity, by name. The estimate adds the correction by
+ * extrapolation, the distance to a coarser level, and the error of the value divided by the width over which the value
+ * changes substantially: half a standard deviation of the spot, and the corresponding width of volatilities and rates.
  */
 export function errorsOf(
   terms: Terms,

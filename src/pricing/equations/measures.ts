@@ -24,7 +24,7 @@ import type { Known } from "./parts.ts";
 import { payoffAt } from "./payoff.ts";
 import type { GridEstimate } from "./solution.ts";
 
-/** Sensitivities by the names of their measures. */
+/** The sensitivities of a trade by name (`plan/differences.ts` has the names). */
 export type Measures = ReadonlyMap<string, number>;
 
 /** A move of a spot, relative to it, for the derivative of a payoff. */
@@ -33,9 +33,9 @@ const SPOT = 1e-5;
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
 /**
- * Tells whether all sensitivities follow from delta and gamma: for European exercise without barriers, with
- * time-dependent volatilities. ln S is then normal at expiry, and a change of its covariances C moves the value by ½ Σ
- * (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
+ * Tells whether all sensitivities of a trade follow from delta and gamma: it is European without barriers, with
+ * volatilities that depend on time only. ln S is then normal at expiry, and a change of its covariances C changes the
+ * value by ½ Σ (∂²V/∂xᵢ∂xₗ)·dCᵢₗ (Reiss & Wystup 2001):
  *
  *   ∂V/∂σᵢ = Σₗ ρᵢₗ ∫σₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂ρᵢₗ = ∫σᵢσₗ·SᵢSₗ·Γᵢₗ,   ∂V/∂r = T·(Σ SᵢΔᵢ − V).
  */
@@ -45,7 +45,7 @@ export const followFromGamma = ({ exercise, barriers, assets, shortRate }: Terms
   shortRate === undefined &&
   assets.every(({ volatility }) => volatility.kind === "deterministic");
 
-/** Returns the derivatives of `followFromGamma` by volatilities, correlations and the rate. */
+/** Returns the derivatives by volatilities, correlations and the rate by the formulas of `followFromGamma`. */
 export function slopesFromGamma(
   { assets, correlations, expiry }: Terms,
   { value, first, second }: AxesDerivatives,
@@ -74,8 +74,8 @@ export function slopesFromGamma(
 }
 
 /**
- * Computes the sensitivities by differences from one number of each copy. A copy without a number because its
- * correlations are invalid makes the sensitivity NaN. @throws the error of another copy
+ * Computes sensitivities by differences, from one number of the base case and of each bumped copy (`numberOf`). A copy
+ * that failed because its correlations are invalid makes its sensitivity NaN. @throws the error of another copy
  */
 export function slopesFrom(
   { measures }: Differences,
@@ -95,12 +95,12 @@ export function slopesFrom(
 }
 
 /**
- * Returns a trade's sensitivities. Those to a common move of all underlyings are the sums
+ * Returns all sensitivities of a trade. Those to a common move of all underlyings are the sums
  *
  *   delta = Σ ∂V/∂Sᵢ,   gamma = Σ ∂²V/∂Sᵢ∂Sⱼ,   vega = Σ ∂V/∂σᵢ.
  *
- * The vega of Heston's model is that to √v₀, of SABR to today's volatility α·S^(β−1), both from the grid. Theta is
- * −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV, from the equation.
+ * Vega is the derivative by √v₀ in Heston's model, and by today's volatility α·S^(β−1) in SABR; both come from the
+ * grid. Theta comes from the equation, −Σ aᵢⱼ V_ij − Σ bᵢ Vᵢ + rV.
  */
 export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
   const paid = isExercisable(terms) ? payoffAt(terms, spots) : 0;
@@ -108,7 +108,7 @@ export function measuresOf(terms: Terms, point: AxesDerivatives, spots: readonly
   return fromGrid(terms, point, spots, slopes);
 }
 
-/** Returns the sensitivities from derivatives and slopes, in both of which they are linear. */
+/** Returns the sensitivities from derivatives on the grid and slopes by differences; they are linear in both. */
 export function fromGrid(terms: Terms, point: AxesDerivatives, spots: readonly number[], slopes: Measures): Measures {
   const { assets } = terms;
   const axes = assets.map((_, i) => assetName(assets.length, i));
@@ -177,8 +177,8 @@ const noMeasures = ({ assets, correlations }: Terms): Measures =>
   );
 
 /**
- * Returns the sensitivities of a trade whose value is known: at expiry those of its payoff, after a knock-out at most
- * those to rates.
+ * Returns the sensitivities of a trade whose value is known without a solution. At expiry they are those of the payoff;
+ * after a knock-out only those to rates can differ from zero.
  */
 export function knownMeasures(terms: Terms, spots: readonly number[], { value, method, discounted }: Known): Measures {
   if (method === "payoff" && value !== 0) return exercised(terms, spots);

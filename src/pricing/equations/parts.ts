@@ -9,30 +9,37 @@ import { assetName } from "./equation.ts";
 import { apply, type Expression, integralOf } from "./expression.ts";
 import { payoffAt } from "./payoff.ts";
 
-/** A barrier of one of the assets. */
+/** A barrier on one of the assets. */
 export interface Level extends MonitoredLevel {
+  /** The index of the asset. */
   readonly asset: number;
   readonly rebate: number;
+  /** True where the rebate is paid at expiry, false where it is paid at the breach. */
   readonly paysAtExpiry: boolean;
 }
 
-/** A value that needs no solution. */
+/** The value of a trade that is known without a solution. */
 export interface Known {
   readonly value: number;
   readonly method: "payoff" | "knocked-out";
-  /** True where it is paid at expiry. */
+  /** True where it is the present value of an amount paid at expiry. */
   readonly discounted: boolean;
 }
 
-/** A problem and its weight in the value of a trade: in–out parity subtracts one. */
+/** One of the problems whose sum is the value of a trade; by in–out parity one may be subtracted. */
 export interface Part {
+  /** The sign with which the problem's value is added. */
   readonly sign: 1 | -1;
+  /** The knock-outs of the problem. */
   readonly knockOuts: readonly Level[];
-  /** The amount subtracted from the payoff: the rebate of knock-ins. */
+  /** The amount subtracted from the payoff, which is the rebate of knock-ins. */
   readonly less: number;
 }
 
-/** Returns the value of a trade at today's spots if it needs no solution: it is knocked out, or expires. */
+/**
+ * Returns the value of a trade at today's spots if it is known without a solution, because the trade is knocked out or
+ * expires today; otherwise undefined.
+ */
 export function knownAt(terms: Terms, spots: readonly number[]): Known | undefined {
   const { barriers, expiry } = terms;
   const hit = levelsOf(barriers, "-out").find((level) => isHit(level, spots, expiry));
@@ -46,20 +53,20 @@ export function knownAt(terms: Terms, spots: readonly number[]): Known | undefin
   return { value: isIn ? payoffAt(terms, spots) : ins[0].rebate, method: "payoff", discounted: false };
 }
 
-/** Tells whether one of a part's knock-outs is breached by today's spots. */
+/** Tells whether today's spots breach one of the knock-outs of a problem. */
 export const isKnockedOut = ({ knockOuts }: Part, spots: readonly number[], expiry: number): boolean =>
   knockOuts.some((level) => isHit(level, spots, expiry));
 
 const isHit = (level: Level, spots: readonly number[], expiry: number): boolean =>
   isPast(level, spots[level.asset]) && isMonitored(level, 0, expiry);
 
-/** Returns the barriers of a kind as levels. */
+/** Returns the barriers of a kind: knock-outs ("-out"), knock-ins ("-in"), or all (""). */
 export const levelsOf = (barriers: readonly Barrier[], kind: "-out" | "-in" | ""): readonly Level[] =>
   barriers.filter(({ type }) => type.endsWith(kind)).map(levelOf);
 
 /**
- * Returns the parts whose weighted sum is a trade, for given spots today: European knock-ins by in–out parity, as
- * `withBarriers` of one factor. @throws BookError knock-ins with several rebates
+ * Returns the problems whose signed sum is the value of a trade, for all given spots today. European knock-ins are
+ * valued by in–out parity, as by `withBarriers` in one factor. @throws BookError knock-ins with different rebates
  */
 export function partsOf(
   { barriers, expiry }: Terms,
@@ -86,17 +93,17 @@ function levelOf({ type, level, rebate, rebateAt, monitoring, from, to, asset = 
   return { asset, side, level, from, to, times, rebate, paysAtExpiry: rebateAt === "expiry" };
 }
 
-/** Returns the value at t of a barrier's rebate. Rates are deterministic where there is a rebate. */
+/** Returns the value at time t of a barrier's rebate. Rates are deterministic where there is a rebate. */
 export function rebateOf({ rebate, paysAtExpiry }: Level, { rates, expiry }: Terms): Expression {
   if (!paysAtExpiry || rebate === 0) return rebate;
   return apply((paid, integral) => paid * Math.exp(-integral), rebate, integralOf(rates, expiry));
 }
 
-/** Returns the payoff of a part, less the rebate under in–out parity. */
+/** Returns a payoff less an amount (`Part.less`). */
 export const lessRebate = (payoff: Expression, less: number): Expression =>
   less === 0 ? payoff : apply((value, rebate) => value - rebate, payoff, less);
 
-/** Returns the conditions of early exercise before expiry. */
+/** Returns the conditions for `solve` of early exercise before expiry. */
 export function exerciseOf(
   exercise: Terms["exercise"],
   expiry: number,
@@ -108,7 +115,7 @@ export function exerciseOf(
   return at.length === 0 ? [] : [{ kind: "exercise", payoff, at }];
 }
 
-/** Returns the conditions of knock-outs on dates or in a window. */
+/** Returns the conditions for `solve` of knock-outs that are monitored on dates or for a part of the life. */
 export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Condition<string>[] =>
   levels.flatMap((barrier) => {
     const { side, level, times, from, to, asset } = barrier;
@@ -120,7 +127,10 @@ export const knockOutsOf = (levels: readonly Level[], terms: Terms): readonly Co
     return [{ kind: "knock-out", axis, ...edge, value: rebateOf(barrier, terms), ...when }];
   });
 
-/** Returns the knock-outs on dates or in a window: those that act at expiry too, and all on their dates before. */
+/**
+ * Returns the knock-outs that are monitored on dates or for a part of the life: `last` are those that act at expiry,
+ * `before` all with their dates before expiry.
+ */
 export function datedOf(
   knockOuts: readonly Level[],
   expiry: number,
@@ -134,15 +144,20 @@ export function datedOf(
 
 /** The barriers of an asset on its axis. */
 export interface AxisBarriers {
-  /** The axis, which ends at the innermost barriers of the whole life, since those beyond them are never breached. */
+  /**
+   * The axis, which ends at the innermost barriers that are monitored for the whole life; those beyond them cannot be
+   * breached first.
+   */
   readonly range: Range;
+  /** The barrier at the lower end of the axis, if there is one. */
   readonly low: Level | undefined;
+  /** The barrier at the upper end of the axis, if there is one. */
   readonly high: Level | undefined;
-  /** The barriers on dates or in a window, inside the axis. */
+  /** The barriers inside the axis that are monitored on dates or for a part of the life. */
   readonly inner: readonly Level[];
 }
 
-/** Places an asset's barriers on its axis; those beyond its range are never breached. */
+/** Returns an asset's axis with its barriers; those beyond the range of the axis are omitted. */
 export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: number, expiry: number): AxisBarriers {
   const own = knockOuts.filter((one) => one.asset === asset && one.level > range.from && one.level < range.to);
   const whole = own.filter((level) => isWhole(level, expiry));
@@ -153,23 +168,23 @@ export function axisBarriers(range: Range, knockOuts: readonly Level[], asset: n
   return { range: { ...range, from, to }, low, high, inner };
 }
 
-/** Returns the conditions at those ends of an axis that are barriers. */
+/** Returns the boundary conditions at those ends of an axis that are barriers. */
 export function endsAt({ low, high }: AxisBarriers, terms: Terms): { low?: Boundary<string>; high?: Boundary<string> } {
   const paying = (level: Level): Boundary<string> => ({ kind: "dirichlet", value: rebateOf(level, terms) });
   return { ...(low === undefined ? {} : { low: paying(low) }), ...(high === undefined ? {} : { high: paying(high) }) };
 }
 
-/** Tells whether a date is that of expiry. */
+/** Tells whether a time is the expiry. */
 export const isAtExpiry = (time: number, expiry: number): boolean => time >= expiry * (1 - SAME_DATE);
 
-/** Tells whether a barrier is monitored continuously over the whole life. */
+/** Tells whether a barrier is monitored continuously for the whole life. */
 export const isWhole = ({ times, from, to }: Level, expiry: number): boolean =>
   times === undefined && from <= SAME_DATE * expiry && to >= expiry * (1 - SAME_DATE);
 
 /** A jump of a rate or a volatility that a step must not go across. */
 const JUMP = 2e-3;
 
-/** Returns the dates at which the short rate or a volatility jumps, where the time grid must restart. */
+/** Returns the times at which the short rate or a volatility jumps, so that the time grid must restart there. */
 export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] {
   const curves = [
     rates,
@@ -183,7 +198,10 @@ export function restartsOf({ assets, rates, expiry }: Terms): readonly number[] 
     .toSorted((a, b) => a - b);
 }
 
-/** Returns the rebate of a barrier where its spot is at or beyond the level, and a payoff elsewhere. */
+/**
+ * Returns an expression that is the rebate of a barrier where the spot is at or beyond its level, and the payoff
+ * elsewhere.
+ */
 export function paidBeyond(barrier: Level, terms: Terms, spots: readonly Expression[], payoff: Expression): Expression {
   const { asset, side, level } = barrier;
   const beyond =

@@ -5,7 +5,7 @@ import type { Terms } from "../terms.ts";
 import { assetName } from "./equation.ts";
 import { apply, applyFormula, evaluate, type Expression, plus, times } from "./expression.ts";
 
-/** Returns the spots that the payoff at expiry uses, after a dividend of that day. */
+/** Returns the spots that the payoff uses at expiry, after a dividend on that day. */
 export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]): readonly Expression[] {
   return assets.map(({ underlying }, i) =>
     underlying.dividends.discrete
@@ -18,7 +18,7 @@ export function atExpiry({ assets, expiry }: Terms, spots: readonly Expression[]
   );
 }
 
-/** Returns the payoff on exercise at some spots. */
+/** Returns the amount that exercise pays, as an expression of the spots. */
 export function payoffOn(payoff: Payoff, spots: readonly Expression[]): Expression {
   if (payoff.kind === "expression")
     return applyFormula(
@@ -46,7 +46,7 @@ function indexOf({ of, weights }: Extract<Payoff, { kind: "basket" }>, spots: re
   return weighted.reduce(JOINED[of]);
 }
 
-/** Returns the payoff on exercise at given spots. */
+/** Returns the amount that exercise pays at given spots. */
 export function payoffAt({ payoff, assets }: Terms, spots: readonly number[]): number {
   const names = assets.map((_, i) => assetName(assets.length, i));
   return evaluate(payoffOn(payoff, names), Object.fromEntries(names.map((name, i) => [name, spots[i]])));

@@ -6,18 +6,19 @@ import type { Shape } from "./expression.ts";
 import { isKnockedOut, type Known, type Part } from "./parts.ts";
 import type { Built, EntryReading } from "./solver.ts";
 
-/** The answer of a solver of equations. */
+/** The answer of a solver of equations to a request. */
 export interface GridEstimate extends Estimate {
+  /** The level of refinement. */
   readonly level: number;
-  /** The values that need no solution, by spots. */
+  /** The value at each requested spot where it is known without a solution. */
   readonly known: readonly (Known | undefined)[];
-  /** The sums over the parts, by spots. */
+  /** The value and derivatives at each requested spot, summed over the problems of the trade (`Part`). */
   readonly points: readonly AxesPoint[];
-  /** The solution of a coarser level, if the estimate uses one. */
+  /** The solution at a coarser level, if the error estimate uses one. */
   readonly coarser: Pick<GridEstimate, "level" | "points"> | undefined;
 }
 
-/** One problem to solve. */
+/** One problem to be solved for a request. */
 export interface Task<P> {
   readonly terms: Terms;
   readonly spots: readonly (readonly number[])[];
@@ -25,11 +26,11 @@ export interface Task<P> {
   readonly part: Part;
   readonly built: Built<P>;
   readonly shape: Shape<P>;
-  /** The solution at the spots; undefined where the part is not needed, or has failed. */
+  /** The solution at each requested spot; undefined where it is not needed, or the problem has failed. */
   points: readonly (AxesPoint | undefined)[];
 }
 
-/** Returns a problem's solution at its spots, where its part has not been knocked out. */
+/** Reads the solution of a task at its spots; undefined at a spot that is knocked out or whose value is known. */
 export const pointsOf = (
   { terms, spots, known, part, built }: Task<unknown>,
   entry: EntryReading,
@@ -40,7 +41,10 @@ export const pointsOf = (
 
 const NOTHING: AxesPoint = { value: 0, first: {}, second: {}, corrections: [], errorEstimate: undefined };
 
-/** Returns the sum of the parts' solutions by spots, and the largest correction of the values by extrapolation. */
+/**
+ * Returns the signed sum of the problems' solutions at each spot, and the largest correction of their values by
+ * extrapolation.
+ */
 export function summed(
   tasks: readonly Task<unknown>[],
   spots: number,
@@ -64,7 +68,7 @@ export function summed(
   return { points, correction };
 }
 
-/** Returns to + factor·from. */
+/** Returns to + factor·from, of values and derivatives. */
 export const sumOf = (to: AxesDerivatives, from: AxesDerivatives, factor: number): AxesDerivatives => ({
   value: to.value + factor * from.value,
   first: added(to.first, from.first, factor),
@@ -78,7 +82,7 @@ const added = (
 ): Record<string, number> =>
   Object.fromEntries(Object.entries(from).map(([name, value]) => [name, (to[name] ?? 0) + factor * value]));
 
-/** Returns a point whose error estimate and corrections are multiplied by `factor`. */
+/** Returns a point with its error estimate and its corrections by extrapolation multiplied by `factor`. */
 export const widened = (point: AxesPoint, factor: number): AxesPoint => ({
   ...point,
   corrections: point.corrections.map((one) => sumOf(NOTHING, one, factor)),

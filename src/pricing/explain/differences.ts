@@ -1,25 +1,25 @@
 /** Derivatives as differences of priced trades. */
 import type { PricedTrade } from "../../book/index.ts";
 
-/** A value with the sensitivities that differences are taken of. */
+/** A value with the sensitivities of which differences are taken. */
 export interface Point {
   readonly value: number;
   readonly delta: number;
   readonly theta: number;
 }
 
-/** The first and second differences of a point. */
+/** The first differences of value, delta and theta by one input, and the second difference of the value. */
 export interface Curvature extends Point {
   /** The second difference of the value. */
   readonly second: number;
 }
 
-/** Returns the point of a priced trade. */
+/** Returns the value, delta and theta of a priced trade. */
 export function pointOf({ value, delta, theta }: PricedTrade): Point {
   return { value, delta: delta ?? 0, theta: theta ?? 0 };
 }
 
-/** Returns (to − from) / step. */
+/** Returns the differences (to − from)/step of value, delta and theta. */
 export function slope(from: Point, to: Point, step: number): Point {
   return {
     value: (to.value - from.value) / step,
@@ -28,12 +28,15 @@ export function slope(from: Point, to: Point, step: number): Point {
   };
 }
 
-/** Returns the first and second differences about `base`. */
+/** Returns the central first and second differences about `base`, with `up` and `down` a `step` away. */
 export function central(base: Point, [up, down]: readonly [Point, Point], step: number): Curvature {
   return { ...slope(down, up, 2 * step), second: (up.value - 2 * base.value + down.value) / (step * step) };
 }
 
-/** Returns V_σr from the values under both shifts with one sign, less the second differences of each alone. */
+/**
+ * Returns the mixed derivative V_σr, from the values with both inputs shifted by the same sign, less the second
+ * differences by each input alone. `area` is the product of the two shifts.
+ */
 export function mixed(
   base: Point,
   v: readonly Point[],

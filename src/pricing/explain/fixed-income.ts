@@ -9,10 +9,10 @@ import { paidDividends, withDividends, withoutDividends } from "./moves.ts";
 import { same } from "./same.ts";
 import type { ExplainMethod, ExplainTerms, MarketMoves } from "./types.ts";
 
-/** A trade that is not an option on underlyings. */
+/** A trade that is not an option on underlyings: a trade on interest rates or a convertible bond. */
 export type FixedIncome = RatesTrade | ConvertibleTrade;
 
-/** A fixed-income trade in both markets, like `Pair` for options. */
+/** A fixed-income trade in both markets; see `Pair` for options. */
 export interface FixedIncomePair {
   readonly before: FixedIncome;
   readonly rolled: FixedIncome;
@@ -20,10 +20,10 @@ export interface FixedIncomePair {
   readonly years: number;
 }
 
-/** Tells whether a trade is not an option on underlyings. */
+/** Tells whether a trade is on interest rates or a convertible bond, rather than an option on underlyings. */
 export const isFixedIncome = (trade: AnyTrade): trade is FixedIncome => trade.kind !== undefined;
 
-/** Returns the trade `years` later in its own market along its forwards; undefined where nothing is left. */
+/** Returns the trade `years` later if its own market followed its forwards; undefined where nothing is left of it. */
 export function laterFixedIncome(trade: FixedIncome, years: number): FixedIncome | undefined {
   if (years === 0) return trade;
   if (trade.kind === "rates") {
@@ -65,7 +65,10 @@ function laterRates(model: RatesModel, years: number): RatesModel {
   }
 }
 
-/** Returns the first term that differs; undefined if the trade is the same. Fixings and quotes belong to the market. */
+/**
+ * Returns the name of the first term in which the trades differ; undefined if they are the same. Fixings and quotes are
+ * not terms but market data.
+ */
 export function fixedIncomeDifference(rolled: FixedIncome, after: FixedIncome): string | undefined {
   if (rolled.kind === "rates" && after.kind === "rates") {
     if (rolled.currency !== after.currency) return "its currency differs";
@@ -78,8 +81,8 @@ export function fixedIncomeDifference(rolled: FixedIncome, after: FixedIncome): 
 }
 
 /**
- * Returns the cash that the holder received within some years. @throws SpecError where that depends on a fixing that
- * neither book has
+ * Returns the cash that the holder received within the given years. @throws SpecError where that depends on a fixing
+ * that neither book has
  */
 export function paidCash(before: FixedIncome, years: number): number {
   const isPaid = (time: number): boolean => time <= years + INSTANT;
@@ -120,7 +123,10 @@ function firstVolatility(trade: FixedIncome): number {
 const spread = ({ credit }: ConvertibleTrade): number =>
   credit === undefined ? 0 : (credit.kind === "spread" ? credit.spread : credit.hazard).values[0];
 
-/** Returns the moves of the market; the parallel `rate` move reproduces the discount factor to the last payment. */
+/**
+ * Returns the moves of the market. `rate` is the parallel shift that reproduces the later discount factor to the last
+ * payment.
+ */
 export function fixedIncomeMoves({ before, rolled, after, years }: FixedIncomePair): MarketMoves {
   const stock = before.kind === "convertible" && after.kind === "convertible";
   const spot = stock ? after.underlying.spot : 0;
@@ -133,7 +139,7 @@ export function fixedIncomeMoves({ before, rolled, after, years }: FixedIncomePa
   };
 }
 
-/** Attributes the change of value, by either method. */
+/** Attributes the change of a fixed-income trade's value to the moves of its market, by either method. */
 export function attributeFixedIncome(
   method: ExplainMethod,
   pair: FixedIncomePair,

@@ -4,7 +4,7 @@ import { laterTrade } from "../later-trade.ts";
 import { type FixedIncome, fixedIncomeDifference, isFixedIncome, laterFixedIncome } from "./fixed-income.ts";
 import { same } from "./same.ts";
 
-/** The result of matching the trades with one id in the two books. */
+/** The result of looking for a trade in both books by its id. */
 export type Match =
   /** `years` of its life have passed. */
   | { readonly kind: "explained"; readonly before: Trade; readonly after: Trade; readonly years: number }
@@ -20,7 +20,10 @@ export type Match =
       readonly error: unknown;
     };
 
-/** Matches trades by id: the earlier book's in its order, then those that only the later one has. */
+/**
+ * Matches the trades of two books by id: those of the earlier book in its order, then those that only the later one
+ * has. `years` lie between the dates of the books.
+ */
 export function matchTrades(before: Book, after: Book, years: number): Match[] {
   const later = new Map<string, ParsedTrade>();
   for (const parsed of after.trades) if (parsed.ok) later.set(parsed.trade.id, parsed);

@@ -18,8 +18,8 @@ import { power } from "../../elementary.ts";
 const NEGLIGIBLE = 1e-12;
 
 /**
- * Returns the moves of a trade's market: `rolled` is the earlier trade at the later date, along its own forwards, and
- * `after` the later one. @throws SpecError a dividend that pays all of the spot
+ * Returns the moves of a trade's market. `rolled` is the earlier trade at the later date if its market had followed its
+ * forwards, and `after` is the later trade. @throws SpecError a dividend that pays all of the spot
  */
 export function marketMoves(before: Trade, rolled: Trade, after: Trade, years: number): MarketMoves {
   const { spot } = after.underlying;
@@ -36,12 +36,15 @@ function significant(move: number): number {
   return Math.abs(move) < NEGLIGIBLE ? 0 : move;
 }
 
-/** Returns the dividends that a trade's underlying pays within some years. */
+/** Returns the dividends that a trade's underlying pays within the given years. */
 export function paidDividends({ underlying }: Pick<Trade, "underlying">, years: number): readonly DiscreteDividend[] {
   return underlying.dividends.discrete.filter(({ time }) => time <= years + INSTANT);
 }
 
-/** Returns the spot before dividends from the spot after them. @throws SpecError one that pays all of the spot */
+/**
+ * Returns the spot before paid dividends, given the spot after them. @throws SpecError a dividend that pays all of the
+ * spot
+ */
 export function withDividends(spot: number, paid: readonly DiscreteDividend[]): number {
   return paid.toReversed().reduce((price, { cash, proportional }) => {
     if (proportional >= 1) throw new SpecError("a dividend between the two dates pays all of the spot");
@@ -49,7 +52,7 @@ export function withDividends(spot: number, paid: readonly DiscreteDividend[]): 
   }, spot);
 }
 
-/** Returns the spot after dividends from the spot before them. @throws SpecError nothing is left */
+/** Returns the spot after paid dividends, given the spot before them. @throws SpecError nothing is left of the spot */
 export function withoutDividends(spot: number, paid: readonly DiscreteDividend[]): number {
   const left = paid.reduce(afterDividend, spot);
   if (left > 0) return left;
@@ -75,7 +78,7 @@ function volatilityMove(rolled: Trade, after: Trade): number {
   return volatilityAt(to.diffusion, spot, 0) - volatilityAt(from.diffusion, spot, 0);
 }
 
-/** Returns √v₀ in Heston's model, α·S^(β−1) in SABR, otherwise σ(S, 0). */
+/** Returns today's volatility at a spot: √v₀ in Heston's model, α·S^(β−1) in SABR, otherwise σ(S, 0). */
 export function volatilityToday(trade: Trade, spot: number): number {
   const { volatility } = trade;
   if (volatility.kind === "heston") return Math.sqrt(varianceOf(volatility));

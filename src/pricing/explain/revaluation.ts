@@ -5,13 +5,13 @@ import { paidDividends, withoutDividends } from "./moves.ts";
 import { same } from "./same.ts";
 
 /**
- * Explains by full revaluation, one part of the market at a time: the date first, and from there spot, volatility,
- * rates and dividends, each alone, so that no term depends on the order of the others. Their joint effect beyond that
- * is `cross`.
+ * Explains a change of value by full revaluation, with one market input changed at a time. The date comes first. From
+ * there spot, volatility, rates and dividends are changed, each alone, so that no term depends on the order of the
+ * others. Their joint effect beyond the sum of these is `cross`.
  *
  *   time = V(t₁, S₀ less dividends) − V₀,   exDividend = V(t₁, S₀) − that,   spot = V(t₁, S₁) − V(t₁, S₀),  …
  *
- * Nothing is left unexplained. Cost: up to 6 prices besides the two; none for what has not moved.
+ * Nothing is left unexplained. Cost: up to 6 prices besides the two; none for an input that has not changed.
  */
 export function revaluation({ before, rolled, after, moves }: Pair): Attribution {
   const views: Trade[] = [];

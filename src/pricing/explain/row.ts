@@ -14,13 +14,20 @@ import { attributeFixedIncome, fixedIncomeMoves, isFixedIncome, laterFixedIncome
 import { marketMoves, withDividends } from "./moves.ts";
 import type { ExplainedTrade, ExplainMethod, MarketMoves } from "./types.ts";
 
-/** One line of the report in preparation: the trades to price for it, and its result from their prices. */
+/**
+ * One line of the report before pricing: the trades that must be priced for it, and the function that makes its result
+ * from their prices.
+ */
 export interface Row {
   readonly before: AnyTrade | undefined;
-  /** The trade in the later book, or the trade as settled. */
+  /** The trade in the later book; for a trade that has matured, the trade as settled. */
   readonly after: AnyTrade | undefined;
+  /** The further trades to be priced for the line. */
   readonly views: readonly AnyTrade[];
-  /** Returns the line from the results of both trades, if any, and the prices of the further trades. */
+  /**
+   * Returns the line, from the results of the trade in both books, where it has them, and those of the further trades
+   * `views`.
+   */
   result(
     before: TradeResult | undefined,
     after: TradeResult | undefined,
@@ -29,8 +36,8 @@ export interface Row {
 }
 
 /**
- * Returns the line of a match with its trades to price. Its own error, such as a dividend that pays all of the spot, is
- * its result.
+ * Returns the line of a matched trade, with the trades to be priced for it. A line that cannot be explained, such as
+ * one with a dividend that pays all of the spot, has its error as result.
  */
 export function rowOf(
   match: Match,

@@ -2,7 +2,8 @@
 const ROUNDING = 1e-9;
 
 /**
- * Compares two values of plain data up to the rounding of their numbers, since years change by rounding with `asOf`.
+ * Tells whether two values of plain data are equal up to the rounding of their numbers, because times in years are
+ * rounded differently for another `asOf`.
  */
 export function same(a: unknown, b: unknown): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= ROUNDING * (1 + Math.abs(a));

@@ -10,18 +10,17 @@ import { same } from "./same.ts";
 import type { ExplainTerms } from "./types.ts";
 
 /**
- * Explains by Taylor's expansion of the value about the earlier market, to second order in time, spot, volatility and
- * rate:
+ * Explains a change of value by the Taylor expansion about the earlier market, to second order in time, spot,
+ * volatility and rate:
  *
  *   ΔV ≈ V_t·Δt + V_S·ΔS + V_σ·Δσ + V_r·Δr + ½V_SS·ΔS² + ½V_tt·Δt² + … + V_Sσ·ΔS·Δσ + V_St·ΔS·Δt + …
  *
- * V is smooth across a dividend date as a function of the spot with its dividends added back, so ΔS is the move of
- * that; `delta` and `gamma` are the terms of the quoted spot, `exDividend` is the rest. First derivatives and gamma are
- * the Greeks that `price` reports; those of second order are differences of value, delta and theta under shifts as
- * large as the moves, within what the mesh can resolve.
- * Error: of third order in the moves. Cost: up to 8 prices with the Greeks of the mesh besides the two; none for a part
- * of the market that has not moved.
- * Verified: test/pricing/explain.test.ts, each term against Black and Scholes' formula, and the order observed.
+ * Across a dividend date V is a smooth function of the spot with its dividends added back, so ΔS is the move of that.
+ * `delta` and `gamma` are the terms for the quoted spot, and `exDividend` is the rest. First derivatives and gamma are
+ * the Greeks that `price` reports. The other second derivatives are differences of value, delta and theta under shifts
+ * as large as the moves, within what the mesh can resolve. Error: of third order in the moves. Cost: up to 8 prices,
+ * with Greeks from the mesh, besides the two; none for an input that has not changed. Verified:
+ * test/pricing/explain.test.ts, each term against Black and Scholes' formula, and the observed order.
  */
 export function taylor({ before, rolled, after, moves }: Pair): Attribution {
   const views: Trade[] = [];

@@ -5,7 +5,7 @@ type Sums = { -readonly [K in keyof Omit<ExplainTotals, "terms">]: ExplainTotals
   terms: Partial<Record<ExplainTerm, number>>;
 };
 
-/** The sums of lines by currency, weighted by quantity. */
+/** The sums of report lines by currency, weighted by quantity. */
 export class ExplainSums {
   explained = 0;
   failed = 0;

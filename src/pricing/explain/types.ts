@@ -3,7 +3,7 @@ import type { PricingOptions } from "../options.ts";
 
 /**
  * The method that explains a change of value: "taylor" by an expansion of second order about the earlier market,
- * "revaluation" by pricing again with one part of the market moved at a time.
+ * "revaluation" by pricing again with one market input changed at a time.
  */
 export type ExplainMethod = "taylor" | "revaluation";
 
@@ -16,16 +16,16 @@ export interface ExplainOptions extends Omit<PricingOptions, "greeks" | "sensiti
 /**
  * The terms of each method, in the order in which they are reported.
  *
- * Taylor: `theta`, `delta`, `vega` and `rho` are sensitivities times moves; `gamma` is ½·V_SS·ΔS². `exDividend`
+ * Taylor: `theta`, `delta`, `vega` and `rho` are sensitivities times moves, and `gamma` is ½·V_SS·ΔS². `exDividend`
  * reverses what `delta` and `gamma` count for the dividends paid, because the option's value does not drop with the
- * spot on an ex-date. `dividends` is the changed forecast of dividends and yield, found by pricing again. The terms of
- * second order are `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt, `rhoSpot`, `rhoTime`,
- * `rhoVolatility` and `rhoRate` ½·V_rr, each times its moves. `dividendCross` is the effect of the changed forecast on
- * delta and theta.
+ * spot on an ex-date. `dividends` is the effect of a changed forecast of dividends and yield, found by pricing again.
+ * The other terms of second order are `thetaTime` ½·V_tt, `charm` V_St, `vanna` V_Sσ, `volga` ½·V_σσ, `veta` V_σt,
+ * `rhoSpot` V_Sr, `rhoTime` V_rt, `rhoVolatility` V_σr and `rhoRate` ½·V_rr, each times its moves. `dividendCross` is
+ * the effect of the changed forecast on delta and theta.
  *
  * Revaluation: `time` comes first, along the earlier market's forwards, with the spot reduced by the dividends paid.
  * `exDividend` reverses that reduction. From there `spot`, `volatility`, `rate` and `dividends` are changed, each
- * alone, and so is `credit`, that of a convertible bond's issuer. `cross` is their joint effect beyond the sum of the
+ * alone; for a convertible bond also `credit`, the issuer's credit. `cross` is their joint effect beyond the sum of the
  * single ones.
  */
 export const EXPLAIN_TERMS = {
@@ -52,26 +52,26 @@ export const EXPLAIN_TERMS = {
   revaluation: ["time", "exDividend", "spot", "volatility", "rate", "dividends", "credit", "cross"],
 } as const satisfies Record<ExplainMethod, readonly string[]>;
 
-/** The name of a term, of either method. */
+/** The name of a term, of either method (`EXPLAIN_TERMS`). */
 export type ExplainTerm = (typeof EXPLAIN_TERMS)[ExplainMethod][number];
 
-/** The terms of the report's method, in the currency. */
+/** The terms of an explanation by name, in the currency. */
 export type ExplainTerms = Readonly<Partial<Record<ExplainTerm, number>>>;
 
 /** The changes of one trade's market inputs between the two dates. */
 export interface MarketMoves {
-  /** The time between the two dates, or to the expiry between them. */
+  /** The time in years between the two dates, or to expiry if that is earlier. */
   readonly years: number;
-  /** The change of the spot, as quoted. */
+  /** The change of the quoted spot, in the currency. */
   readonly spot: number;
-  /** The amount by which dividends paid in between reduced the spot. */
+  /** The amount by which dividends paid between the dates reduced the spot. */
   readonly paid: number;
   /**
-   * The parallel move of the volatility that gives the later total variance to expiry; for a σ that depends on S, its
-   * move at the earlier spot.
+   * The parallel shift of the volatility that gives the later total variance to expiry. For σ that depends on S, it is
+   * its change at the earlier spot.
    */
   readonly volatility: number;
-  /** The parallel move of rates that gives the later discount factor to expiry. */
+  /** The parallel shift of the rates that gives the later discount factor to expiry. */
   readonly rate: number;
 }
 
@@ -85,49 +85,64 @@ export interface MarketMoves {
 export type ExplainStatus = "explained" | "matured" | "new" | "gone" | "changed" | "error";
 
 /**
- * One trade, per unit of quantity, in the underlying's currency:
+ * The explanation of one trade, per unit of quantity, in the underlying's currency:
  *
- *   change = after + cash − before = Σ terms + unexplained,
+ *   change = after + cash − before = Σ terms + unexplained.
  *
- * for explained and matured trades; otherwise null.
+ * These numbers are null for trades that are neither explained nor matured.
  */
 export interface ExplainedTrade {
   readonly id: string | null;
   readonly status: ExplainStatus;
+  /** The value in the earlier book. */
   readonly before: number | null;
+  /** The value in the later book. */
   readonly after: number | null;
-  /** The cash that the holder received in between. */
+  /** The cash that the holder received between the dates. */
   readonly cash: number | null;
+  /** The change of value, `after` + `cash` − `before`. */
   readonly change: number | null;
+  /** The effects into which the change is split, by name. */
   readonly terms: ExplainTerms | null;
+  /** The part of the change that the terms do not explain. */
   readonly unexplained: number | null;
+  /** The changes of the trade's market inputs. */
   readonly moves: MarketMoves | null;
+  /** The quantity in the earlier book; null where the trade is not in it. */
   readonly quantityBefore: number | null;
+  /** The quantity in the later book; null where the trade is not in it. */
   readonly quantityAfter: number | null;
-  /** The error estimate of both values together. */
+  /** The error estimate of `after` − `before`, which covers both values. */
   readonly errorEstimate: number | null;
   readonly warnings: readonly string[];
+  /** The term in which the trades of both books differ, for the status "changed". */
   readonly reason?: string;
+  /** The error, for the status "error". */
   readonly error?: TradeError;
 }
 
 /**
- * Sums over the trades of one currency, times quantity:
+ * The sums over the trades of one currency, weighted by quantity:
  *
  *   change = after + cash − before = Σ terms + unexplained + trading.
  *
- * Terms are for the earlier quantity; `trading` is the value of new, gone and changed trades and of changed quantities.
+ * The terms are for the earlier quantities. `trading` is the value of new, gone and changed trades, and of changed
+ * quantities.
  */
 export interface ExplainTotals {
   readonly currency: string;
-  /** The number of trades with a value on either side. */
+  /** The number of trades with a value in either book. */
   readonly trades: number;
+  /** The sum of quantity times value in the earlier book. */
   readonly before: number;
+  /** The sum of quantity times value in the later book. */
   readonly after: number;
+  /** The cash received between the dates, for the earlier quantities. */
   readonly cash: number;
   readonly change: number;
   readonly terms: ExplainTerms;
   readonly unexplained: number;
+  /** The value of new, gone and changed trades, and of changed quantities. */
   readonly trading: number;
   /** The sum Σ |quantity|·errorEstimate. */
   readonly errorEstimate: number;
@@ -136,14 +151,18 @@ export interface ExplainTotals {
 /** The result of `explainBook`. */
 export interface ExplainReport {
   readonly method: ExplainMethod;
+  /** The dates of the two books, as they give them. */
   readonly asOf: { readonly before: string; readonly after: string };
-  /** The time between the dates, Act/365F. */
+  /** The time in years between the dates of the books, Act/365F. */
   readonly years: number;
+  /** The device on which the trades were priced. */
   readonly device: BookReport["device"];
+  /** The number of trades whose change of value is split into terms. */
   readonly explained: number;
+  /** The number of trades with the status "error". */
   readonly failed: number;
   /** The totals by currency, in the order of their first trades. */
   readonly totals: readonly ExplainTotals[];
-  /** The results in the order of the earlier book, then those of trades that only the later one has. */
+  /** The lines in the order of the earlier book, then those of trades that only the later book has. */
   readonly results: readonly ExplainedTrade[];
 }

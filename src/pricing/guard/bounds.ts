@@ -9,13 +9,13 @@ import { averageBounds, lookbackBounds, swingBounds } from "./payoffs/path.ts";
 import { digitalBounds, vanillaBounds } from "./payoffs/single.ts";
 
 /**
- * Returns the bounds of a trade's value, by spots. They assume only that discounted spots, with dividends added back,
- * are martingales (or at most lose value, where a volatility may grow without bound), so they hold with negative rates,
- * local and stochastic volatility and discrete dividends:
+ * Returns a function for the bounds of a trade's value at given spots. The bounds assume only that discounted spots,
+ * with dividends added back, are martingales, or supermartingales where a volatility may grow without bound. They
+ * therefore hold with negative rates, local and stochastic volatility and discrete dividends:
  *
- *   European   no-arbitrage bounds of the forward; Black and Scholes' value itself where it is right
+ *   European   the no-arbitrage bounds from the forward; Black and Scholes' value itself where it applies
  *   early      at least what exercise pays now and the European bound; at most the largest discounted strike or spot
- *   barriers   at least nothing, at most the same without barriers, and the largest rebate
+ *   barriers   at least zero, at most the bound without barriers, and the largest rebate
  */
 export function boundsOf(terms: Terms): BoundsAt {
   const { exercise, barriers } = terms;

@@ -5,13 +5,16 @@ import { closedForm } from "../methods/closed-form/closed-form.ts";
 import type { Batch, MethodSession, PricingMethod } from "../methods/method.ts";
 import { RowProblems } from "../trade-problem.ts";
 
-/** A value and its error. */
+/** A European value and its error estimate. */
 export interface TwinValue {
   readonly value: number;
   readonly error: number;
 }
 
-/** The European values that bound American trades of a batch in Heston's model, with its scenarios. */
+/**
+ * The values of European options with the same terms as the American trades of a batch in Heston's model, in all of its
+ * scenarios. They are lower bounds of the American values.
+ */
 export class EuropeanTwins {
   readonly #results: ResultColumns;
   readonly #columns: TradeColumns;
@@ -24,7 +27,7 @@ export class EuropeanTwins {
     this.#number = number;
   }
 
-  /** Prices the European twins of those trades that have one in Heston's model; undefined where there are none. */
+  /** Prices the European twins of those trades that are American in Heston's model; undefined where there are none. */
   static async of(
     batch: Batch,
     trades: readonly number[],
@@ -52,8 +55,8 @@ export class EuropeanTwins {
   }
 
   /**
-   * Returns the value of a trade's European twin in a case of the scenarios, at today's spot for `spot` = 0; undefined
-   * without a twin.
+   * Returns the value of a trade's European twin in case k of the scenarios at the spot with index `spot`, 0 for
+   * today's; undefined without a twin.
    */
   valueOf(trade: number, k: number, spot: number): TwinValue | undefined {
     const i = this.#number.get(trade);

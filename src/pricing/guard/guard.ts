@@ -32,7 +32,9 @@ const ESTIMATES_OF_PATHS = 2;
 
 const NOTHING: readonly Outside[] = [];
 
-/** A check of the values of a batch's trades and scenarios against the bounds of their payoffs (`boundsOf`). */
+/**
+ * A check of the values of a batch's trades, today and in scenarios, against the bounds of their payoffs (`boundsOf`).
+ */
 export class Guard {
   readonly #batch: Batch;
   readonly #twins: EuropeanTwins | undefined;
@@ -43,7 +45,7 @@ export class Guard {
     this.#twins = twins;
   }
 
-  /** Checks the results of given trades, and records those outside their bounds. */
+  /** Checks the results of some trades, and records which are outside their bounds. */
   look(trades: readonly number[], results: ResultColumns): void {
     for (const trade of trades) {
       const found = results.status[trade] === STATUS.priced ? this.#look(trade, results) : NOTHING;
@@ -52,13 +54,14 @@ export class Guard {
     }
   }
 
-  /** The trades whose values were outside their bounds at the last check. */
+  /** The indices of the trades whose values were outside their bounds at the last check. */
   get outside(): readonly number[] {
     return [...this.#found.keys()];
   }
 
   /**
-   * Turns values still outside after other attempts into an error of their trade, or a missing value of their scenario.
+   * Replaces values that are still outside their bounds after other attempts: today's value by an error of the trade, a
+   * scenario's by a missing value.
    */
   settle(results: ResultColumns): void {
     for (const [trade, found] of this.#found) for (const one of found) this.#settleOne(trade, one, results);

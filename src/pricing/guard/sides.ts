@@ -4,34 +4,36 @@ import { integrate, integratedVariance, type Volatility } from "../../market/ind
 import { hostNormalCdf, logNormalOption } from "../../models/index.ts";
 import type { Asset, Terms } from "../terms.ts";
 
-/** The value today of one unit of money paid later. */
+/** The value today of one unit of money that is paid later. */
 export interface MoneySide {
+  /** The value of 1 paid at expiry. */
   readonly atExpiry: number;
-  /** The largest value over the times up to expiry; infinite where rates are random. */
+  /** The largest value of 1 paid at any time up to expiry; infinite where rates are random. */
   readonly largest: number;
+  /** Returns the value of 1 paid at a time. */
   readonly at: (time: number) => number;
 }
 
-/** The value today of one asset delivered later. */
+/** The value today of one asset that is delivered later. */
 export interface AssetSide {
-  /** An upper bound of the value of one asset delivered at expiry, per unit of today's spot. */
+  /** An upper bound of the value of one asset delivered at expiry, as a fraction of today's spot. */
   readonly kept: number;
-  /** The largest reduction of `kept` by cash dividends up to expiry. */
+  /** The largest amount by which cash dividends up to expiry reduce this value. */
   readonly cash: number;
-  /** The largest value of one asset delivered at a time up to expiry, per unit of today's spot. */
+  /** The largest value of one asset delivered at any time up to expiry, as a fraction of today's spot. */
   readonly largest: number;
-  /** True where the spot less `cash` is a lower bound of the delivered asset's value. */
+  /** True where `kept` times the spot less `cash` is also a lower bound of the asset delivered at expiry. */
   readonly isMartingale: boolean;
   /**
-   * Returns the value of one asset delivered at a time: an upper bound per unit of the spot, and its reduction by cash
-   * dividends.
+   * Returns the value of one asset delivered at a time: an upper bound as a fraction of the spot, and its reduction by
+   * cash dividends.
    */
   readonly at: (time: number) => { readonly kept: number; readonly cash: number };
-  /** The total variance of Black and Scholes' formula up to expiry; undefined where it does not apply. */
+  /** The total variance to expiry for Black and Scholes' formula; undefined where the formula does not apply. */
   readonly variance: number | undefined;
 }
 
-/** Returns today's value of a unit of money that is paid later, for bounds of a trade's price. */
+/** Returns the value today of money paid later, for the bounds of a trade's value. */
 export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   const at = (time: number): number => Math.exp(-integrate(rates, time));
   const atExpiry = at(expiry);
@@ -40,7 +42,7 @@ export function moneySide({ rates, shortRate, expiry }: Terms): MoneySide {
   return { at, atExpiry, largest: shortRate === undefined ? largest : Number.POSITIVE_INFINITY };
 }
 
-/** Returns today's value of each of a trade's assets where it is delivered later, for bounds of the trade's price. */
+/** Returns the value today of each of a trade's assets delivered later, for the bounds of the trade's value. */
 export function assetSides(terms: Terms): readonly AssetSide[] {
   const { assets, expiry, shortRate } = terms;
   return assets.map((asset) => {
@@ -89,14 +91,20 @@ function delivered({ rates }: Terms, { underlying: { dividends } }: Asset, until
   return { kept: kept * growth, cash: cash * growth };
 }
 
-/** Returns Black and Scholes' value of a vanilla option; `asset` is today's value of the asset at expiry. */
+/**
+ * Returns Black and Scholes' value of a call (sign 1) or put (−1); `asset` is the value today of the asset delivered at
+ * expiry.
+ */
 export function vanillaValue(sign: number, asset: number, strike: number, discount: number, variance: number): number {
   if (!(asset > 0)) return Math.max(-sign * strike * discount, 0);
   const mean = Math.log(asset / discount) - 0.5 * variance;
   return discount * logNormalOption(sign > 0 ? "call" : "put", strike, mean, variance);
 }
 
-/** Returns the value of a digital option that pays 1; undefined where it jumps. */
+/**
+ * Returns Black and Scholes' value of a digital option that pays 1; undefined where the value is discontinuous, without
+ * variance at the strike.
+ */
 export function digitalValue(
   sign: number,
   asset: number,
@@ -110,15 +118,15 @@ export function digitalValue(
   return discount * hostNormalCdf(sign * d);
 }
 
-/** A function for the bounds of a trade at given spots of its assets. */
+/** A function that returns the bounds of a trade's value at given spots of its assets. */
 export type BoundsAt = (spots: readonly number[]) => Range;
 
-/** The inputs from which bounds of a payoff's value are derived. */
+/** The quantities from which the bounds of a payoff's value are derived. */
 export interface Sides {
   readonly terms: Terms;
   readonly money: MoneySide;
   readonly assets: readonly AssetSide[];
-  /** True where the holder may exercise before expiry; `isExercisableNow`: today. */
+  /** True where the holder may exercise before expiry; `isExercisableNow` says the same of today. */
   readonly isEarly: boolean;
   readonly isExercisableNow: boolean;
 }

@@ -7,57 +7,63 @@ import type { Settings } from "../options.ts";
 import type { TimeBudget } from "../time-budget.ts";
 import type { RowProblems } from "../trade-problem.ts";
 
-/** A batch as methods see it. */
+/** A batch of trades as pricing methods see it. */
 export interface Batch {
   readonly columns: TradeColumns;
-  /** The equations of the rows, for the methods that solve them. */
+  /** The one-factor problems of the rows, for methods that solve equations. */
   readonly problems: RowProblems;
   readonly settings: Settings;
-  /** The time that the trades have taken, and whether they may take more. */
+  /** The time that each trade has taken, and whether it may take more. */
   readonly budget: TimeBudget;
   readonly precision: Precision;
 }
 
-/** The expected cost of a trade on one core, in microseconds, or the reason why the method does not price it. */
+/**
+ * The expected cost of a trade by a method, in microseconds of one core, or the reason why the method does not price
+ * it.
+ */
 export type Acceptance = number | string;
 
 /**
- * A pricing method for options: it takes trades as columns and returns columns. A method is a folder beside this file,
- * and a line in `choose.ts`.
+ * A pricing method for options. It takes trades as typed arrays and returns results as typed arrays. Each method is a
+ * folder beside this file, and a line in `choose.ts`.
  */
 export interface PricingMethod {
   readonly name: Exclude<MethodName, "auto">;
-  /** A lower bound of the costs from `accepts`; where another method costs no more, this one is not tried. */
+  /**
+   * A lower bound of the costs that `accepts` returns. The method is not tried where another one costs no more than
+   * this.
+   */
   readonly minCost: number;
-  /** The method that prices its trades of several factors, if it has one. */
+  /** The method that prices trades with several factors when this one is requested, if there is one. */
   readonly ofSeveralFactors?: PricingMethod;
   /** The default target error, relative to the largest spot; undefined where rounding is the only error. */
   readonly accuracy?: number;
   /**
-   * Returns the expected cost of a trade with all its scenarios, or the reason why the method cannot price it, which
-   * completes the sentence "it has …". @throws the error of the trade itself
+   * Returns the expected cost of a trade with all its scenarios, or the reason why the method cannot price it, as text
+   * that completes the sentence "it has …". @throws the error of the trade itself
    */
   accepts(batch: Batch, trade: number): Acceptance;
-  /** Opens the method on a device. */
+  /** Opens a session of the method on a device. */
   open(device: Device, precision: Precision): MethodSession;
 }
 
 /**
- * The state that a method keeps on one device from batch to batch: compiled kernels, buffers. One batch uses it at a
- * time.
+ * The compiled kernels and buffers that a method keeps on one device from batch to batch. Only one batch uses a session
+ * at a time.
  */
 export interface MethodSession extends Disposable {
-  /** Prepares the trades that the method has accepted. @throws the signal's reason */
+  /** Prepares the trades of a batch that the method has accepted. @throws the signal's reason */
   plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan>;
 }
 
-/** The trades of one batch that a method prices. */
+/** The trades of one batch that a method prices, prepared for their computation. */
 export interface MethodPlan extends Disposable {
   /**
-   * Computes the trades. The error of a trade is kept for `read`. @throws the signal's reason; the error of a lost
-   * device
+   * Computes the values. An error of a single trade is kept for `read`. @throws the signal's reason; the error of a
+   * lost device
    */
   run(signal: AbortSignal | undefined): Promise<void>;
-  /** Stores the result or the error of each of its trades in the columns. @throws the signal's reason */
+  /** Stores the result or the error of each trade. @throws the signal's reason */
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import { Turns } from "../../turns.ts";
 import type { ResultColumns } from "../columns/result-columns.ts";
 
-/** Reads one trade after another; an error of one becomes its result. @throws the signal's reason */
+/**
+ * Calls `read` for one trade after another. An error that it throws becomes the result of its trade. @throws the
+ * signal's reason
+ */
 export async function readEach(
   trades: readonly number[],
   results: ResultColumns,

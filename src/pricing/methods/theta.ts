@@ -1,4 +1,4 @@
-/** A market at one spot and time: the rate, the yield and the volatility. */
+/** The market at one spot and time: rate and yield per year, volatility per √year. */
 export interface SpotMarket {
   readonly spot: number;
   readonly rate: number;
@@ -6,7 +6,7 @@ export interface SpotMarket {
   readonly sigma: number;
 }
 
-/** Returns ∂V/∂t from the equation, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
+/** Returns theta from the equation, V_t = rV − (r − q)S·V_S − ½σ²S²·V_SS, with today's r and σ. */
 export function thetaOf(
   { spot, rate, dividendYield, sigma }: SpotMarket,
   value: number,

@@ -16,7 +16,7 @@ import type { Greeks } from "../options.ts";
 import type { Terms } from "../terms.ts";
 import type { BumpSizes, Pair, Step, Valuation } from "./differences.ts";
 
-/** The time step of a difference in time, in years. */
+/** The time step of theta by differences, in years. */
 export const DAY = 1 / 365;
 
 /** A move of rates. */
@@ -44,10 +44,10 @@ const ON_PATH = { min: 1e-3, max: 0.1, unknown: 0.01 } as const;
 const central = (by: number): Step => [by, -by];
 
 /**
- * Returns the bump sizes on meshes of one factor. A European solution is smooth in its parameters: in f64 a forward
- * difference of extrapolated values with a tiny step suffices. The exercise boundary moves between nodes as they
- * change, which leaves noise of about 1e-6 of spot: there differences are central and wide, of the fine solution alone,
- * since extrapolation would amplify the noise. In f32 they are wide because of rounding.
+ * Returns the bump sizes for one-factor meshes. A European solution is smooth in its parameters, so in f64 a forward
+ * difference of extrapolated values with a tiny step suffices. With early exercise the boundary moves between nodes as
+ * parameters change, which leaves noise of about 1e-6 of the spot. Differences are then central and wide, of the fine
+ * solution alone, because extrapolation would amplify the noise. In f32 they are wide because of rounding.
  */
 export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): BumpsOnMeshes {
   const { american, exerciseTimes, expiry } = problem;
@@ -62,7 +62,7 @@ export function bumpsOnMeshes(problem: OneFactorProblem, precision: Precision): 
   return { isSmooth: false, volatility: 0.02 * wide * sigma, rate };
 }
 
-/** Returns the bump sizes on a grid; a difference has an error of second order in them. */
+/** Returns the bump sizes for grids of several factors; differences have an error of second order in them. */
 export const bumpsOnGrids = ({ assets, correlations }: Terms): BumpSizes => ({
   volatilities: assets.map(({ volatility }) => (isStochastic(volatility) ? undefined : central(VOLATILITY.grid))),
   rate: central(RATE),
@@ -94,9 +94,9 @@ function correlationStep(matrix: readonly (readonly number[])[], [i, j]: Pair): 
 }
 
 /**
- * Returns the bump sizes on a tree or a grid of factors. `size`: the number of its points, 0 where values are smooth in
- * the spot; `deviation`: that of the logarithm on the last date. Points in the middle of an optimal grid are √(6π)/N
- * standard deviations apart.
+ * Returns the bump sizes for a quantization tree or a grid of factors. `size` is the number of its points, 0 where
+ * values are smooth in the spot, and `deviation` the standard deviation of the log-spot on the last date. Points in the
+ * middle of an optimal quantization are √(6π)/N standard deviations apart.
  */
 export function bumpsOnTrees(
   { terms, spots: [spot] }: Valuation,
@@ -123,8 +123,8 @@ function lowest(volatility: Volatility): number {
 }
 
 /**
- * Returns the bump sizes on paths. `later`: the terms a day later, if the trade still exists; `scale`: a factor on the
- * bumps.
+ * Returns the bump sizes for Monte Carlo paths. `later` are the terms a day later, if the trade still exists then, and
+ * `scale` is a factor on the bumps.
  */
 export function bumpsOnPaths(
   { terms, spots }: Valuation,
@@ -172,8 +172,8 @@ function levelOf(volatility: Volatility, expiry: number): number | undefined {
 }
 
 /**
- * Returns the approximate relative bias of a sensitivity by differences on paths: squares of widths over deviations for
- * central ones, widths for one-sided ones.
+ * Returns the approximate relative bias of a sensitivity by differences on paths: the squared ratio of bump to standard
+ * deviation for central differences, the ratio itself for one-sided ones.
  */
 export function biasOnPaths(measure: string, { expiry, correlations }: Terms): number {
   const [kind, i, j] = measure.split(" ");

@@ -1,54 +1,61 @@
 /** Sensitivities as differences: moved copies of a valuation, and the weights that each of them gives their values. */
 import { type Bump, bumped, type Terms } from "../terms.ts";
 
-/** Two assets by number. */
+/** The indices of two assets. */
 export type Pair = readonly [number, number];
 
-/** The terms of a trade, and the spots of all underlyings at which its value is wanted. */
+/** The terms of a trade, and the spot of each underlying, for which a value is wanted. */
 export interface Valuation {
   readonly terms: Terms;
   readonly spots: readonly number[];
 }
 
-/** Two moves of an input; a move by 0 is the value itself. */
+/** The two bumps of an input between which a difference is taken; a bump of 0 is the base case. */
 export type Step = readonly [number, number];
 
 /**
- * The bump sizes of sensitivities by differences. A sensitivity without one is not requested, or known from a solution.
+ * The bump sizes of sensitivities by differences. An input without a bump size is not bumped, because its sensitivity
+ * is not requested or is read from the solution.
  */
 export interface BumpSizes {
-  /** The bumps of each spot for first and second differences, in the currency. */
+  /** The bump of each spot for first and second differences, in the currency. */
   readonly spots?: { readonly first: readonly number[]; readonly second?: readonly number[] };
-  /** True where second differences of two spots are wanted, too. */
+  /** True where mixed second differences of two spots are wanted too. */
   readonly cross?: boolean;
-  /** The bumps of each volatility; undefined where the solution has its derivative. */
+  /** The bumps of each volatility; undefined for a volatility by which the solution has its own derivative. */
   readonly volatilities?: readonly (Step | undefined)[];
+  /** The bumps of a parallel shift of the rates. */
   readonly rate?: Step;
+  /** Returns the bumps of the correlation of two assets. */
   readonly correlation?: (pair: Pair) => Step;
-  /** The terms some years later. */
+  /** The terms at a later time, for theta. */
   readonly later?: { readonly terms: Terms; readonly years: number } | undefined;
 }
 
-/** A sensitivity as a linear combination: the weights of the value and each copy, and an added constant. */
+/**
+ * A sensitivity as a linear combination of values: the weights of the base case and of each bumped copy, and an added
+ * constant.
+ */
 export interface Measure {
   readonly name: string;
+  /** The weight of the base case, then that of each bumped copy. */
   readonly weights: readonly number[];
   readonly added?: number;
 }
 
-/** The bumped copies of a valuation, and the sensitivities that are linear combinations of their values. */
+/** The bumped copies of a valuation, and the sensitivities as linear combinations of their values. */
 export interface Differences {
   readonly copies: readonly Valuation[];
   readonly measures: readonly Measure[];
 }
 
-/** Returns the name of the delta of an asset, or of all. */
+/** Returns the name of the delta of an asset, by index, or of all assets together. */
 export const DELTA = (asset: number | "all"): string => `delta ${asset}`;
-/** Returns the name of the gamma of an asset, or of all. */
+/** Returns the name of the gamma of an asset, by index, or of all assets together. */
 export const GAMMA = (asset: number | "all"): string => `gamma ${asset}`;
-/** Returns the name of the vega of an asset, or of all. */
+/** Returns the name of the vega of an asset, by index, or of all assets together. */
 export const VEGA = (asset: number | "all"): string => `vega ${asset}`;
-/** Returns the name of the cross gamma of two assets. */
+/** Returns the name of the cross gamma of two assets, ∂²V/∂Sᵢ∂Sⱼ. */
 export const CROSS = ([i, j]: Pair): string => `cross ${i} ${j}`;
 /** Returns the name of the sensitivity to the correlation of two assets. */
 export const CORRELATION = ([i, j]: Pair): string => `correlation ${i} ${j}`;
@@ -57,7 +64,7 @@ export const THETA = "theta";
 /** The name of rho. */
 export const RHO = "rho";
 
-/** Returns all pairs of numbers below a count. */
+/** Returns all pairs i < j of indices below a count. */
 export const pairsOf = (count: number): readonly Pair[] =>
   Array.from({ length: count }, (_, i) =>
     Array.from({ length: count - i - 1 }, (_one, k) => [i, i + 1 + k] as const),
@@ -66,7 +73,9 @@ export const pairsOf = (count: number): readonly Pair[] =>
 /** The number of the value itself among those of the copies. */
 const ITSELF = -1;
 
-/** Returns the copies and weights of a valuation's sensitivities. */
+/**
+ * Returns the bumped copies of a valuation that given bump sizes require, and the sensitivities that follow from them.
+ */
 export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Differences {
   const copies: Valuation[] = [];
   const all: { readonly name: string; readonly of: readonly (readonly [copy: number, weight: number])[] }[] = [];
@@ -119,6 +128,8 @@ export function differencesOf({ terms, spots }: Valuation, sizes: BumpSizes): Di
   return { copies, measures: all.map(({ name, of }) => ({ name, weights: weightsOf(of) })) };
 }
 
-/** Returns a sensitivity from the value and those of the copies with a weight. */
+/**
+ * Returns a sensitivity from the value of the base case and those of the bumped copies, in the order of the weights.
+ */
 export const combined = ({ weights, added = 0 }: Measure, values: readonly number[]): number =>
   weights.reduce((sum, weight, v) => (weight === 0 ? sum : sum + weight * values[v]), added);

@@ -4,16 +4,17 @@ import type { SeveralSensitivities } from "../columns/result-columns.ts";
 import type { Terms } from "../terms.ts";
 import { CORRELATION, CROSS, DELTA, GAMMA, type Pair, pairsOf, RHO, THETA, VEGA } from "./differences.ts";
 
-/** The sensitivities of a trade. */
+/** The sensitivities of a trade, in total and by underlying. */
 export interface Greeks {
   /** The sensitivities to a common move of all underlyings. */
   readonly total: Readonly<Record<SensitivityName, number>>;
+  /** The sensitivities to each underlying and to pairs of them. */
   readonly several: SeveralSensitivities;
 }
 
 /**
- * Returns the sensitivities of a trade. A total without a measure of its own is the sum over the underlyings, which is
- * exact for derivatives and a bound for error estimates.
+ * Returns the sensitivities of a trade, where `measure` returns the one with a name. A total that has no measure of its
+ * own is the sum over the underlyings. This is exact for derivatives, and an upper bound for error estimates.
  */
 export function greeksOf(
   { assets, correlations }: Terms,

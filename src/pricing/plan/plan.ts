@@ -24,7 +24,10 @@ interface Job<E extends Estimate> {
 
 const NONE: Differences = { copies: [], measures: [] };
 
-/** The plan of the methods that answer requests for values, shared by all of them. */
+/**
+ * The plan of the methods that compute one value at a time (several factors, Monte Carlo, trees). It requests the
+ * values of trades, of their scenarios and of bumped copies from an `Estimator`, refines them, and forms sensitivities.
+ */
 export class ValuationPlan<E extends Estimate> implements MethodPlan {
   readonly #batch: Batch;
   readonly #estimator: Estimator<E>;
@@ -46,7 +49,7 @@ export class ValuationPlan<E extends Estimate> implements MethodPlan {
     }));
   }
 
-  /** Refines today's value until its error is small enough; then computes scenarios and copies at the same level. */
+  /** Refines today's value of each trade until its error is small enough, then computes scenarios and bumped copies. */
   async run(signal: AbortSignal | undefined): Promise<void> {
     const { precision, budget, settings, columns } = this.#batch;
     const common = { accuracy: this.#accuracy, precision, seed: settings.seed, budget, signal };

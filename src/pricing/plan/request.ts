@@ -7,56 +7,61 @@ import type { Terms } from "../terms.ts";
 import type { TimeBudget } from "../time-budget.ts";
 import type { Differences } from "./differences.ts";
 
-/** A number and the estimate of its error. */
+/** A number and its error estimate. */
 export interface Measured {
   readonly value: number;
   /** The error estimate; NaN where it is unknown. */
   readonly error: number;
 }
 
-/** The answer to a request. */
+/** The answer of a method to a request. */
 export interface Estimate {
-  /** The values by spot. */
+  /** The value at each requested spot. */
   readonly values: readonly number[];
-  /** The error estimates of the values. */
+  /** The error estimate of each value. */
   readonly errors: readonly number[];
-  /** The error of a leverage, which refinement does not reduce; the result's estimate adds it to `errors`. */
+  /**
+   * The error that comes from a leverage function, which refinement does not reduce; it is added to the result's
+   * estimate.
+   */
   readonly bias?: number;
   readonly method: ResultMethod;
   /** The bits of `WARNING` of the values. */
   readonly warnings?: number;
-  /** True where the values depend on the seed. */
+  /** True where the values depend on the seed of random numbers. */
   readonly isSampled?: boolean;
 }
 
-/** A case of a trade, or a bumped copy of one, whose values a method computes. */
+/** A request for the values of a trade in one case of the scenarios, or of a bumped copy of it. */
 export interface Request<E extends Estimate> {
   /** The trade's index in the batch. */
   readonly trade: number;
   readonly terms: Terms;
-  /** The spots of all underlyings at which values are wanted. */
+  /** The spots at which values are wanted, [number][underlying]. */
   readonly spots: readonly (readonly number[])[];
   /**
-   * The request of which it is a copy, with the same mesh, tree or random numbers, so that errors cancel in a
-   * difference.
+   * The request of which this is a bumped copy. It must use the same mesh, tree or random numbers, so that errors
+   * cancel in differences.
    */
   readonly original: Request<E> | undefined;
-  /** The level of refinement, defined by each method. */
+  /** The level of refinement, whose meaning each method defines. */
   level: number;
-  /** The sensitivities to compute with the values, if the method computes both at once. */
+  /** The sensitivities to compute together with the values, for methods that compute both at once. */
   differences: Differences | undefined;
+  /** The answer, once there is one. */
   estimate: E | undefined;
+  /** The error, if the request has failed. */
   failure: unknown;
 }
 
-/** Returns a request without an answer. */
+/** Returns a request that is not answered yet. */
 export const newRequest = <E extends Estimate>(
   given: Pick<Request<E>, "trade" | "terms" | "spots" | "original" | "level">,
 ): Request<E> => ({ ...given, differences: undefined, estimate: undefined, failure: undefined });
 
-/** The common settings of a batch's requests. */
+/** The settings that all requests of a batch have in common. */
 export interface RequestSettings {
-  /** The target error, relative to the largest spot and the units. */
+  /** The target error, relative to the largest spot times the number of units. */
   readonly accuracy: number;
   readonly precision: Precision;
   readonly seed: number;
@@ -64,48 +69,55 @@ export interface RequestSettings {
   readonly signal: AbortSignal | undefined;
 }
 
-/** A method as the plan sees it: it answers requests and predicts the cost of a finer answer. */
+/** A method as `ValuationPlan` sees it: it answers requests and predicts the cost of a finer answer. */
 export interface Estimator<E extends Estimate> {
   /** The default target error, relative to the largest spot. */
   readonly accuracy: number;
+  /** The smallest relative error to aim at in f32. */
   readonly accuracyOfF32: number;
-  /** The bits of `WARNING` of values that are less accurate than requested. */
+  /** The warning (`WARNING`) of values that are less accurate than requested. */
   readonly limited: number;
-  /** True where one solution serves all spots of a case. */
+  /** True where one solution gives the values at all spots of a case. */
   readonly servesAllSpots: boolean;
-  /** True where sensitivities are computed with the values, false where each copy is a request. */
+  /**
+   * True where sensitivities are computed together with the values; false where each bumped copy is a request of its
+   * own.
+   */
   readonly findsDifferences: boolean;
-  /** True where every case is refined by its own error, false where all take the level of today's. */
+  /**
+   * True where every case of the scenarios is refined by its own error; false where all have the level of today's
+   * value.
+   */
   readonly refinesEach: boolean;
-  /** Answers requests at their levels. @throws the signal's reason; the error of a lost device */
+  /** Answers requests at their levels of refinement. @throws the signal's reason; the error of a lost device */
   estimate(requests: readonly Request<E>[], settings: RequestSettings): Promise<void>;
   /**
-   * Returns the level at which an error that is `ratio` times too large is small enough; the request's own if there is
-   * none finer.
+   * Returns the level at which an error that is now `ratio` times too large is small enough; the request's own level if
+   * there is none finer.
    */
   finerLevel(request: Request<E>, ratio: number): number;
-  /** Returns the time of a finer level relative to all levels before it. */
+  /** Returns the computing time of level `to`, relative to that of all levels up to `from`. */
   growth(request: Request<E>, from: number, to: number): number;
-  /** Returns the level of the copies of a request. */
+  /** Returns the level of refinement of a request's bumped copies. */
   copyLevel(request: Request<E>): number;
   /**
-   * Returns the sensitivities that are differences of values. `later` returns the terms some years later, or undefined
+   * Returns the bumped copies for the requested sensitivities. `later` returns the terms some years later, or undefined
    * where the trade is settled by then.
    */
   differencesOf(today: Request<E>, greeks: Greeks, later: (years: number) => Terms | undefined): Differences;
-  /** Returns all sensitivities by the names of their measures. */
+  /** Returns all sensitivities by name. */
   measuresOf(today: Request<E>, differences: Differences, copies: readonly Request<E>[]): ReadonlyMap<string, Measured>;
 }
 
-/** Returns the target error of a request's values in the currency. */
+/** Returns the target error of a request's values in the currency, for a relative accuracy. */
 export function targetOf({ assets, payoff }: Terms, accuracy: number): number {
   const units = payoff.kind === "swing" ? Math.max(Math.min(payoff.max, payoff.times.length), 1) : 1;
   return accuracy * Math.max(...assets.map(({ underlying }) => underlying.spot)) * units;
 }
 
 /**
- * Runs a job for all tasks with the same key together. An error fails their requests. @throws the signal's reason; the
- * error of a lost device
+ * Runs `job` for tasks that are computed together, and charges their trades for the time. If it throws, the requests of
+ * all tasks fail with this error. @throws the signal's reason; the error of a lost device
  */
 export async function together<T>(
   tasks: readonly T[],
@@ -125,7 +137,7 @@ export async function together<T>(
   }
 }
 
-/** Groups tasks by key, in the order in which the keys occur. */
+/** Groups tasks by key, in the order in which keys first occur. */
 export function grouped<T>(tasks: Iterable<T>, keyOf: (task: T) => string): readonly (readonly T[])[] {
   const groups = new Map<string, T[]>();
   for (const task of tasks) {

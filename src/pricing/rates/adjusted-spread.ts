@@ -16,9 +16,9 @@ interface Search {
 }
 
 /**
- * Returns the parallel moves s of the rates under which callable and puttable bonds have their clean market prices, for
- * rows with their values; undefined where none is found. Rates are moved as in scenarios. Secant method, one call for
- * each iteration of all bonds.
+ * Returns, for callable and puttable bonds with their values, the parallel shift s of the rates with which each bond
+ * has its clean market price (option-adjusted spread); undefined where none is found. Rates are shifted as in
+ * scenarios. All bonds are solved together by the secant method, with one pricing call for each iteration.
  */
 export async function adjustedSpreads(
   rows: readonly { readonly row: RatesRow; readonly value: number }[],

@@ -5,7 +5,7 @@ import type { RatesMarket } from "./rates-market.ts";
 type BondFigures = Pick<PricedTrade, "clean" | "accrued" | "yield" | "duration" | "convexity">;
 
 /**
- * Returns the accrued interest at a time: the elapsed fraction of the coupon's period, none once the coupon is paid.
+ * Returns the interest accrued at a time: the coupon times the elapsed fraction of its period, none once it is paid.
  */
 export function accruedAt({ coupons }: Bond, time: number): number {
   const current = coupons.find(({ start, end }) => start <= time && time < end);
@@ -13,9 +13,9 @@ export function accruedAt({ coupons }: Bond, time: number): number {
 }
 
 /**
- * Returns the clean price and accrued interest of a bond, and, treating the value as the price of the flows to
- * maturity, the continuously compounded yield y, V = Σ cᵢ·e^{−y·tᵢ}; the duration −V′/V, which is Macaulay's; and the
- * convexity V″/V.
+ * Returns the clean price, the accrued interest, the yield, the duration and the convexity of a bond. The value is
+ * treated as the price of the payments to maturity: y is the continuously compounded yield with V = Σ cᵢ·e^{−y·tᵢ}; the
+ * duration is −V′/V, Macaulay's; and the convexity V″/V.
  */
 export function bondFigures(bond: Bond, value: number): BondFigures {
   const accrued = accruedAt(bond, 0);
@@ -39,8 +39,8 @@ function momentsOf(flows: Bond["flows"], y: number): readonly [number, number, n
 }
 
 /**
- * Returns the spread s over the rates at which a bond without embedded options has its clean market price: the yield of
- * its discounted payments.
+ * Returns the spread s over the rates with which a bond without embedded options has its clean market price: the yield
+ * of its discounted payments. It is undefined where there is none.
  */
 export function spreadOf(bond: Bond, cleanPrice: number, market: RatesMarket): number | undefined {
   const discounted = bond.flows.map(([time, amount]) => [time, amount * market.discount(time)] as const);

@@ -13,7 +13,7 @@ import {
   sensitivitiesOf,
 } from "./sensitivities.ts";
 
-/** A linear combination of values at several resolutions: [factor, fineness]. */
+/** A linear combination of values at several resolutions, [factor, fineness] each, such as an extrapolation. */
 export type Resolution<F> = readonly (readonly [factor: number, fineness: F])[];
 
 /** A value, and others whose differences from it, times a factor, count as errors. */
@@ -22,29 +22,35 @@ interface Compared<F> {
   readonly checks: readonly (readonly [factor: number, resolution: Resolution<F>])[];
 }
 
-/** The rules by which an engine prices claims with rights on dates; M is the type of its market, F of its fineness. */
+/**
+ * The rules by which an engine prices claims with rights on dates. M is the type of its market, F of its resolution.
+ */
 export interface DatedRules<M, F> {
-  /** Returns the engine's market. @throws SpecError an unsupported market */
+  /** Returns a market in the form that the engine takes. @throws SpecError an unsupported market */
   marketOf(market: RatesMarket): M;
-  /** Checks a claim. @throws SpecError a claim that the engine cannot price */
+  /** Checks that the engine can price a claim. @throws SpecError a claim that it cannot price */
   checked(claim: ShortRateTrade, market: M, hasWindows: boolean): void;
   /** The resolution for rights on dates. */
   readonly dates: Compared<F>;
-  /** The finer resolution for claims whose estimate exceeds the target, if there is one. */
+  /** The finer resolution for claims whose error estimate exceeds the target, if there is one. */
   readonly finer?: Compared<F> | undefined;
-  /** The resolution of sensitivities, whose errors mostly cancel. */
+  /** The resolution of sensitivities, in whose differences errors mostly cancel. */
   readonly moved: Resolution<F>;
-  /** The resolution for rights at any time, where the number of dates dominates the error. */
+  /**
+   * The resolution for rights at any time within a period, where the number of dates that approximate the period
+   * dominates the error.
+   */
   readonly windows: Resolution<F>;
   /**
-   * The numbers of dates a year that approximate a window, each twice the one before; values converge to first order.
+   * The numbers of dates a year that approximate a right at any time, each twice the one before. Values converge to
+   * first order in the distance of dates.
    */
   readonly perYear: readonly [number, number, number];
-  /** The amounts added to estimates, relative to the largest payment. */
+  /** The amounts added to error estimates, relative to the largest payment. */
   readonly least: { readonly dates: number; readonly windows: number };
 }
 
-/** The default numbers of dates a year that approximate a window. */
+/** The default numbers of dates a year that approximate a right at any time. */
 export const PER_YEAR = [6, 12, 24] as const;
 /** The number of times that the difference of two extrapolations of dates counts as an error. */
 const MARGIN = 3;
@@ -61,7 +67,7 @@ interface Plan {
   readonly sensitivities: Sensitivities;
 }
 
-/** A session that prices claims with rights on dates by an engine, which it owns. */
+/** A session that prices claims with rights on dates by an engine, which it owns and disposes. */
 export class DatedSession<M, F> implements RatesSession {
   readonly #engine: RatesEngine<M, F>;
   readonly #rules: DatedRules<M, F>;

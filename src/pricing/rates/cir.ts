@@ -12,8 +12,8 @@ import { cirAt, RatesMarket } from "./rates-market.ts";
 const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-13, f32x2: 1e-8, f32: 5e-5 };
 
 /**
- * The method of closed forms in Cox, Ingersoll and Ross' model: caps, floors, European swaptions and European options
- * on bonds.
+ * The method of closed forms in the model of Cox, Ingersoll and Ross: caps, floors, European swaptions and European
+ * options on bonds.
  *
  * Error: rounding. Sensitivities to parameters and time are differences. Verified: test/pricing/rates.test.ts.
  */

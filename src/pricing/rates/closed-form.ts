@@ -15,8 +15,8 @@ const ROUNDING: Readonly<Record<Precision, number>> = { f64: 2e-15, f32x2: 1e-12
 
 /**
  * The method of closed forms for rates: bonds by their discount factors; caps, floors, European swaptions and European
- * options on bonds by Jamshidian's decomposition in Gaussian models of one factor, by an integral in two, and by quoted
- * volatilities.
+ * options on bonds. In Gaussian models of one factor these use Jamshidian's decomposition, in models of two factors an
+ * integral, and with quoted volatilities Black's or Bachelier's formula.
  *
  * Error: rounding, and for two factors that of the quadrature. Verified: test/pricing/rates.test.ts.
  */

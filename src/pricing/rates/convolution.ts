@@ -3,7 +3,14 @@ import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { constant, type RatesModel } from "../../market/index.ts";
-import { type Fineness, type GaussianMarket, mostNodes, nodesNeeded, ShortRateEngine } from "../../rates/index.ts";
+import {
+  type Fineness,
+  type GaussianMarket,
+  mostNodes,
+  nodesNeeded,
+  oneFactorRecursion,
+  RecursionEngine,
+} from "../../rates/index.ts";
 import { type DatedRules, PER_YEAR, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -16,16 +23,19 @@ const MOVED: Fineness = { density: 2, reach: 6.5 };
 /** The fineness of rights at any time, where the number of dates decides. */
 const WINDOW: Fineness = { density: 1.6, reach: 6.5 };
 /**
- * The method of recursion from date to date by the exact transition of Hull and White's and Vasicek's rates.
+ * The method of backward recursion from date to date by the exact transition density of Hull and White's and Vasicek's
+ * short rates.
  *
- * Error: that of rights on dates from two resolutions, 1e-8 of the notional as a rule. Rights at any time are
- * extrapolated from 12 and 24 dates a year: 1e-6 to 1e-5 of the notional. Verified: test/pricing/short-rate.test.ts.
+ * Error: for rights on dates that of two resolutions, 1e-8 of the notional as a rule. Rights at any time are
+ * extrapolated from 12 and 24 dates a year, with an error of 1e-6 to 1e-5 of the notional. Verified:
+ * test/pricing/short-rate.test.ts.
  */
 export const convolutionRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
-  open: (device, precision) => new DatedSession(new ShortRateEngine(device, precision), rulesOf(precision)),
+  open: (device, precision) =>
+    new DatedSession(new RecursionEngine(oneFactorRecursion, device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates, product }: RatesTrade): string | undefined {

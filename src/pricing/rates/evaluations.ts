@@ -1,16 +1,16 @@
 import type { ShortRateInstance, ShortRateTrade } from "../../rates/index.ts";
 
-/** A linear combination of evaluations: factors and numbers of evaluations, alternating. */
+/** A linear combination of evaluated values: factors and indices of evaluations, alternating. */
 export type Weighted = readonly number[];
 
-/** Returns the linear combination once all values are computed. */
+/** Returns the value of a linear combination, given all evaluated values. */
 export function sumOf(weighted: Weighted, values: Float64Array): number {
   let sum = 0;
   for (let i = 0; i < weighted.length; i += 2) sum += weighted[i] * values[weighted[i + 1]];
   return sum;
 }
 
-/** An engine that values claims in markets on a device, at a fineness. */
+/** An engine that values claims in markets on a device. M is the type of its market, F of its resolution. */
 export interface RatesEngine<M, F> extends Disposable {
   values(
     trades: readonly ShortRateTrade[],
@@ -21,7 +21,7 @@ export interface RatesEngine<M, F> extends Disposable {
   ): Promise<Float64Array>;
 }
 
-/** The claims to be evaluated together in their markets, those with one fineness in one launch. */
+/** A collection of claims that are to be valued in given markets; those with the same resolution share a launch. */
 export class Evaluations<M, F> {
   readonly #trades = new Numbered<ShortRateTrade>();
   readonly #markets = new Numbered<M>();
@@ -29,7 +29,7 @@ export class Evaluations<M, F> {
   #count = 0;
   #values = new Float64Array(0);
 
-  /** Adds an evaluation and returns its number. Identical claim and market objects are passed to the device once. */
+  /** Adds a valuation and returns its index. Identical claim or market objects are sent to the device only once. */
   ask(trade: ShortRateTrade, market: M, fineness: F): number {
     const own = this.#byFineness.get(fineness) ?? { numbers: [], instances: [] };
     this.#byFineness.set(fineness, own);
@@ -38,7 +38,7 @@ export class Evaluations<M, F> {
     return this.#count++;
   }
 
-  /** Evaluates all added claims. @throws the signal's reason; the error of a lost device */
+  /** Values all added claims. @throws the signal's reason; the error of a lost device */
   async run(engine: RatesEngine<M, F>, signal: AbortSignal | undefined): Promise<void> {
     this.#values = new Float64Array(this.#count);
     for (const [fineness, { numbers, instances }] of this.#byFineness) {

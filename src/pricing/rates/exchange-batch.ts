@@ -2,18 +2,27 @@ import type { Device } from "../../device/index.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { EXCHANGE, EXCHANGE_OUTPUTS, exchangeKernel, FLOW_OUTPUTS } from "../../models/index.ts";
 
-/** The values of options, with their derivatives by their amounts and by the deviations of their flows. */
+/**
+ * The values of options that exchange flows for a fixed amount, with derivatives by the amounts and by the standard
+ * deviations of the flows. Options and flows are given by index.
+ */
 export interface Exchanged {
+  /** Returns the value of an option. */
   readonly value: (option: number) => number;
+  /** Returns the error estimate of the quadrature for an option. */
   readonly quadrature: (option: number) => number;
+  /** Returns the derivative of an option's value by its fixed amount. */
   readonly toStrike: (option: number) => number;
-  /** Returns the derivatives by the amount of a flow, and by its deviations across and along the inner integral. */
+  /**
+   * Returns the derivative by the amount of a flow. `toAcross` and `toAlong` return those by its two deviations, across
+   * and along the direction of the inner integral.
+   */
   readonly toFlow: (option: number, flow: number) => number;
   readonly toAcross: (option: number, flow: number) => number;
   readonly toAlong: (option: number, flow: number) => number;
 }
 
-/** The options of `exchangeKernel` that are priced by one launch. */
+/** The options that are priced by one launch of `exchangeKernel`. */
 export class ExchangeBatch {
   /** The strike, the sign, the kind and the unit of each option. */
   readonly #strikes: number[] = [];
@@ -30,7 +39,7 @@ export class ExchangeBatch {
     return this.#strikes.length;
   }
 
-  /** Adds a flow of the option that `add` completes. */
+  /** Adds a flow of the option that the next call of `add` adds. */
   addFlow(amount: number, across: number, along: number): void {
     this.#amounts.push(amount);
     this.#across.push(across);
@@ -49,7 +58,7 @@ export class ExchangeBatch {
     this.#first.push(this.#amounts.length);
   }
 
-  /** Returns the options' values in the order in which they were added. */
+  /** Prices the options; their indices are the order in which they were added. */
   async run(device: Device, precision: Precision): Promise<Exchanged> {
     const [count, total] = [this.count, this.#amounts.length];
     const [units, kinds, firsts] = [this.#units, this.#kinds, this.#first];

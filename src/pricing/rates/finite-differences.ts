@@ -41,11 +41,11 @@ const compared = (first: number): DatedRules<GridMarket, number>["dates"] => ({
 });
 
 /**
- * The method of finite differences of the short rate, fitted to the curve on the mesh, for models without a known
- * transition.
+ * The method of finite differences of the short rate, for models without a known transition density. The drift is
+ * fitted to the discount curve on the mesh.
  *
- * Error: 1e-9 to 1e-7 of the notional for rights on dates, from extrapolations of three levels. Rights at any time as
- * in `convolution`. Verified: test/rates/grid.test.ts, test/pricing/finite-rates.test.ts.
+ * Error: 1e-9 to 1e-7 of the notional for rights on dates, by extrapolation of three levels. Rights at any time are
+ * treated as by `convolutionRates`. Verified: test/rates/grid.test.ts, test/pricing/finite-rates.test.ts.
  */
 export const finiteRates: RatesMethod = {
   name: "fdm",

@@ -2,26 +2,30 @@ import { decay } from "../../models/index.ts";
 import { later, type PiecewiseConstant, type RatesModel } from "../../market/index.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** A model of Gaussian rates: the parameters and the standard deviations of bond prices. */
+/** A model of Gaussian rates: its parameters by name, and the standard deviations of bond prices that they imply. */
 export interface GaussianModel {
+  /** The names of the parameters. */
   readonly names: readonly string[];
   readonly parameters: readonly number[];
-  /** The parameters whose parallel move is vega. */
+  /** The names of the parameters whose parallel shift is vega. */
   readonly volatilities: readonly string[];
   /**
-   * Writes the deviations of ln P(T, t₂)/P(T, t₁) at the expiry T of an option for the ends t₂ of its flows, with times
-   * from `years` after the market's date: two independent directions of each flow, side by side; one factor has only
+   * Writes the standard deviations of ln P(T, t₂)/P(T, t₁) at an option's expiry T, for the payment time t₂ of each of
+   * its flows. There are two numbers for each flow, for two independent directions; a model with one factor sets only
    * the first.
    */
   deviations(of: DeviationsOf, out: number[]): void;
 }
 
-/** The times of an option whose deviations are computed. */
+/**
+ * The parameters of a model and the times of an option whose deviations are computed. Times are in years from the
+ * market's date, which is `years` after today.
+ */
 export interface DeviationsOf {
   readonly parameters: readonly number[];
   readonly years: number;
   readonly expiry: number;
-  /** The time t₁, from the market's date. */
+  /** The time t₁ at which the fixed amount is paid. */
   readonly start: number;
   readonly flows: readonly { readonly time: number }[];
 }

@@ -11,10 +11,11 @@ function rightOf(t: number): number {
 }
 
 /**
- * Returns the integral from 0 to t of the move of the short rate when the zero rate z of key time k moves by 1.
+ * Returns the integral from 0 to t of the move of the short rate when the key rate with index k moves by 1.
  *
- * At key time k the product z·t moves by that time, at the others by nothing, and it is linear between them. Before the
- * first key time z moves by 1; beyond the last z·t goes on as between the last two. All key rates together move by t.
+ * The key rate is the zero rate z at a key time. At this time z·t moves by the time, at the other key times not at all,
+ * and it is linear between them. Before the first key time z moves by 1; beyond the last one z·t continues with the
+ * slope between the last two. If all key rates move, the integral is t.
  */
 export function keyMove(k: number, t: number): number {
   const right = rightOf(t);
@@ -24,27 +25,31 @@ export function keyMove(k: number, t: number): number {
   return (KEY_TIMES[k] * (k === right ? t - from : to - t)) / (to - from);
 }
 
-/** Returns the number of key rates on which payments up to `last` depend. */
+/** Returns the number of key rates on which payments up to the time `last` depend. */
 export function keyRatesUpTo(last: number): number {
   return rightOf(last) + 1;
 }
 
-/** The sensitivities of a value to the curve, from its slopes ∂V/∂ln P(0, t). */
+/** The derivatives of a value by ln P(0, t) at several times t, from which its sensitivities to the curve follow. */
 export class CurveSlopes {
   readonly times: number[] = [];
   readonly slopes: number[] = [];
 
+  /** Adds the derivative by ln P at a time in years. */
   add(time: number, slope: number): void {
     this.times.push(time);
     this.slopes.push(slope);
   }
 
-  /** Returns the change of the value as ln P(0, t) changes by `move`. */
+  /** Returns the first-order change of the value when ln P(0, t) changes by `move(t)`. */
   along(move: (t: number) => number): number {
     return this.slopes.reduce((sum, slope, i) => sum + move(this.times[i]) * slope, 0);
   }
 
-  /** Returns the sensitivities to a parallel move of the rates, and to those at `KEY_TIMES` up to the last payment. */
+  /**
+   * Returns the sensitivities to a parallel shift of the rates, and to the key rates up to the last payment
+   * (`KEY_TIMES`).
+   */
   byRates(): { readonly rho: number; readonly keyRates: readonly number[] } {
     let [rho, last] = [0, 0];
     const keyRates = KEY_TIMES.map(() => 0);

@@ -4,7 +4,7 @@ import type { RatesMarket } from "./rates-market.ts";
 
 /**
  * Returns the trade `years` later if today's forward rates are realised: paid amounts are gone, nobody has exercised,
- * and the rate of a started period is its forward rate. @returns undefined once nothing is left of it
+ * and the rate of a period that has started is its forward rate. @returns undefined once nothing is left of it
  */
 export function laterRatesTrade(trade: RatesTrade, years: number, today: RatesMarket): RatesTrade | undefined {
   if (years === 0) return trade;
@@ -40,7 +40,7 @@ function laterProduct(product: RatesProduct, years: number, today: RatesMarket):
   }
 }
 
-/** Returns the simple rate of a period. */
+/** Returns the simple forward rate of a period. */
 export function forwardRateOf({ start, end }: Period, market: RatesMarket): number {
   return Math.expm1(market.logDiscount(start) - market.logDiscount(end)) / (end - start);
 }

@@ -20,11 +20,12 @@ const ROUNDING = 1e-12;
 const ONLY_F64 = 'bdt: the lattice is fitted in f64; ask for precision "f64"';
 
 /**
- * The method of the published lattice with one-year steps: bonds with calls and puts, options on bonds and swaptions,
- * with payments and rights on whole years. A scenario's move of the curve or the volatilities is calibrated again.
+ * The method of Black, Derman and Toy's short-rate lattice (1990) with steps of one year: bonds with calls and puts,
+ * options on bonds and swaptions, with payments and rights on whole years. For a scenario's shift of the curve or the
+ * volatilities the lattice is calibrated again.
  *
- * Error: rounding, since the lattice is the model. Theta needs other times than whole years, and is null. Verified:
- * test/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
+ * Error: rounding, since the lattice is the model. Theta would need other times than whole years, and is null.
+ * Verified: test/rates/lattice.test.ts, test/pricing/short-rate.test.ts.
  */
 export const latticeRates: RatesMethod = {
   name: "lattice",

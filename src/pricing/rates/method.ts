@@ -5,49 +5,55 @@ import type { Precision } from "../../kernel/index.ts";
 import type { ResultMethod } from "../columns/result-columns.ts";
 import type { RatesMarket } from "./rates-market.ts";
 
-/** A trade at a date, under the rates of that date as moved by a scenario. */
+/** A trade to be valued at a date, with the rates of that date as a scenario shifts them. */
 export interface RatesRow {
-  /** The trade, with times in years from the date. */
+  /** The trade, with times in years from that date. */
   readonly trade: RatesTrade;
   readonly market: RatesMarket;
-  /** The requested sensitivities; none in a scenario. */
+  /** The requested sensitivities; "none" in a scenario. */
   readonly greeks: "all" | "grid" | "none";
-  /** The target error, relative to the largest cash flow; undefined for the default. */
+  /** The target error, relative to the largest cash flow; undefined for the method's default. */
   readonly accuracy: number | undefined;
 }
 
-/** The value of a row; sensitivities are NaN where they were not requested, and absent where they have no meaning. */
+/**
+ * The value of a trade with its sensitivities. They are NaN where they were not requested, and undefined where they
+ * have no meaning.
+ */
 export interface RatesValue {
   readonly value: number;
   readonly errorEstimate: number;
-  /** The derivative ∂V/∂t per year, when the market rolls along its forward rates and is otherwise unchanged. */
+  /** The derivative ∂V/∂t per year, if the market follows its forward rates. */
   readonly theta: number;
-  /** The change ∂V per 1.00 of all volatilities of the model, or of the quote. */
+  /** The derivative by a parallel shift of all volatilities of the model, or of the quoted volatility, per 1.00. */
   readonly vega: number;
-  /** The change ∂V per 1.00 of a parallel move of the rates. */
+  /** The derivative by a parallel shift of the rates, per 1.00. */
   readonly rho: number;
-  /** The derivatives ∂V/∂z by the zero rates at `KEY_TIMES`. */
+  /** The derivatives by the zero rates at `KEY_TIMES`, per 1.00. */
   readonly keyRates?: readonly number[];
-  /** The derivatives ∂V by parameter of the model, as the book names them. */
+  /** The derivatives by the parameters of the model, by their names in the book. */
   readonly parameters?: Readonly<Record<string, number>>;
   readonly warnings?: readonly string[];
 }
 
-/** The value of a row, or its error. */
+/** The value of a trade, or the error that prevented it. */
 export type RatesOutcome = RatesValue | Error;
 
-/** A pricing method for trades on rates. */
+/** A pricing method for trades on interest rates. */
 export interface RatesMethod {
   /** The name of the method in options. */
   readonly name: "closed-form" | "convolution" | "lattice" | "fdm";
   /** The name of the method in results. */
   readonly resultName: ResultMethod;
-  /** Returns why the method does not price the trade, which completes "it has …"; undefined where it does. */
+  /**
+   * Returns the reason why the method does not price a trade, as text that completes "it has …"; undefined where it
+   * does.
+   */
   refuses(trade: RatesTrade): string | undefined;
   open(device: Device, precision: Precision): RatesSession;
 }
 
-/** The state that a method keeps on one device. One batch uses it at a time. */
+/** The state that a method keeps on one device. Only one batch uses it at a time. */
 export interface RatesSession extends Disposable {
   /** Returns one outcome for each row, in order. @throws the signal's reason; the error of a lost device */
   price(rows: readonly RatesRow[], signal: AbortSignal | undefined): Promise<readonly RatesOutcome[]>;

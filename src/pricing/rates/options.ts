@@ -2,29 +2,33 @@ import type { RateQuote, RatesProduct } from "../../book/index.ts";
 import { INSTANT } from "../../market/index.ts";
 import { accruedAt } from "./bond-figures.ts";
 
-/** A sum of payments, Σ coefficient·P(0, time). */
+/** A sum of discounted payments, Σ coefficient·P(0, time), as pairs of time in years and coefficient. */
 export type Amount = readonly (readonly [time: number, coefficient: number])[];
 
-/** The right to receive (sign 1) or pay (sign −1) flows against a fixed amount. */
+/** The right to receive (sign 1) or to pay (sign −1) flows in exchange for a fixed amount. */
 export interface RateOption {
   readonly sign: 1 | -1;
   readonly expiry: number;
-  /** The payment time of the fixed amount, at the expiry or later. */
+  /** The time at which the fixed amount is paid, at expiry or later. */
   readonly start: number;
+  /** The present value of the fixed amount. */
   readonly strike: Amount;
-  /** The flows with their payment times. */
+  /** The flows with their payment times and present values. */
   readonly flows: readonly { readonly time: number; readonly amount: Amount }[];
-  /** The quote by which it is priced, if any: the flows are then the forward, and for a normal quote the annuity. */
+  /**
+   * The quoted volatility by which the option is priced, if there is one. The flows are then the forward, and for a
+   * normal volatility also the annuity.
+   */
   readonly quote: RateQuote | undefined;
 }
 
-/** A trade as certain payments and options whose values add up. */
+/** A trade as a sum of certain payments and European options. */
 export interface Parts {
   readonly certain: Amount;
   readonly options: readonly RateOption[];
 }
 
-/** Returns the payments and European options of which a trade consists. Its rights have one date each. */
+/** Returns the payments and European options of which a trade consists. Each of its rights must have a single date. */
 export function partsOf(product: RatesProduct): Parts {
   switch (product.kind) {
     case "bond":
@@ -40,7 +44,7 @@ export function partsOf(product: RatesProduct): Parts {
   }
 }
 
-/** Returns the only date of a right. */
+/** Returns the only exercise date of a bond option or swaption. */
 export function expiryOf({ exercise }: Extract<RatesProduct, { kind: "bondOption" | "swaption" }>): number {
   return exercise.kind === "american" ? exercise.to : exercise.times[0];
 }

@@ -2,7 +2,13 @@
 import type { RatesTrade } from "../../book/index.ts";
 import { SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
-import { checkOnPlane, type Fineness, PlaneEngine, type PlaneMarket } from "../../rates/index.ts";
+import {
+  checkOnPlane,
+  type Fineness,
+  type PlaneMarket,
+  RecursionEngine,
+  twoFactorRecursion,
+} from "../../rates/index.ts";
 import { type DatedRules, DatedSession } from "./by-dates.ts";
 import type { RatesMethod } from "./method.ts";
 import type { RatesMarket } from "./rates-market.ts";
@@ -15,15 +21,17 @@ const MOVED: Fineness = { density: 1.75, reach: 6 };
 const WINDOW: Fineness = { density: 1.3, reach: 5 };
 
 /**
- * The method of recursion from date to date by the exact transition of the G2++ model.
+ * The method of backward recursion from date to date by the exact transition density of the G2++ model, whose two
+ * factors form a plane.
  *
- * Error: that of rights on dates from two resolutions. Verified: test/rates/plane.test.ts.
+ * Error: for rights on dates that of two resolutions. Verified: test/rates/plane.test.ts.
  */
 export const planeRates: RatesMethod = {
   name: "convolution",
   resultName: "convolution",
   refuses,
-  open: (device, precision) => new DatedSession(new PlaneEngine(device, precision), rulesOf(precision)),
+  open: (device, precision) =>
+    new DatedSession(new RecursionEngine(twoFactorRecursion, device, precision), rulesOf(precision)),
 };
 
 function refuses({ rates, product }: RatesTrade): string | undefined {

@@ -27,7 +27,7 @@ const METHODS: readonly RatesMethod[] = [
   finiteRates,
 ];
 
-/** The settings of a batch's trades on rates. */
+/** The settings and the device with which the trades on rates of a batch are priced. */
 export interface RatesSetting {
   readonly settings: Settings;
   readonly cases: ScenarioCases;
@@ -45,8 +45,8 @@ interface Job {
 }
 
 /**
- * Prices the trades on rates of a batch: each by the cheapest method that accepts it, all rows of a method in one call.
- * @returns results by the index in the batch
+ * Prices the trades on rates of a batch, each by the cheapest method that accepts it. All trades of one method, with
+ * their scenarios, are priced in one call. @returns the results by the index of the trade in the batch
  */
 export async function priceRates(
   trades: readonly ParsedTrade[],

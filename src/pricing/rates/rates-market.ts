@@ -4,25 +4,28 @@ import { INSTANT, integrate, later, type PiecewiseConstant, type RatesModel } fr
 
 import { KEY_TIMES } from "./key-rates.ts";
 
-/** The moves of a currency's rates. */
+/** The changes of a currency's rates in a scenario or for a sensitivity. */
 export interface RatesMove {
-  /** The years after `asOf`; the curve rolls along its forward rates. */
+  /** The years from `asOf` to the market's date, by which the curve rolls along its forward rates. */
   readonly years?: number;
-  /** The amount added to the volatilities of the model, which stay ≥ 0. */
+  /** The amount added to the volatilities of the model, which are bounded below by 0. */
   readonly volatility?: number;
-  /** Returns ∫₀ᵗ of the shift of the short rate, in years from the later date. */
+  /** Returns the integral of the short rate's shift from the market's date to t years later. */
   readonly shift?: (t: number) => number;
 }
 
 /**
- * The rates of a currency at a date, moved by a scenario or for a sensitivity. Every model moves by a deterministic
- * shift of its short rate, which leaves its volatility unchanged, so that the curve of any model can move.
+ * The rates of a currency at a date, as changed by a scenario or for a sensitivity. Every model is moved by a
+ * deterministic shift of its short rate, which leaves its volatility unchanged, so that the curve of any model can
+ * move.
  */
 export class RatesMarket {
-  /** The model, with its volatility moved where that is part of the curve. */
+  /** The model; its volatility is shifted already where that determines the curve. */
   readonly model: RatesModel;
   readonly #given: RatesModel;
+  /** The years from `asOf` to the market's date. */
   readonly years: number;
+  /** The amount added to the volatilities of the model. */
   readonly volatilityShift: number;
   readonly #shift: ((t: number) => number) | undefined;
   readonly #base: number;
@@ -38,13 +41,13 @@ export class RatesMarket {
     this.#base = logDiscountOf(this.model, years);
   }
 
-  /** Returns the logarithm of the price of 1 paid `t` years after the market's date. */
+  /** Returns ln P, where P is the price of 1 paid `t` years after the market's date. */
   logDiscount(t: number): number {
     const shift = this.#shift === undefined ? 0 : this.#shift(t);
     return logDiscountOf(this.model, this.years + t) - this.#base - shift;
   }
 
-  /** Returns the times, in years from the market's date, at which its forward rates jump. */
+  /** Returns the times, in years from the market's date, at which forward rates jump. */
   breaks(): readonly number[] {
     const own = "curve" in this.model ? this.model.curve.times.map((time) => time - this.years) : [];
     return this.#shift === undefined ? own : [...own, ...KEY_TIMES];
@@ -55,34 +58,36 @@ export class RatesMarket {
     return Math.exp(this.logDiscount(t));
   }
 
-  /** Returns the short rate at the market's date, or that of the next second where the curve jumps. */
+  /** Returns the short rate at the market's date; where the curve jumps there, the rate a second later. */
   shortRate(): number {
     return -this.logDiscount(INSTANT) / INSTANT;
   }
 
   /**
-   * Returns the integral to `t` years after the market's date of the shift of the rate in Cox, Ingersoll and Ross'
-   * model that fits the market's curve.
+   * Returns the integral, from the market's date to `t` years later, of the shift with which the rate of Cox, Ingersoll
+   * and Ross' model fits the market's curve.
    */
   shiftTo(t: number): number {
     return cirBond({ ...cirAt(this), years: t }) - this.logDiscount(t);
   }
 
-  /** Returns the same market with shifted rates. */
+  /** Returns this market with its short rate shifted further; `shift` is the integral of the shift up to a time. */
   moved(shift: (t: number) => number): RatesMarket {
     const before = this.#shift;
     const both = before === undefined ? shift : (t: number): number => before(t) + shift(t);
     return new RatesMarket(this.#given, { years: this.years, volatility: this.volatilityShift, shift: both });
   }
 
-  /** Returns σ(t) of Hull and White's model from the market's date on, moved. */
+  /** Returns σ(t) of Hull and White's model from the market's date on, with the market's volatility shift. */
   sigma(volatility: PiecewiseConstant): PiecewiseConstant {
     const { times, values } = later(volatility, this.years);
     return { times, values: values.map((value) => Math.max(value + this.volatilityShift, 0)) };
   }
 }
 
-/** Returns the parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError another model */
+/**
+ * Returns the parameters of Cox, Ingersoll and Ross' model at the market's date. @throws SpecError for another model
+ */
 export function cirAt({ model, years }: RatesMarket): Extract<RatesModel, { readonly kind: "cir" }> {
   if (model.kind !== "cir") throw new SpecError(`rates: expected cir, got ${model.kind}`);
   return { ...model, r0: cirMean(model, years) };

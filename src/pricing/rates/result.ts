@@ -16,7 +16,10 @@ interface Priced {
   readonly engine: Engine;
 }
 
-/** Returns the result of a trade on rates, without its scenarios. Delta and gamma are null, having no meaning here. */
+/**
+ * Returns the result of a trade on rates as users see it, without its scenarios. Delta and gamma are null, because they
+ * have no meaning here.
+ */
 export function ratesResult({ trade, value: found, method, spread: solved, settings, engine }: Priced): PricedTrade {
   const all = settings.greeks === "all";
   const { value, theta, vega, rho, errorEstimate, keyRates, parameters, warnings = [] } = found;

@@ -6,10 +6,10 @@ import type { ExerciseDate, ShortRateTrade } from "../../rates/index.ts";
 import { accruedAt } from "./bond-figures.ts";
 import { partsOf } from "./options.ts";
 
-/** A trade with dates in place of windows. */
+/** A trade with exercise dates in the place of exercise periods. */
 export interface DatedTrade {
   readonly claim: ShortRateTrade;
-  /** True where it had windows, which its dates approximate. */
+  /** True where dates approximate rights at any time within a period. */
   readonly hasWindows: boolean;
 }
 
@@ -17,7 +17,8 @@ export interface DatedTrade {
 const SHORTEST_WINDOW = 0.5;
 
 /**
- * Returns the claim that approximates a trade, with `perYear` dates a year and the payment times in place of a window.
+ * Returns a trade as a claim with rights on dates. A right at any time within a period is approximated by `perYear`
+ * dates a year and the payment times in the period.
  */
 export function datedTrade({ product }: RatesTrade, perYear: number): DatedTrade {
   switch (product.kind) {
@@ -121,7 +122,7 @@ const isAt =
   ({ from, to }: RedemptionRight): boolean =>
     from - INSTANT < time && time < to + INSTANT;
 
-/** Tells whether a bond has rights with a period of notice. */
+/** Tells whether a bond has rights that must be exercised with a period of notice. */
 export function hasNotice(product: RatesProduct): boolean {
   return product.kind === "bond" && [...product.calls, ...product.puts].some(({ notice }) => notice > 0);
 }

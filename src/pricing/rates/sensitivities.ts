@@ -7,7 +7,7 @@ import { laterRatesTrade } from "./later.ts";
 import type { RatesRow, RatesValue } from "./method.ts";
 import { RatesMarket } from "./rates-market.ts";
 
-/** The sensitivities of a trade as linear combinations of values; those not requested are absent. */
+/** The sensitivities of a trade as linear combinations of evaluated values; undefined or empty where not requested. */
 export interface Sensitivities {
   readonly theta: Weighted | undefined;
   readonly vega: Weighted | undefined;
@@ -15,7 +15,9 @@ export interface Sensitivities {
   readonly parameters: Readonly<Record<string, Weighted>>;
 }
 
-/** Returns the sensitivities once all values are computed. Rho is the sum of the key rates. */
+/**
+ * Returns the sensitivities, where `sum` returns the number of a linear combination. Rho is the sum of the key rates.
+ */
 export function sensitivitiesBy(
   { theta, vega, keyRates, parameters }: Sensitivities,
   sum: (of: Weighted) => number,
@@ -29,7 +31,7 @@ export function sensitivitiesBy(
   return { ...found, parameters: Object.fromEntries(entries.map(([name, of]) => [name, sum(of)])) };
 }
 
-/** A function that adds a factor times a trade's value in a market to a linear combination. */
+/** A function that adds a trade's value in a market, times a factor, to the linear combination `to`. */
 export type AddValue = (trade: RatesTrade, market: RatesMarket, factor: number, to: number[]) => void;
 
 /** Moves of rates and parameters, and a step of time in years: errors of differences are of its second order. */
@@ -43,11 +45,11 @@ interface Moved {
   readonly width: number;
 }
 
-/** The bumped markets of sensitivities, each made once for all trades. */
+/** The bumped copies of a market for sensitivities; each is made once for all trades. */
 export class MarketMoves {
   readonly market: RatesMarket;
   readonly volatility: Moved;
-  /** The bumped markets by parameter of the model, as the book names them. */
+  /** The bumped markets by parameter of the model, by their names in the book. */
   readonly parameters: Readonly<Record<string, Moved>>;
   readonly #keys: Moved[] = [];
   readonly #later = new Map<number, RatesMarket>();
@@ -64,7 +66,7 @@ export class MarketMoves {
     this.parameters = parametersOf(model, this.volatility);
   }
 
-  /** Returns the moves of the key rates up to the last payment. */
+  /** Returns the markets with bumped key rates, as many as payments up to the time `last` depend on. */
   keysUpTo(last: number): readonly Moved[] {
     const count = keyRatesUpTo(last);
     const { model } = this.market;
@@ -77,7 +79,7 @@ export class MarketMoves {
     return this.#keys.slice(0, count);
   }
 
-  /** Returns the market `years` after `asOf` along its forward rates. */
+  /** Returns the market `years` after `asOf` if it follows its forward rates. */
   later(years: number): RatesMarket {
     const known = this.#later.get(years) ?? new RatesMarket(this.market.model, { years });
     this.#later.set(years, known);
@@ -85,7 +87,7 @@ export class MarketMoves {
   }
 }
 
-/** The bumped markets of each market of a batch. */
+/** The bumped copies of all markets of a batch. */
 export class MovesOfMarkets {
   readonly #moves = new Map<RatesMarket, MarketMoves>();
 
@@ -97,8 +99,9 @@ export class MovesOfMarkets {
 }
 
 /**
- * Returns the requested sensitivities ("moves": all but theta), each a second-order difference of values: theta forward
- * in time, the others central, except that no volatility falls below 0.
+ * Returns the requested sensitivities ("moves" means all except theta) as differences of values with errors of second
+ * order. Theta is a forward difference in time; the others are central, except where a volatility would become
+ * negative.
  */
 export function sensitivitiesOf(
   trade: RatesTrade,

@@ -3,10 +3,11 @@ import { integratedVariance, type Volatility } from "../../market/index.ts";
 import { autoregressiveChain, type AutoregressiveChain, meanRevertingFactors } from "../../quantization/index.ts";
 import { reduced } from "./factors.ts";
 
-/** A chain in whose states X the spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ). */
+/** A Markov chain of factors X. The spot is F·exp(Σ σᵢ·Xᵢ)/E exp(Σ σᵢ·Xᵢ), with F its forward. */
 export interface FactorChain {
+  /** The loading σᵢ of each factor. */
   readonly sigma: readonly number[];
-  /** The key of the chain; chains with equal keys differ at most by rounding. */
+  /** A text by which chains are cached; chains with equal keys differ at most by rounding. */
   readonly key: string;
   /** Makes the chain. */
   readonly chain: () => AutoregressiveChain;
@@ -17,9 +18,10 @@ const MIN_SHARE = 1e-7;
 const rounded = (values: readonly number[]): string => values.map((value) => value.toPrecision(12)).join(" ");
 
 /**
- * Returns the Markov chain of the factors at the given times: for gaussianFactors the factors themselves; for a
- * time-dependent volatility Brownian motion in the relative variance so far. Undefined where nothing is random. @param
- * times increasing from 0, two at least. @param minShare the minimum share of the variance between two times.
+ * Returns the Markov chain of a volatility's factors at given times. For mean-reverting factors ("gaussianFactors") it
+ * has these factors. For a time-dependent volatility it is Brownian motion, with the share of the total variance
+ * accumulated so far as its time. It is undefined where nothing is random. @param times increasing from 0, at least
+ * two. @param minShare the smallest share of the variance between two times.
  */
 export function chainOf(
   volatility: Volatility,

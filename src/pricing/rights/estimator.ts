@@ -5,9 +5,9 @@ import type { Estimate, Estimator, Measured, Request } from "../plan/request.ts"
 import type { Terms } from "../terms.ts";
 import { datesOf, unitsOf, varianceAt } from "./factors.ts";
 
-/** The answer of a method for rights. */
+/** The answer of a method for swings and other rights on dates to a request. */
 export interface RightsEstimate extends Estimate {
-  /** The number of points of the finer tree; 0 without one. */
+  /** The number of points of the finer tree; 0 for a value that needed no tree. */
   readonly size: number;
 }
 
@@ -17,7 +17,7 @@ const DECISION = "decision";
 /** A level takes about so many times as long as the one before. */
 const GROWTH = 4;
 
-/** The parts of an estimator that all methods for rights share. */
+/** The members of an `Estimator` that all methods for rights on dates share. */
 export const rightsEstimator: Omit<Estimator<RightsEstimate>, "accuracy" | "limited" | "finerLevel" | "estimate"> = {
   accuracyOfF32: 0,
   servesAllSpots: false,
@@ -97,5 +97,5 @@ function withDecisions(
   return { copies: all, measures: [...measures, ...decisions] };
 }
 
-/** A request for rights on one underlying. */
+/** A request for the value of rights on one underlying. */
 export type RightsRequest = Request<RightsEstimate>;

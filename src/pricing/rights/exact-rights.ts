@@ -6,7 +6,7 @@ import type { Terms } from "../terms.ts";
 import type { RightsEstimate, RightsRequest } from "./estimator.ts";
 import { datesOf, unitsOf, varianceAt } from "./factors.ts";
 
-/** Returns the estimate of a trade with a formula. */
+/** Returns the answer to a request that a formula gives exactly; undefined if there is none. */
 export function exactEstimate({ terms, spots: [[spot]] }: RightsRequest): RightsEstimate | undefined {
   const known = exactValue(terms, spot);
   return known && { values: [known.value], errors: [1e-13 * Math.abs(known.value)], method: known.method, size: 0 };

@@ -2,7 +2,10 @@
 import { type GaussianFactors, integrate, integratedVariance, sigmasOf, type Volatility } from "../../market/index.ts";
 import type { Terms } from "../terms.ts";
 
-/** Returns the reason why these terms cannot be priced on a tree, which completes the sentence "it has …". */
+/**
+ * Returns the reason why these terms cannot be priced on a tree, as text that completes the sentence "it has …";
+ * undefined if they can.
+ */
 export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expiry }: Terms): string | undefined {
   const [{ underlying, volatility }] = assets;
   const isSwing = payoff.kind === "swing";
@@ -20,13 +23,13 @@ export function refusalOf({ assets, shortRate, payoff, exercise, barriers, expir
   return !isOne && Math.abs(rho) === 1 ? "two factors that are perfectly correlated" : undefined;
 }
 
-/** The minimum and maximum number of units still to be taken. */
+/** The minimum and maximum number of units that a swing option must and may still take. */
 export interface Units {
   readonly min: number;
   readonly max: number;
 }
 
-/** Returns the bounds of a swing as far as the remaining dates can meet them. */
+/** Returns the limits on the units of a swing option, as far as its remaining dates can meet them. */
 export function unitsOf({ payoff }: Terms): Units {
   if (payoff.kind !== "swing") return { min: 0, max: 1 };
   const { times, min, max } = payoff;
@@ -39,7 +42,7 @@ const MIN_EXERCISES = 24;
 const MAX_EXERCISES = 200;
 const SAME = 1e-9;
 
-/** Returns the decision times in years; for American exercise every second one if `isHalf`. */
+/** Returns the decision times in years. For American exercise, with `isHalf` they are every second one. */
 export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): readonly number[] {
   if (payoff.kind === "swing") return payoff.times;
   if (exercise.kind === "bermudan")
@@ -49,7 +52,7 @@ export function datesOf({ payoff, exercise, expiry }: Terms, isHalf = false): re
   return Array.from({ length: count }, (_, k) => ((k + 1) / count) * expiry);
 }
 
-/** Returns Var ln S(t). */
+/** Returns the variance of ln S at time t in years. */
 export function varianceAt(volatility: Volatility, t: number): number {
   if (volatility.kind === "deterministic") return integratedVariance(volatility.sigma, t);
   if (volatility.kind !== "gaussianFactors") return Number.NaN;
@@ -64,7 +67,10 @@ export function varianceAt(volatility: Volatility, t: number): number {
 /** ∫₀ᵗ e^(−a·s) ds. */
 const decay = (a: number, t: number): number => (a === 0 ? t : -Math.expm1(-a * t) / a);
 
-/** Returns the model without constant factors, and with factors of one mean reversion merged. */
+/**
+ * Returns a model of Gaussian factors without factors that are constant, and with factors of equal mean reversion
+ * merged.
+ */
 export function reduced(model: GaussianFactors): {
   readonly alpha: number[];
   readonly sigma: number[];
@@ -81,10 +87,10 @@ export function reduced(model: GaussianFactors): {
   return both === 0 ? { alpha: [], sigma: [], rho: 0 } : { alpha: [alpha[0]], sigma: [both], rho: 0 };
 }
 
-/** Tells whether a unit may be taken today. */
+/** Tells whether a swing option may take a unit today. */
 export const hasRightToday = ({ payoff }: Terms): boolean => payoff.kind === "swing" && payoff.times[0] === 0;
 
-/** Returns the forwards of a request's spot at given times. */
+/** Returns the forward prices of a request's spot at given times. */
 export const forwardsOf = (
   {
     terms: { rates, assets },

@@ -5,11 +5,11 @@ import type { Precision } from "../../kernel/index.ts";
 import type { Settings } from "../options.ts";
 import { emptyScenarioValues } from "../columns/scenario-cases.ts";
 
-/** The trades to price together, with their indices in a run. */
+/** The trades that a worker prices together, with their indices in a run and the settings. */
 export interface Job extends Settings {
-  /** The trades; undefined where parsing failed. */
+  /** The trades; undefined for one that could not be parsed. */
   readonly trades: readonly (AnyTrade | undefined)[];
-  /** The indices of the trades in the book, where known. */
+  /** The index of each trade in the book, where it is known. */
   readonly indices: readonly (number | undefined)[];
   /** The index of the first trade in the run. */
   readonly firstIndex: number;
@@ -17,20 +17,20 @@ export interface Job extends Settings {
   readonly precision: Precision;
 }
 
-/** The data that a worker is started with. */
+/** The data with which a worker is started. */
 export type WorkerData = PartOptions;
 
 /**
- * Results with all scenarios in one column. A ladder is hundreds of numbers in nested lists, whose structured clone
- * takes three times as long as JSON (300 µs and 100 µs for 441 numbers).
+ * Results whose scenario values are moved into one array for a message between threads. The structured clone of
+ * hundreds of numbers in nested arrays takes three times as long as JSON (300 µs against 100 µs for 441 numbers).
  */
 export interface PackedResults {
   readonly results: readonly TradeResult[];
-  /** The scenarios of the results, one after another, in the axes' order; NaN for null. */
+  /** The scenario values of all results, one after another, in the order of the scenarios' axes; NaN for null. */
   readonly scenarios: Float64Array<ArrayBuffer>;
 }
 
-/** Packs results for a message. */
+/** Moves the scenario values of results into one array, for a message between threads. */
 export function packResults(results: readonly TradeResult[], scenarios: Scenarios | undefined): PackedResults {
   if (scenarios === undefined) return { results, scenarios: new Float64Array() };
   const column = new Float64Array(results.length * sizeOf(scenarios));
@@ -45,7 +45,7 @@ export function packResults(results: readonly TradeResult[], scenarios: Scenario
   return { results: plain, scenarios: column };
 }
 
-/** Unpacks results from a message. */
+/** Puts the scenario values of a message back into its results. */
 export function unpackResults(
   { results, scenarios: column }: PackedResults,
   scenarios: Scenarios | undefined,

@@ -4,12 +4,12 @@ import type { Device, PartsUser } from "../../device/index.ts";
 import { startsFrom, type StartWorker, WorkerPool } from "../../threads/index.ts";
 import { type Job, type PackedResults, unpackResults } from "./messages.ts";
 
-/** A batch and its settings, as a pricing pool takes it. */
+/** A batch and its settings, as a pricing pool takes it; T is the type of its trades. */
 export type BatchOf<T> = Omit<Job, "trades" | "indices"> & { readonly trades: T };
 
 /**
- * A pool of workers that price batches in parallel, since preparing trades and reading results takes the host longer
- * than a core takes to solve them. Results are bit for bit those of one thread.
+ * A pool of worker threads that price batches in parallel. It pays on a CPU device, because preparing trades and
+ * reading results takes the host longer than a core takes to solve them. Results are bit for bit those of one thread.
  */
 export class PricingPool implements PartsUser {
   readonly #workers: WorkerPool<undefined, Job, PackedResults>;
@@ -23,12 +23,12 @@ export class PricingPool implements PartsUser {
     return this.#workers.ended;
   }
 
-  /** The number of further batches that it currently accepts. */
+  /** The number of further batches that the pool currently accepts. */
   get room(): number {
     return this.#workers.room;
   }
 
-  /** Prices a batch; undefined where no worker could: see `WorkerPool.run`. @throws the signal's reason */
+  /** Prices a batch; undefined where no worker could (`WorkerPool.run`). @throws the signal's reason */
   async price(batch: BatchOf<readonly ParsedTrade[]>, signal: AbortSignal): Promise<TradeResult[] | undefined> {
     const { trades, scenarios } = batch;
     const job = {
@@ -58,8 +58,8 @@ export function pricingPoolOf(device: Device): PricingPool | undefined {
 }
 
 /**
- * Returns the pricing pool of a device, started if needed; undefined with one thread, or without a file to start
- * workers from.
+ * Returns the pricing pool of a device, which is started if needed. It is undefined with one thread, or where there is
+ * no file to start workers from.
  */
 export function startPricingPool(device: Device): PricingPool | undefined {
   const known = pools.get(device);

@@ -57,7 +57,7 @@ export interface SwingVertex {
  *
  * @param tree of the chain that the payoff is a function of.
  * @param settings the payoff, the dates, the bounds, and a signal that ends the work.
- * @throws SpecError for bounds that no plan meets | ShapeError | the signal's reason
+ * @throws SpecError for bounds that no plan meets: there is no other swing beside it | ShapeError | the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, QuantizationTree, swingOption } from "feynkac/quantization";
@@ -85,7 +85,7 @@ export async function swingOption(tree: QuantizationTree, settings: SwingSetting
   // Volumes that are bought anyway: a purchase of one unit on each date.
   const strip = low === 0 ? [] : [{ least: count, most: count }];
   const problems = [...weighted, ...strip].map(({ least, most }) => ({ payoff: host, least, most }));
-  const values = await wholeSwings(tree, problems, isDate, { signal });
+  const { value: values } = await wholeSwings(tree, problems, isDate, { signal });
   const vertices = weighted.map((vertex, i) => ({ ...vertex, value: values[i] }));
   const premium = vertices.reduce((sum, { weight, value }) => sum + weight * value, 0);
   const all = low === 0 ? 0 : values[weighted.length];

@@ -1,8 +1,10 @@
 /** Swing options in whole units: many on one tree by one backward pass. */
 import { compileExact, type DeviceBuffer, isGpu, uploaded } from "../../device/index.ts";
-import { ShapeError, SpecError } from "../../errors.ts";
+import { ShapeError } from "../../errors.ts";
+import { isList } from "../../given.ts";
 import { hostReal, i32, kernel, read, real, write } from "../../kernel/index.ts";
 import { Turns, type WorkOptions } from "../../turns.ts";
+import { type SwingsResult, withinBounds } from "../swings.ts";
 import type { QuantizationTree } from "../tree/quantization-tree.ts";
 
 /**
@@ -105,15 +107,16 @@ const MAX_VALUES = 2 ** 21;
  * Computes the values at time 0 of swing options on one tree in one backward pass: their numbers of units so far are
  * columns side by side, which share the loaded transitions.
  *
- * Shapes: one value for each swing. Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
+ * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
+ * `status` and `error`, and changes no other.
+ * Cost: per date points × transitions × columns, a swing having `most` + 1 columns.
  * Source and verification: `swingOption`, which calls this.
  *
  * @param tree of the chain that the payoffs are functions of.
  * @param swings payoffs at the tree's points, and bounds: 0 ≤ least ≤ most ≤ number of dates.
  * @param isDate of each layer: whether a unit may be taken.
  * @param options a signal that ends the work.
- * @throws ShapeError | SpecError (bounds that are no whole numbers, or that the dates cannot meet) | the signal's
- *   reason
+ * @throws ShapeError | SpecError (bounds that are no numbers) | the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { meanRevertingFactors, QuantizationTree, wholeSwings } from "feynkac/quantization";
@@ -123,17 +126,36 @@ const MAX_VALUES = 2 ** 21;
  * using tree = await QuantizationTree.create(device, { chain, size: 20 });
  * const payoff = tree.points.map((w) => w);
  * const swings = [0, 1].map((least) => ({ payoff, least, most: 1 }));
- * const [free, obliged] = await wholeSwings(tree, swings, [false, true, true]);
+ * const { value: [free, obliged], status } = await wholeSwings(tree, swings, [false, true, true]);
  * // A martingale that has to be taken once is worth nothing, whenever it is taken.
- * console.log(free! > 0.1, Math.abs(obliged!) < 0.01); // true true
+ * console.log(free! > 0.1, Math.abs(obliged!) < 0.01, status.join(" ")); // true true ok ok
  */
 export async function wholeSwings(
   tree: QuantizationTree,
   swings: readonly WholeSwing[],
   isDate: readonly boolean[],
   options: Pick<WorkOptions, "signal"> = {},
-): Promise<Float64Array> {
+): Promise<SwingsResult> {
   check(tree, swings, isDate);
+  const { offsets } = tree;
+  const dates = isDate.filter(Boolean).length;
+  const notFinite = ({ payoff }: WholeSwing) => {
+    for (let k = 0; k < isDate.length; k++)
+      for (let row = offsets[k]; isDate[k] && row < offsets[k + 1]; row++)
+        if (!Number.isFinite(payoff[row])) return [`payoff[${row}]`, payoff[row]] as const;
+    return undefined;
+  };
+  return withinBounds({ place: "wholeSwings", swings, dates, notFinite }, (some) =>
+    valuesOf(tree, some, isDate, options),
+  );
+}
+
+async function valuesOf(
+  tree: QuantizationTree,
+  swings: readonly WholeSwing[],
+  isDate: readonly boolean[],
+  options: Pick<WorkOptions, "signal">,
+): Promise<Float64Array> {
   const turns = new Turns(options.signal);
   const largest = Math.max(...tree.sizes);
   const values = new Float64Array(swings.length);
@@ -150,14 +172,10 @@ function check(tree: QuantizationTree, swings: readonly WholeSwing[], isDate: re
   const [layers, points] = [tree.sizes.length, tree.offsets[tree.sizes.length]];
   if (isDate.length !== layers)
     throw new ShapeError(`wholeSwings: isDate: got ${isDate.length}, expected ${layers}, one for each layer`);
-  const dates = isDate.filter(Boolean).length;
-  swings.forEach(({ payoff, least, most }, i) => {
-    if (payoff.length !== points)
-      throw new ShapeError(`wholeSwings: swings[${i}].payoff: got ${payoff.length} numbers, expected ${points}`);
-    if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
-      throw new SpecError(
-        `wholeSwings: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
-      );
+  isList("wholeSwings: swings", swings, "swings");
+  swings.forEach(({ payoff }, i) => {
+    if (payoff?.length !== points)
+      throw new ShapeError(`wholeSwings: swings[${i}].payoff: got ${payoff?.length} numbers, expected ${points}`);
   });
 }
 
@@ -183,18 +201,11 @@ async function solve(
     for (let row = 0; row < payoff.length; row++) sideBySide[row * swings.length + swing] = payoff[row];
   });
   using payoff = uploaded(device, element, sideBySide);
-  using ownersBuffer = uploaded(device, "i32", Int32Array.from(owners));
-  using units = uploaded(device, "i32", Int32Array.from(columnsOf((_, used) => used)));
-  using least = uploaded(
-    device,
-    "i32",
-    Int32Array.from(swings, (swing) => swing.least),
-  );
-  using most = uploaded(
-    device,
-    "i32",
-    Int32Array.from(swings, (swing) => swing.most),
-  );
+  const integers = (values: readonly number[]): DeviceBuffer => uploaded(device, "i32", Int32Array.from(values));
+  using ownersBuffer = integers(owners);
+  using units = integers(columnsOf((_, used) => used));
+  using least = integers(swings.map((swing) => swing.least));
+  using most = integers(swings.map((swing) => swing.most));
   using one = device.createBuffer(element, largest * width);
   using other = device.createBuffer(element, largest * width);
   let [values, expectations] = [one, other];

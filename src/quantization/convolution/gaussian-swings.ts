@@ -9,8 +9,10 @@ import {
   withDevice,
 } from "../../device/index.ts";
 import { ShapeError, SpecError } from "../../errors.ts";
+import { isList } from "../../given.ts";
 import { hostReal, type Precision } from "../../kernel/index.ts";
 import { Work } from "../../turns.ts";
+import { type SwingsResult, withinBounds } from "../swings.ts";
 import { type AutoregressiveChain, standardised } from "../tree/chain.ts";
 import { decideKernel, gatherKernel, growthKernel, weightsKernel } from "./kernels.ts";
 import { type Nodes, type Pass, passesOf } from "./steps.ts";
@@ -56,13 +58,14 @@ const MAX_VALUES = 2 ** 23;
  * States are standardised, so that all times share one grid. A step is exact in time, however long: its expectation is
  * that of the cubic interpolation, taken along one axis after the other. The kink of V is projected on the cubics.
  *
- * Shapes: one value for each swing. Accuracy: of fourth order in the spacing, and regular, so that two spacings
- * extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
+ * Shapes: one value for each swing; one whose bounds no dates can meet, or whose payoff is not finite, fails by
+ * `status` and `error`, and changes no other. Accuracy: of fourth order in the spacing, and regular, so that two
+ * spacings extrapolate. Cost: per date nodes × (units + 1) × 8 to 24 products. Source: design/swings.md. Verified:
  * test/pricing/convolution, against published cases and closed forms.
  *
  * @param settings the chain of the factors, the spot, the grid and the device; `onProgress` counts dates.
  * @param swings gains and bounds: 0 ≤ least ≤ most ≤ number of dates.
- * @throws ShapeError | SpecError | NotPositiveDefiniteError
+ * @throws ShapeError | SpecError | PrecisionError | NotPositiveDefiniteError; the signal's reason
  * @example
  * import { openDevice } from "feynkac/device";
  * import { gaussianSwings, meanRevertingFactors } from "feynkac/quantization";
@@ -72,15 +75,26 @@ const MAX_VALUES = 2 ** 23;
  * const chain = meanRevertingFactors({ times, meanReversion: [4] });
  * const swing = { slopes: times.map(() => 20), fixed: times.map(() => 20), least: 3, most: 6 };
  * const settings = { device, chain, sigma: [0.7], startsAtOnce: true, spacing: 0.15 };
- * const [value] = await gaussianSwings(settings, [swing]);
- * console.log(value!.toFixed(3)); // 15.515
+ * const { value, status } = await gaussianSwings(settings, [swing, { ...swing, least: 13 }]);
+ * console.log(value[0]!.toFixed(3), status.join(" ")); // 15.515 ok error
  */
 export async function gaussianSwings(
   settings: GaussianSwingSettings,
   swings: readonly GaussianSwing[],
-): Promise<Float64Array> {
+): Promise<SwingsResult> {
+  const place = "gaussianSwings";
   check(settings, swings);
-  return withDevice(settings.device, settings, (device) => values(device, settings, swings));
+  const first = settings.startsAtOnce ? 0 : 1;
+  const dates = settings.chain.times.length - first;
+  const notFinite = ({ slopes, fixed }: GaussianSwing) => {
+    for (const [name, column] of Object.entries({ slopes, fixed }))
+      for (let k = first; k < column.length; k++)
+        if (!Number.isFinite(column[k])) return [`${name}[${k}]`, column[k]] as const;
+    return undefined;
+  };
+  return withDevice(settings.device, settings, (device) =>
+    withinBounds({ place, swings, dates, notFinite }, (some) => values(device, settings, some)),
+  );
 }
 
 async function values(
@@ -90,23 +104,21 @@ async function values(
 ): Promise<Float64Array> {
   const work = new Work(settings);
   const grid = gridOf(settings);
+  const { precision = "f64" } = settings;
+  const kernels = await compiled(device, precision);
   const values = new Float64Array(swings.length);
   for (let from = 0, to = 0; from < swings.length; from = to) {
     let most = 0;
     const fits = (next: number): boolean =>
       (Math.max(most, swings[next].most) + 1) * (next + 1 - from) * grid.nodes.count ** grid.dimension <= MAX_VALUES;
     while (to < swings.length && (to === from || fits(to))) most = Math.max(most, swings[to++].most);
-    const rollback = await Rollback.create(device, settings, grid, swings.slice(from, to));
-    try {
-      values.set(await rollback.run(settings, work), from);
-    } finally {
-      rollback[Symbol.dispose]();
-    }
+    using rollback = new Rollback(device, grid, swings.slice(from, to), kernels, precision);
+    values.set(await rollback.run(settings, work), from);
   }
   return values;
 }
 
-function check({ chain, sigma, spacing, startsAtOnce }: GaussianSwingSettings, swings: readonly GaussianSwing[]): void {
+function check({ chain, sigma, spacing }: GaussianSwingSettings, swings: readonly GaussianSwing[]): void {
   const { dimension: d, times, transitions } = chain;
   if (d > 2) throw new SpecError(`gaussianSwings: chain: got ${d} factors, expected one or two`);
   if (sigma.length !== d)
@@ -115,16 +127,12 @@ function check({ chain, sigma, spacing, startsAtOnce }: GaussianSwingSettings, s
     throw new SpecError(`gaussianSwings: spacing: got ${spacing}, expected a number in (0, 1], in standard deviations`);
   if (d === 2 && transitions.some((a) => a[1] !== 0))
     throw new SpecError("gaussianSwings: chain: got transitions of another shape, expected lower triangular ones");
-  const dates = times.length - (startsAtOnce ? 0 : 1);
-  swings.forEach(({ slopes, fixed, least, most }, i) => {
-    if (slopes.length !== times.length || fixed.length !== times.length)
+  isList("gaussianSwings: swings", swings, "swings");
+  swings.forEach(({ slopes, fixed }, i) => {
+    if (slopes?.length !== times.length || fixed?.length !== times.length)
       throw new ShapeError(
-        `gaussianSwings: swings[${i}]: got ${slopes.length} slopes and ${fixed.length} fixed amounts, expected ` +
+        `gaussianSwings: swings[${i}]: got ${slopes?.length} slopes and ${fixed?.length} fixed amounts, expected ` +
           `${times.length} of each, one for each time of the chain`,
-      );
-    if (!(Number.isInteger(least) && Number.isInteger(most) && least >= 0 && least <= most && most <= dates))
-      throw new SpecError(
-        `gaussianSwings: swings[${i}]: got from ${least} to ${most} units, expected whole numbers, 0 ≤ least ≤ most ≤ ${dates}`,
       );
   });
 }
@@ -167,7 +175,7 @@ class Rollback implements Disposable {
   readonly #kernels: Awaited<ReturnType<typeof compiled>>;
   readonly #buffers: ReturnType<typeof buffersOf>;
 
-  private constructor(
+  constructor(
     device: Device,
     grid: Grid,
     swings: readonly GaussianSwing[],
@@ -180,15 +188,6 @@ class Rollback implements Disposable {
     this.#kernels = kernels;
     this.#width = (mostOf(swings) + 1) * swings.length;
     this.#buffers = buffersOf(device, grid, swings, this.#width, precision);
-  }
-
-  static async create(
-    device: Device,
-    { precision = "f64" }: GaussianSwingSettings,
-    grid: Grid,
-    swings: readonly GaussianSwing[],
-  ): Promise<Rollback> {
-    return new Rollback(device, grid, swings, await compiled(device, precision), precision);
   }
 
   /** Whole backward pass; values of the swings. */
@@ -222,6 +221,7 @@ class Rollback implements Disposable {
     const to = Math.min(mostOf(this.#swings), before);
     return { first: from * count, active: Math.max(to - from + 1, 1) * count };
   }
+
   #decide(k: number, left: number, before: number): void {
     const { nodes, dimension, loadings, halves } = this.#grid;
     const { growth, here, there, least, most, slopes, fixed } = this.#buffers;
@@ -265,21 +265,10 @@ class Rollback implements Disposable {
     );
     // The source has as many columns as the targets where the first axis is integrated.
     const lines = axis === 1 ? { lineI: count, lineJ: 0, along: 1 } : { lineI: 0, lineJ: 1, along: columns };
+    const sizes = { nodes, columns, width: this.#width, ...active, taps, ...lines, length: count };
     this.#device.launch(
       this.#kernels.gather,
-      {
-        nodes,
-        columns,
-        width: this.#width,
-        ...active,
-        taps,
-        ...lines,
-        length: count,
-        bases,
-        weights,
-        values: here,
-        out: there,
-      },
+      { ...sizes, bases, weights, values: here, out: there },
       { items: this.#itemsOf(nodes, active.active) },
     );
     this.#swap();
@@ -325,14 +314,14 @@ function buffersOf(
   const all = nodes.count ** dimension;
   // The longest step is one standard deviation.
   const { taps, table } = stencilOf(1 / nodes.spacing);
-  const perDate = (of: (swing: GaussianSwing) => ArrayLike<number>): Float64Array => {
+  const perDate = (of: (swing: GaussianSwing) => ArrayLike<number>): DeviceBuffer => {
     const [{ slopes }] = swings;
     const flat = new Float64Array(slopes.length * swings.length);
     swings.forEach((swing, s) => {
       const row = of(swing);
       for (let k = 0; k < row.length; k++) flat[k * swings.length + s] = row[k];
     });
-    return flat;
+    return uploaded(device, element, flat);
   };
   const ints = (of: (swing: GaussianSwing) => number): DeviceBuffer<"i32"> =>
     uploaded(device, "i32", Int32Array.from(swings, of));
@@ -345,15 +334,7 @@ function buffersOf(
     there: device.createBuffer(element, all * width),
     least: ints(({ least }) => least),
     most: ints(({ most }) => most),
-    slopes: uploaded(
-      device,
-      element,
-      perDate(({ slopes }) => slopes),
-    ),
-    fixed: uploaded(
-      device,
-      element,
-      perDate(({ fixed }) => fixed),
-    ),
+    slopes: perDate(({ slopes }) => slopes),
+    fixed: perDate(({ fixed }) => fixed),
   };
 }

@@ -153,28 +153,9 @@ export function decideKernel(by: "instances" | "nodes") {
       values: write(real),
     },
     env: { BY_NODES: by === "nodes" },
-    body(
-      {
-        nodes,
-        rows,
-        columns,
-        width,
-        first,
-        active,
-        swings,
-        left,
-        date,
-        least,
-        most,
-        slopes,
-        fixed,
-        growth,
-        continuation,
-        values,
-      },
-      gpu,
-      { BY_NODES },
-    ): undefined {
+    body(given, gpu, { BY_NODES }): undefined {
+      const { nodes, rows, columns, width, first, active, swings, left, date } = given;
+      const { least, most, slopes, fixed, growth, continuation, values } = given;
       const item = gpu.globalId();
       const instance = first + (BY_NODES ? item % active : item);
       const from = BY_NODES ? (item / active) | 0 : 0;

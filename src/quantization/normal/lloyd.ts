@@ -8,7 +8,7 @@ import { bool, fn, hostReal, i32, kernel, type Precision, read, real, u32, write
 import { seedWords } from "../../random/index.ts";
 import type { Work } from "../../turns.ts";
 import { nearestByBruteForce } from "../search/brute-force.ts";
-import { normalBlock } from "../tree/walk.ts";
+import { normalBlocks } from "../tree/walk.ts";
 
 /** Sums are whole numbers of 2⁻²⁰ lengths, squared lengths, and so on. */
 const UNIT = 2 ** 20;
@@ -52,25 +52,18 @@ export function assignKernel(dimension: number) {
       /** [size, d + 2, 2]: of coordinates, squared distances and their squares, each a low and a high word. */
       sums: write(u32),
     },
-    env: { nearest: nearestByBruteForce(dimension), normalBlock, addWide, D: dimension, BLOCKS: blocks, MORE },
+    env: { nearest: nearestByBruteForce(dimension), normalBlocks, addWide, D: dimension, BLOCKS: blocks, MORE },
     body(
       { isNormal, seedLow, seedHigh, firstSample, samples, size, inverse, points, none, counts, sums },
       gpu,
-      { nearest, normalBlock, addWide, D, BLOCKS, MORE },
+      { nearest, normalBlocks, addWide, D, BLOCKS, MORE },
     ) {
       const i = gpu.globalId();
       const query = gpu.privateReal(4 * BLOCKS);
       if (isNormal) {
         const path = gpu.u32((firstSample + gpu.u32(i)) >>> 0);
-        for (let b = 0; b < BLOCKS; b++)
-          normalBlock({
-            block: gpu.u32(b),
-            path,
-            layer: gpu.u32(0),
-            seed: { x: seedLow, y: seedHigh },
-            normals: query,
-            at: 4 * b,
-          });
+        const key = { x: seedLow, y: seedHigh };
+        normalBlocks({ first: 0, count: BLOCKS, path, layer: 0, key, normals: query, at: 0 });
       } else for (let a = 0; a < D; a++) query[a] = samples[i * D + a];
       const search = { points, size, first: 0, table: none, tableAt: 0, geometry: points, geometryAt: 0 };
       const cell = nearest({ search, query });

@@ -15,18 +15,8 @@ export const PLANE_SIZES: readonly number[] = [
 ];
 
 /** Coordinates are multiples of 2⁻¹² from −8 to 8: near enough for Newton's method, which finds all their digits. */
-const UNIT = 2 ** -12;
-const OFFSET = 2 ** 15;
-
-/** Packs the points of all sizes into text: 16 bits a coordinate, the low byte first, in base64. */
-export function packPlane(points: readonly Float64Array[]): string {
-  const bytes = points.flatMap((of) =>
-    Array.from(of, (x) => Math.round(x / UNIT) + OFFSET).flatMap((word) => [word & 255, word >> 8]),
-  );
-  let text = "";
-  for (let k = 0; k < bytes.length; k += 3 * 1024) text += btoa(String.fromCharCode(...bytes.slice(k, k + 3 * 1024)));
-  return text;
-}
+export const UNIT = 2 ** -12;
+export const OFFSET = 2 ** 15;
 
 /** Returns the rounded points of one size. */
 export function unpackPlane(text: string, size: number): Float64Array {

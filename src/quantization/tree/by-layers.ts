@@ -4,24 +4,15 @@
  * grid and the counters in workgroup memory, and adds its counts to those of the others at the end.
  */
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
-import type { NearestFunction } from "../search/brute-force.ts";
-import type { StepFunction } from "./chain.ts";
-import { normalBlock } from "./walk.ts";
+import { normalBlocks } from "./walk.ts";
+import type { OneGridShape } from "./walk-grid.ts";
 
 /** The number of items of a workgroup. */
 export const LAYER_GROUP = 256;
 
-/** The shape of counting by layers; each number is a constant of the kernel. */
-export interface LayersShape {
-  readonly dimension: number;
-  /** The number of points of the grid. */
-  readonly size: number;
-  readonly tableLength: number;
-  readonly step: StepFunction;
-  readonly nearest: NearestFunction;
-  /** True where counters and the table fit in workgroup memory; otherwise they are in device memory. */
+interface LayersShape extends OneGridShape {
+  /** True where counters fit in workgroup memory; otherwise they are in device memory. */
   readonly sharesCounters: boolean;
-  readonly sharesTable: boolean;
 }
 
 /**
@@ -50,7 +41,7 @@ export function layersKernel(shape: LayersShape) {
       counters: write(u32),
     },
     env: {
-      normalBlock,
+      normalBlocks,
       step,
       nearest,
       D: dimension,
@@ -64,7 +55,7 @@ export function layersKernel(shape: LayersShape) {
     *body(
       { seedLow, seedHigh, pairs, paths, length, parameters, points, table, geometry, counters },
       gpu,
-      { normalBlock, step, nearest, D, N, TABLE, BLOCKS, ITEMS, SHARES, SHARES_TABLE },
+      { normalBlocks, step, nearest, D, N, TABLE, BLOCKS, ITEMS, SHARES, SHARES_TABLE },
     ) {
       const counts = gpu.sharedU32(SHARES ? N * N : 1);
       const grid = gpu.sharedReal(N * D);
@@ -82,48 +73,19 @@ export function layersKernel(shape: LayersShape) {
       const state = gpu.privateReal(D);
       const normals = gpu.privateReal(4 * BLOCKS);
       const own = gpu.privateReal(D);
+      const key = { x: seedLow, y: seedHigh };
+      const read = SHARES_TABLE ? lists : table;
+      const search = { points: grid, size: N, first: 0, table: read, tableAt: 0, geometry, geometryAt: 0 };
       for (let path = first + local; path < last; path += ITEMS) {
-        for (let b = 0; b < BLOCKS; b++)
-          normalBlock({
-            block: gpu.u32(b),
-            path: gpu.u32(path),
-            layer: gpu.u32(pair + 1),
-            seed: { x: seedLow, y: seedHigh },
-            normals,
-            at: 4 * b,
-          });
+        normalBlocks({ first: 0, count: BLOCKS, path: gpu.u32(path), layer: pair + 1, key, normals, at: 0 });
         for (let a = 0; a < D; a++) {
           state[a] = normals[a];
           own[a] = normals[D + a];
         }
         let from = 0;
-        if (pair > 0) {
-          from = nearest({
-            search: {
-              points: grid,
-              size: N,
-              first: 0,
-              table: SHARES_TABLE ? lists : table,
-              tableAt: 0,
-              geometry,
-              geometryAt: 0,
-            },
-            query: state,
-          });
-        }
+        if (pair > 0) from = nearest({ search, query: state });
         step({ state, normals: own, layer: pair + 1, parameters });
-        const to = nearest({
-          search: {
-            points: grid,
-            size: N,
-            first: 0,
-            table: SHARES_TABLE ? lists : table,
-            tableAt: 0,
-            geometry,
-            geometryAt: 0,
-          },
-          query: state,
-        });
+        const to = nearest({ search, query: state });
         if (SHARES) gpu.atomicAdd(counts, from * N + to, 1);
         else gpu.atomicAdd(counters, base + from * N + to, 1);
       }

@@ -4,7 +4,7 @@ import { ShapeError, SpecError } from "../../errors.ts";
 import type { Precision } from "../../kernel/index.ts";
 import { seedOf } from "../../random/index.ts";
 import { normalQuantizer } from "../normal/normal-quantizer.ts";
-import { wholeNumber } from "../../given.ts";
+import { oneOf, wholeNumber } from "../../given.ts";
 import { type Quantizer } from "../quantizer.ts";
 import { type Searcher, searcherOf, type SearchMethod } from "../search/nearest.ts";
 import {
@@ -110,10 +110,7 @@ export async function quantizationTreePlan(device: Device, settings: TreeSetting
 function methodOf({ chain, transitions }: TreeSettings): TransitionMethod {
   const isGaussian = chain.kind === "autoregressive";
   const method = transitions ?? (isGaussian && chain.dimension === 1 ? "exact" : "paths");
-  if (!["exact", "serial", "paths", "layers"].includes(method))
-    throw new SpecError(
-      `QuantizationTree: transitions: got ${JSON.stringify(method)}, expected "exact", "serial", "paths" or "layers"`,
-    );
+  oneOf("QuantizationTree: transitions", method, ["exact", "serial", "paths", "layers"]);
   if (method === "exact" && !(isGaussian && chain.dimension === 1))
     throw new SpecError(
       'QuantizationTree: transitions "exact" are for autoregressive chains in one dimension; take "paths"',

@@ -6,10 +6,10 @@
 import { i32, kernel, read, real, u32, write } from "../../kernel/index.ts";
 import type { NearestFunction } from "../search/brute-force.ts";
 import type { StepFunction } from "./chain.ts";
-import { blocksOf, normalBlock } from "./walk.ts";
+import { blocksOf, normalBlocks } from "./walk.ts";
 
 /** The shape of a walk on one grid; each number is a constant of the kernel. */
-export interface GridWalkShape {
+export interface OneGridShape {
   readonly dimension: number;
   /** The number of points of the grid. */
   readonly size: number;
@@ -18,6 +18,9 @@ export interface GridWalkShape {
   readonly nearest: NearestFunction;
   /** True where the table fits in workgroup memory; otherwise it is in device memory. */
   readonly sharesTable: boolean;
+}
+
+interface GridWalkShape extends OneGridShape {
   /** The number of items of a workgroup, one path each. */
   readonly groupSize: number;
 }
@@ -51,7 +54,7 @@ export function gridWalkKernel(shape: GridWalkShape) {
       counters: write(u32),
     },
     env: {
-      normalBlock,
+      normalBlocks,
       step,
       nearest,
       D: dimension,
@@ -65,7 +68,7 @@ export function gridWalkKernel(shape: GridWalkShape) {
     *body(
       { seedLow, seedHigh, firstPath, endPath, layers, initial, parameters, points, table, geometry, counters },
       gpu,
-      { normalBlock, step, nearest, D, N, TABLE, BLOCKS, GROUP, ITEMS, SHARES_TABLE },
+      { normalBlocks, step, nearest, D, N, TABLE, BLOCKS, GROUP, ITEMS, SHARES_TABLE },
     ) {
       const grid = gpu.sharedReal(N * D);
       const lists = gpu.sharedI32(SHARES_TABLE ? TABLE : 1);
@@ -75,15 +78,9 @@ export function gridWalkKernel(shape: GridWalkShape) {
       yield;
       const path = firstPath + gpu.globalId();
       if (path < endPath) {
-        const search = {
-          points: grid,
-          size: N,
-          first: 0,
-          table: SHARES_TABLE ? lists : table,
-          tableAt: 0,
-          geometry,
-          geometryAt: 0,
-        };
+        const used = SHARES_TABLE ? lists : table;
+        const search = { points: grid, size: N, first: 0, table: used, tableAt: 0, geometry, geometryAt: 0 };
+        const key = { x: seedLow, y: seedHigh };
         const state = gpu.privateReal(D);
         const normals = gpu.privateReal(4 * BLOCKS);
         const own = gpu.privateReal(D);
@@ -92,18 +89,8 @@ export function gridWalkKernel(shape: GridWalkShape) {
         let base = 0;
         let from = 0;
         for (let before = 0; before < layers - 1; before += GROUP) {
-          const group = (before / GROUP) | 0;
-          for (let b = 0; b < BLOCKS; b++) {
-            const block = gpu.u32(group * BLOCKS + b);
-            normalBlock({
-              block,
-              path: gpu.u32(path),
-              layer: gpu.u32(0),
-              seed: { x: seedLow, y: seedHigh },
-              normals,
-              at: 4 * b,
-            });
-          }
+          const first = ((before / GROUP) | 0) * BLOCKS;
+          normalBlocks({ first, count: BLOCKS, path: gpu.u32(path), layer: 0, key, normals, at: 0 });
           for (let s = 0; s < GROUP; s++) {
             const layer = before + s + 1;
             if (layer < layers) {

@@ -21,18 +21,21 @@ export const LAYOUT = { numbers: 5, size: 0, first: 1, table: 2, geometry: 3, co
 export const blocksOf = (dimension: number): { readonly blocks: number; readonly layers: number } =>
   4 % dimension === 0 ? { blocks: 1, layers: 4 / dimension } : { blocks: Math.ceil(dimension / 4), layers: 1 };
 
-/** Writes the four normal numbers of a block of Philox from index `at` on. */
-export const normalBlock = fn({
-  name: "normalBlock",
-  params: { block: u32, path: u32, layer: u32, seed: PhiloxKey, normals: write(real), at: i32 },
+/** Writes the normal numbers of `count` blocks of Philox from block `first` on, four each, from index `at` on. */
+export const normalBlocks = fn({
+  name: "normalBlocks",
+  params: { first: i32, count: i32, path: u32, layer: i32, key: PhiloxKey, normals: write(real), at: i32 },
   env: { philox4x32, normal32 },
-  body({ block, path, layer, seed, normals, at }, gpu, { philox4x32, normal32 }) {
+  body({ first, count, path, layer, key, normals, at }, gpu, { philox4x32, normal32 }) {
     const zero = gpu.u32(0);
-    const { x, y, z, w } = philox4x32({ counter: { x: block, y: path, z: layer, w: zero }, key: seed });
-    normals[at] = normal32(x);
-    normals[at + 1] = normal32(y);
-    normals[at + 2] = normal32(z);
-    normals[at + 3] = normal32(w);
+    for (let b = 0; b < count; b++) {
+      const counter = { x: gpu.u32(first + b), y: path, z: gpu.u32(layer), w: zero };
+      const { x, y, z, w } = philox4x32({ counter, key });
+      normals[at + 4 * b] = normal32(x);
+      normals[at + 4 * b + 1] = normal32(y);
+      normals[at + 4 * b + 2] = normal32(z);
+      normals[at + 4 * b + 3] = normal32(w);
+    }
   },
 });
 
@@ -76,7 +79,7 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
       counters: write(u32),
     },
     env: {
-      normalBlock,
+      normalBlocks,
       step,
       nearest,
       D: dimension,
@@ -88,13 +91,14 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
     body(
       { seedLow, seedHigh, firstPath, rounds, layers, initial, parameters, layout, points, table, geometry, counters },
       gpu,
-      { normalBlock, step, nearest, D, BLOCKS, GROUP, SERIAL, ABREAST },
+      { normalBlocks, step, nearest, D, BLOCKS, GROUP, SERIAL, ABREAST },
     ) {
       const states = gpu.privateReal(ABREAST * D);
       const cells = gpu.privateI32(ABREAST);
       const normals = gpu.privateReal(ABREAST * 4 * BLOCKS);
       const state = gpu.privateReal(D);
       const own = gpu.privateReal(D);
+      const key = { x: seedLow, y: seedHigh };
       for (let round = 0; round < rounds; round++) {
         const first = firstPath + (gpu.globalId() * rounds + round) * ABREAST;
         for (let p = 0; p < ABREAST; p++) {
@@ -102,34 +106,21 @@ export function walkKernel({ dimension, step, nearest, by, abreast }: WalkShape)
           for (let a = 0; a < D; a++) states[p * D + a] = initial[a];
         }
         for (let group = 0; group * GROUP < layers - 1; group++) {
-          for (let p = 0; p < ABREAST; p++)
-            for (let b = 0; b < BLOCKS; b++) {
-              const block = gpu.u32(group * BLOCKS + b);
-              const at = 4 * (p * BLOCKS + b);
-              normalBlock({
-                block,
-                path: gpu.u32(first + p),
-                layer: gpu.u32(0),
-                seed: { x: seedLow, y: seedHigh },
-                normals,
-                at,
-              });
-            }
+          for (let p = 0; p < ABREAST; p++) {
+            const path = gpu.u32(first + p);
+            const at = 4 * p * BLOCKS;
+            normalBlocks({ first: group * BLOCKS, count: BLOCKS, path, layer: 0, key, normals, at });
+          }
           const used = Math.min(GROUP, layers - 1 - group * GROUP);
           for (let s = 0; s < used; s++) {
             const layer = group * GROUP + s + 1;
             const at = 5 * layer;
             const size = layout[at];
-            const search = {
-              points,
-              size,
-              first: layout[at + 1],
-              table,
-              tableAt: layout[at + 2],
-              geometry,
-              geometryAt: layout[at + 3],
-            };
             const base = layout[at + 4];
+            const first = layout[at + 1];
+            const tableAt = layout[at + 2];
+            const geometryAt = layout[at + 3];
+            const search = { points, size, first, table, tableAt, geometry, geometryAt };
             for (let p = 0; p < ABREAST; p++) {
               for (let a = 0; a < D; a++) {
                 own[a] = normals[4 * BLOCKS * p + s * D + a];
@@ -159,24 +150,15 @@ export function advanceKernel(dimension: number, step: StepFunction) {
   return kernel({
     name: "advance",
     params: { seedLow: u32, seedHigh: u32, layer: i32, parameters: read(real), states: write(real) },
-    env: { normalBlock, step, D: dimension, BLOCKS: blocks, GROUP: perGroup },
-    body({ seedLow, seedHigh, layer, parameters, states }, gpu, { normalBlock, step, D, BLOCKS, GROUP }) {
+    env: { normalBlocks, step, D: dimension, BLOCKS: blocks, GROUP: perGroup },
+    body({ seedLow, seedHigh, layer, parameters, states }, gpu, { normalBlocks, step, D, BLOCKS, GROUP }) {
       const path = gpu.globalId();
       const state = gpu.privateReal(D);
       const normals = gpu.privateReal(4 * BLOCKS);
       const own = gpu.privateReal(D);
       const group = ((layer - 1) / GROUP) | 0;
-      for (let b = 0; b < BLOCKS; b++) {
-        const block = gpu.u32(group * BLOCKS + b);
-        normalBlock({
-          block,
-          path: gpu.u32(path),
-          layer: gpu.u32(0),
-          seed: { x: seedLow, y: seedHigh },
-          normals,
-          at: 4 * b,
-        });
-      }
+      const key = { x: seedLow, y: seedHigh };
+      normalBlocks({ first: group * BLOCKS, count: BLOCKS, path: gpu.u32(path), layer: 0, key, normals, at: 0 });
       for (let a = 0; a < D; a++) {
         own[a] = normals[(layer - 1 - group * GROUP) * D + a];
         state[a] = states[path * D + a];

@@ -2,10 +2,11 @@
  * Sobol' points in the order of the Gray code: coordinate d of point n is the ⊕ of the direction numbers V[k] over the
  * bits k of n ⊕ (n >> 1), as an integer over 2³². The next point takes one ⊕ more.
  */
-import { SpecError } from "../../errors.ts";
+import { wholeNumber } from "../../given.ts";
 import { fn, i32, read, record, u32, type ValueOf } from "../../kernel/index.ts";
 import { philox4x32 } from "../generators/philox.ts";
 import { wordsOf } from "../generators/words.ts";
+import { seedOf } from "../spec.ts";
 import { directions, MAX_DIMENSIONS, SOBOL_BITS } from "./directions.ts";
 
 /** A coordinate of a point: `word` over 2³², the point's index, and the dimension's row in the table. */
@@ -189,15 +190,8 @@ export interface SobolTableOptions {
  */
 export async function sobolTable(options: SobolTableOptions): Promise<Uint32Array> {
   const { dimensions, offset = 0, partLength = 1, seed = 0 } = options;
-  const isWhole = (value: number, least: number, max: number): boolean =>
-    Number.isInteger(value) && value >= least && value <= max;
-  if (!isWhole(dimensions, 1, MAX_DIMENSIONS))
-    throw new SpecError(`sobolTable: dimensions: got ${dimensions}, expected a whole number from 1 to 21,201`);
-  if (!isWhole(offset, 0, 2 ** 32 - 1))
-    throw new SpecError(`sobolTable: offset: got ${offset}, expected a whole number below 2³², the last point's index`);
-  if (!isWhole(partLength, 1, 2 ** 32 - 1))
-    throw new SpecError(`sobolTable: partLength: got ${partLength}, expected a whole number from 1 to 2³² − 1`);
-  if (typeof seed === "number" ? !Number.isSafeInteger(seed) || seed < 0 : seed < 0n || seed >= 1n << 64n)
-    throw new SpecError(`sobolTable: seed: got ${seed}, expected a whole number from 0 to 2⁵³, or a bigint below 2⁶⁴`);
-  return sobolTableOf({ rows: await directions(dimensions), offset, partLength, seed: BigInt(seed) });
+  wholeNumber("sobolTable: dimensions", dimensions, 1, MAX_DIMENSIONS);
+  wholeNumber("sobolTable: offset", offset, 0, 2 ** 32 - 1);
+  wholeNumber("sobolTable: partLength", partLength, 1, 2 ** 32 - 1);
+  return sobolTableOf({ rows: await directions(dimensions), offset, partLength, seed: seedOf(seed) });
 }

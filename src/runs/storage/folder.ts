@@ -6,13 +6,13 @@ import { getSystemErrorMap, promisify } from "node:util";
 import { StorageError } from "../error.ts";
 import type { Store, StoredFile } from "./store.ts";
 
-/** The suffix of files being written, which a process that was ended leaves behind. */
+/** The suffix of files that are being written. A process that is ended meanwhile leaves them behind. */
 export const UNFINISHED = ".tmp";
 
 /** Counts this process's files, so that two of them never have one name. */
 let counted = 0;
 
-/** Returns the store of a local folder. */
+/** Returns the store whose files are in a local folder. */
 export function folderStore(path: string): Store {
   return {
     url: path,
@@ -105,7 +105,7 @@ async function syncFolder(path: string): Promise<void> {
   await folder?.close();
 }
 
-/** Opens a local file. @throws StorageError no such file, a folder, no permission */
+/** Opens a local file for reading at any position. @throws StorageError no such file, a folder, no permission */
 export async function openLocal(path: string): Promise<StoredFile> {
   try {
     const stats = await stat(path);

@@ -12,17 +12,20 @@ export function isS3(url: string): boolean {
   return /^s3:\/\//i.test(url);
 }
 
-/** Returns a place's name on any machine: an absolute path, or a URL unchanged. */
+/**
+ * Returns a name of a file or folder that does not depend on the working directory: an absolute path, or a URL
+ * unchanged.
+ */
 export function fullName(url: string): string {
   return isS3(url) ? url : resolve(url);
 }
 
-/** Opens the folder or prefix of a name, which need not exist yet. @throws RunError */
+/** Opens a store: a local folder or an S3 prefix, which need not exist yet. @throws RunError */
 export async function openStore(url: string): Promise<Store> {
   return isS3(url) ? s3Store(url.replace(/\/+$/, "")) : folderStore(resolve(url));
 }
 
-/** Opens a file or an object with random access. @throws RunError | StorageError */
+/** Opens a local file or an S3 object for reading at any position. @throws RunError | StorageError */
 export async function openFile(url: string): Promise<StoredFile> {
   return isS3(url) ? openS3(url) : openLocal(url);
 }

@@ -38,7 +38,7 @@ async function connect(): Promise<{ readonly sdk: Sdk; readonly client: S3.S3Cli
   };
 }
 
-/** Opens a store in S3. @throws RunError no bucket, no client */
+/** Opens a store whose files are objects in S3. @throws RunError a URL without a bucket, or no S3 client installed */
 export async function s3Store(url: string): Promise<Store> {
   const { bucket, key } = placeOf(url);
   const { sdk, client } = await connect();
@@ -79,7 +79,7 @@ export async function s3Store(url: string): Promise<Store> {
   };
 }
 
-/** Opens an object, which is read by ranges. @throws RunError | StorageError */
+/** Opens an S3 object for reading at any position. @throws RunError | StorageError */
 export async function openS3(url: string): Promise<StoredFile> {
   const { bucket, key } = placeOf(url);
   const { sdk, client } = await connect();

@@ -1,12 +1,12 @@
 import type { RandomAccess } from "../../book/index.ts";
 
-/** A file to be written. */
+/** A file to be written to a store. */
 export interface NewFile {
   readonly name: string;
   readonly bytes: Uint8Array;
 }
 
-/** A folder of files or objects, each of which appears atomically. */
+/** A local folder or an S3 prefix. Each file appears atomically: readers see all of it, or none. */
 export interface Store {
   /** The name of the store, without secrets. */
   readonly url: string;
@@ -23,7 +23,7 @@ export interface Store {
   list(folder: string): Promise<readonly string[]>;
 }
 
-/** A file with random access. */
+/** A file whose bytes can be read at any position. */
 export interface StoredFile extends RandomAccess {
   close(): Promise<void>;
 }

@@ -196,11 +196,11 @@ const addCorner = (variant: GridVariant) =>
   });
 
 /**
- * Returns the function that assembles (I − hL)·y = u, row by row divided by its diagonal: the inverses of the
- * diagonals, the source's part, and the entries of the neighbours. A knocked-out node is a row of the identity, and u
- * is its value.
+ * Returns the function that assembles the system (I − hL)·y = u, with each row divided by its diagonal. It computes the
+ * inverse of the diagonal, the part of the source, and the entries for the neighbours. A knocked-out node has a row of
+ * the identity, whose right-hand side is its prescribed value.
  *
- * Time and memory: about those of two products with the matrix for each axis; it is stored for all time steps of the
+ * Cost: about that of two matrix–vector products for each axis. The matrix is stored and serves all time steps of the
  * same length.
  */
 export const assemble = (variant: GridVariant) =>

@@ -12,7 +12,10 @@ import { axisWords, Fault, Grid, type GridVariant, header, Launch, slot } from "
 const SAMPLES = 509;
 const GENERATOR = 391;
 
-/** Returns one odd number below `SAMPLES` for each axis; odd numbers make the lattice symmetric. */
+/**
+ * Returns the generator of the lattice rule that averages terminal values over a cell: one odd number below `SAMPLES`
+ * for each axis. Odd numbers make the lattice symmetric.
+ */
 export function latticeOf(axes: number): readonly number[] {
   const generators: number[] = [];
   for (let k = 0, g = 1; k < axes; k++, g = (g * GENERATOR) % SAMPLES) generators.push(g % 2 === 1 ? g : SAMPLES - g);
@@ -78,7 +81,7 @@ const meanOver = (variant: GridVariant) =>
     },
   });
 
-/** Returns the function that sets the solution to the terminal values. */
+/** Returns the function that sets the solution to the terminal values, averaged over cells if required. */
 export const expire = (variant: GridVariant) =>
   fn({
     name: "expire",

@@ -6,9 +6,9 @@ import { bool, fn, i32, read, real, record, write } from "../../kernel/index.ts"
 import { type GridVariant, neighboursOf, slot } from "./variant.ts";
 
 /**
- * A system (I + N)·y = b. Array s of an item's row r is at `cell` + s·pitch of `own`. Vectors that rows read from their
- * neighbours are in `seen`: row r is at seenBase + s·seenPitch + r·GROUP + item, and its neighbours at the offsets in
- * `distances` from `offsets` on.
+ * A linear system (I + N)·y = b, divided among the work items of a group. `own` holds the arrays of an item's own rows,
+ * `pitch` apart. Vectors that rows read from their neighbours are in `seen`: row r of array s is at seenBase +
+ * s·seenPitch + r·GROUP + item. The distances from a row to its neighbours are in `distances` from index `offsets` on.
  */
 export const System = record({
   own: write(real),
@@ -53,12 +53,12 @@ const show = (variant: GridVariant) =>
   });
 
 /**
- * Returns the number of reals of workgroup memory for sums: four alternating positions, so that a sum needs one
- * barrier.
+ * Returns the number of reals of workgroup memory for sums over the group. There are four alternating buffers, so that
+ * a sum needs only one barrier.
  */
 export const scratchOf = ({ groupSize, shuffles }: GridVariant): number =>
   4 * 2 * (shuffles ? groupSize / SUBGROUP : groupSize);
-/** The number of items of a subgroup. */
+/** The number of work items of a subgroup. */
 export const SUBGROUP = 32;
 
 /**
@@ -362,7 +362,9 @@ const endStage = (variant: GridVariant) =>
     },
   });
 
-/** Returns the function that solves a stage of a time step, (I + N)·y = b up to ‖r‖ ≤ relative·‖b‖, and updates u. */
+/**
+ * Returns the function that solves the linear system of a stage, (I + N)·y = b up to ‖r‖ ≤ relative·‖b‖, and updates u.
+ */
 export const solveStage = (variant: GridVariant) =>
   fn({
     name: "solveStage",

@@ -5,8 +5,8 @@ import { axisWords, Grid, type GridVariant, header, Launch, neighboursOf } from 
 const KINDS = { linear: 0, "zero-curvature": 1, dirichlet: 2, neumann: 3 } as const;
 
 /**
- * Returns the kinds of ends and logarithmic axes packed into words, two bits and one an axis, for the environment of a
- * kernel.
+ * Returns the boundary conditions and the logarithmic axes as bit fields for the environment of a kernel: two bits for
+ * the kind of condition at an end of each axis, and one bit for the logarithm.
  */
 export const axisBits = ({ axes }: GridVariant) => ({
   LOW_KINDS: axes.reduce((bits, { first }, k) => bits | (KINDS[first.kind] << (2 * k)), 0),
@@ -17,10 +17,10 @@ export const axisBits = ({ axes }: GridVariant) => ({
   ZERO_CURVATURE: KINDS["zero-curvature"],
 });
 
-/** A node: its index on each axis, and the values of the axes. */
+/** A node of a grid: its index on each axis, and the values of the axes there. */
 export const Node = record({ index: write(i32), x: write(real) });
 
-/** Returns the function for the node of unknown i; indexes beyond the last unknown give the last. */
+/** Returns the function that finds the node of unknown i; for an i beyond the last unknown it finds the last one. */
 export const nodeOf = ({ axes }: GridVariant) =>
   fn({
     name: "nodeOf",
@@ -40,7 +40,7 @@ export const nodeOf = ({ axes }: GridVariant) =>
     },
   });
 
-/** Returns the function for the number of a node among all nodes, including those of Dirichlet ends. */
+/** Returns the function for the linear index of a node among all nodes of the grid, Dirichlet ends included. */
 export const numberOf = ({ axes }: GridVariant) =>
   fn({
     name: "numberOf",
@@ -55,9 +55,9 @@ export const numberOf = ({ axes }: GridVariant) =>
   });
 
 /**
- * Computes the weights of ∂/∂x (`f`) and ∂²/∂x² (`s`) on the previous node, the node and the next one, where x is the
- * coordinate: central between the ends, and at them by their kind. `inner`: between the ends. `ghost` is 2/dx at a
- * Neumann end.
+ * Computes the finite-difference weights of ∂/∂x (`f`) and ∂²/∂x² (`s`) on the previous node, the node itself and the
+ * next one, where x is the coordinate. They are central between the ends (`inner`), and follow the boundary condition
+ * at the ends. `ghost` is 2/dx at a Neumann end.
  */
 export const weightsAt = fn({
   name: "weightsAt",
@@ -102,7 +102,10 @@ export const weightsAt = fn({
   },
 });
 
-/** Returns the position of the offsets of a row's neighbours in a grid's words; the pairs of axes follow. */
+/**
+ * Returns the index, among a grid's integers in the table, of the distances from a row to its neighbours; the pairs of
+ * axes follow.
+ */
 export const offsetsAt = ({ axes }: GridVariant): number => header.AXES + axisWords.WORDS * axes.length;
-/** Returns the position of the pairs of axes in a grid's words. */
+/** Returns the index, among a grid's integers in the table, of the pairs of axes with mixed derivatives. */
 export const pairsAt = (variant: GridVariant): number => offsetsAt(variant) + neighboursOf(variant);

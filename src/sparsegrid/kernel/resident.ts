@@ -4,8 +4,9 @@ import { offsetsAt } from "./place.ts";
 import { Grid, type GridVariant, Launch, neighboursOf, slot, slotsOf } from "./variant.ts";
 
 /**
- * Returns the sizes of an item's registers, the distances to its neighbours, and workgroup memory for two vectors, with
- * zeros before, between and after them up to the largest distance. 1 where rows are in memory.
+ * Returns the sizes of the arrays of a work item whose rows stay in registers: the registers, the distances to its
+ * neighbours, and the workgroup memory for two vectors. The latter has zeros before, between and after the vectors, up
+ * to the largest distance. The sizes are 1 where rows are in memory.
  */
 export const residentSizes = (variant: GridVariant) => {
   const { residentRows: rows, groupSize } = variant;
@@ -14,7 +15,10 @@ export const residentSizes = (variant: GridVariant) => {
     : { registers: 1, distances: 1, seen: 1 };
 };
 
-/** Returns the function that loads the arrays from slot `from` on into registers; rows beyond the grid are zero. */
+/**
+ * Returns the function that loads the arrays from number `from` (`slot`) on into registers; rows beyond the grid are
+ * zero.
+ */
 export const loadRows = (variant: GridVariant, from: number) =>
   fn({
     name: "loadRows",
@@ -31,7 +35,9 @@ export const loadRows = (variant: GridVariant, from: number) =>
     },
   });
 
-/** Returns the function that stores the arrays from slot `from` to that of the solution in memory. */
+/**
+ * Returns the function that writes the arrays from number `from` (`slot`) up to the solution from registers to memory.
+ */
 export const storeRows = (variant: GridVariant, from: number) =>
   fn({
     name: "storeRows",
@@ -44,7 +50,7 @@ export const storeRows = (variant: GridVariant, from: number) =>
     },
   });
 
-/** Returns the function that clears `seen`, and computes the distances to the neighbours. */
+/** Returns the function that clears the workgroup memory `seen` and computes the distances to the neighbours. */
 export const beginResident = (variant: GridVariant) =>
   fn({
     name: "beginResident",

@@ -96,13 +96,14 @@ const exercise = (variant: GridVariant) =>
   });
 
 /**
- * Returns the kernel of the whole backward time loop of the grids of a combination, one workgroup a grid:
+ * Returns the kernel of the whole backward time loop of the grids of a combination, with one workgroup for each grid.
+ * It solves
  *
  *   (I − hL)·y = fromU·u + fromV·v + h·d   by BiCGStab or CGS,   u ← u + e·(y − u)   for each stage,
  *
- * and conditions between them. The matrix is assembled on the device, one array for each neighbour of the stencil, when
- * the step or the coefficients change. Layout: see `variant.ts`; every array is followed by as many zeros as the
- * distance of the farthest neighbour.
+ * and applies the conditions between them. The matrix is assembled on the device when the step or the coefficients
+ * change, with one array for each neighbour of the stencil. The memory layout is in `variant.ts`. Every array is
+ * followed by as many zeros as the distance of the farthest neighbour.
  */
 export function gridKernel(variant: GridVariant) {
   return kernel({
@@ -252,5 +253,8 @@ export function gridKernel(variant: GridVariant) {
   });
 }
 
-/** Returns one kernel for all variants that lower to the same code, whatever the literals of their functions are. */
+/**
+ * Returns the kernel of a variant; variants that lower to the same code share one, whatever the literals of their
+ * functions.
+ */
 export const sharedGridKernel = sharing(gridKernel);

@@ -1,27 +1,35 @@
 import { i32, read, real, record, write } from "../../kernel/index.ts";
 import type { EquationCode, StateNumber } from "../../fdm/index.ts";
 
-/** The properties for which the kernel of a sparse grid is compiled. */
+/** The properties of a problem that the code of its sparse-grid kernel depends on. */
 export interface GridVariant extends EquationCode {
+  /** True where terminal values are averaged over the cells of the nodes. */
   readonly averaging: boolean;
-  /** The amount that exercise at all times pays. */
+  /** The payoff of exercise at all times; undefined without it. */
   readonly obstacle: StateNumber | undefined;
   readonly method: "bicgstab" | "cgs";
-  /** The number of work items a grid. */
+  /** The number of work items that solve one grid. */
   readonly groupSize: number;
   /** True where sums use hardware subgroups of 32. */
   readonly shuffles: boolean;
   /**
-   * The number of rows of each item that stay in registers for the whole time loop; 0 for any number of rows in memory.
+   * The number of matrix rows that each work item keeps in registers for the whole time loop; 0 where rows are in
+   * memory, in any number.
    */
   readonly residentRows: number;
 }
 
-/** Returns the number of neighbours in a row: two along each axis, four for each pair of axes. */
+/**
+ * Returns the number of neighbours of a node in the stencil: two along each axis, four for each pair of axes with a
+ * mixed derivative.
+ */
 export const neighboursOf = ({ axes, pairs }: Pick<GridVariant, "axes" | "pairs">): number =>
   2 * axes.length + 4 * pairs.length;
 
-/** The numbers of a grid's arrays of unknowns; those from V on are kept between launches of the time loop. */
+/**
+ * The indices of a grid's arrays, each with one real for an unknown. Arrays from V on are kept between launches of the
+ * time loop.
+ */
 export const slot = {
   /** The system's unknowns. */
   Y: 0,
@@ -45,10 +53,10 @@ export const slot = {
   /** −h·(entry of L)/(1 − h·diagonal) for each neighbour. */
   MATRIX: 12,
 } as const;
-/** Returns the number of a grid's arrays. */
+/** Returns the number of arrays of a grid. */
 export const slotsOf = (variant: Pick<GridVariant, "axes" | "pairs">): number => slot.MATRIX + neighboursOf(variant);
 
-/** The words of a grid in the table. */
+/** The index of each field at the start of a grid's integers in the table. */
 export const header = {
   /** The place in `work` of node 0 of its array 0. */
   BASE: 0,
@@ -60,20 +68,21 @@ export const header = {
   AXES: 5,
 } as const;
 /**
- * The words of an axis: nodes, the first unknown, unknowns, their stride, and the start of its values, followed by
- * coordinates.
+ * The index of each field in the integers of an axis: the number of nodes, the first unknown, the number of unknowns,
+ * their stride, and the position of its values, which its coordinates follow.
  */
 export const axisWords = { NODES: 0, FIRST: 1, COUNT: 2, STRIDE: 3, VALUES: 4, WORDS: 5 } as const;
-/** Returns the number of words of a grid in the table. */
+/** Returns the number of integers of a grid in the table. */
 export const tableWords = (variant: Pick<GridVariant, "axes" | "pairs">): number =>
   header.AXES + axisWords.WORDS * variant.axes.length + neighboursOf(variant) + 2 * variant.pairs.length;
 
 /**
- * The reals of a row of the time program: t, its end, h, weights of u and v, extrapolation, and the time from u to t.
+ * The index of each field in the reals of a program row: the time of the stage, the time of its end, h, the weights of
+ * u and v, the extrapolation, and the length of time from u to the stage.
  */
 export const ROW = { AT: 0, END: 1, H: 2, FROM_U: 3, FROM_V: 4, EXTRAPOLATION: 5, ADVANCE: 6, WORDS: 7 } as const;
 
-/** The words of an item's report. */
+/** The index of each field in the status that a work item reports (`GridReport`). */
 export const REPORT = {
   fault: 0,
   node: 1,
@@ -85,10 +94,10 @@ export const REPORT = {
   iterations: 6,
   systems: 7,
 } as const;
-/** The number of words of an item's report. */
+/** The number of integers in the status of a work item. */
 export const REPORT_WORDS = 8;
 
-/** The parameters of a launch: rows `first` … `end` − 1 of the time program for all its grids. */
+/** The parameters of a launch, which performs rows `first` to `end` − 1 of the time program for all of its grids. */
 export const launchParams = {
   /** The counts of the variant, as numbers that are not known to the compiler: loops over them are not unrolled. */
   axes: i32,
@@ -110,7 +119,7 @@ export const launchParams = {
 /** The parameters of a launch as one record. */
 export const Launch = record(launchParams);
 
-/** A grid and the item that works on it: array s has node i at base + s·pitch + i. */
+/** A grid and the work item of its group: array s of the grid has node i at base + s·pitch + i. */
 export const Grid = record({
   base: i32,
   unknowns: i32,
@@ -122,5 +131,5 @@ export const Grid = record({
   item: i32,
 });
 
-/** The first fault with its node and its row. */
+/** The first fault that a work item found (`FAULT`), with its node and its row of the time program. */
 export const Fault = record({ fault: i32, node: i32, row: i32 });

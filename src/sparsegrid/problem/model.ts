@@ -42,11 +42,16 @@ const PROBLEM_KEYS = [
 const MAX_AXES = 10;
 const DEFAULT_STEPS = 40;
 
-/** The model of an equation on sparse grids: levels, the solver of systems, the accuracy. */
+/**
+ * The compiled model of an equation on sparse grids: its levels, the solver of its linear systems, and the target
+ * accuracy.
+ */
 export interface SparseModel extends Model {
+  /** Returns the axes of an entry. */
   readonly axesOf: (entry: ParameterValues) => readonly GradedAxis[];
   readonly steps: number;
   readonly program: Omit<ProgramSpec, "steps" | "refinement">;
+  /** The order of the time-stepping scheme. */
   readonly order: 1 | 2;
   readonly variant: Omit<GridVariant, "groupSize" | "shuffles" | "residentRows">;
   readonly combination: {
@@ -60,7 +65,7 @@ export interface SparseModel extends Model {
   readonly solver: Required<GridSolver>;
 }
 
-/** Makes the model of a problem on sparse grids. @throws SpecError | KernelError, with the path */
+/** Checks and compiles a problem on sparse grids. @throws SpecError | KernelError, with the path in the problem */
 export function sparseModelOf(problem: AnySparseProblem): SparseModel {
   const model = modelOf(problem, { keys: PROBLEM_KEYS, axes: MAX_AXES, convection: () => "central" });
   const { names, batch, equation, ends, conditions, isAmerican, code } = model;

@@ -9,17 +9,21 @@ import type { TimeScheme } from "./scheme.ts";
 import { crankNicolson, theta } from "./theta.ts";
 import { trBdf2 } from "./tr-bdf2.ts";
 
-/** The scheme of a problem with its number of Rannacher steps. */
+/** The time-stepping scheme of a problem with all of its parameters. */
 export interface ChosenScheme {
   readonly kind: SchemeChoice["kind"];
   readonly scheme: TimeScheme;
+  /** The number of steps after expiry and after each date that two half steps of implicit Euler replace. */
   readonly rannacherSteps: number;
 }
 
 const ONE_AXIS = ["implicit-euler", "crank-nicolson", "theta", "tr-bdf2"];
 const SEVERAL_AXES = ["douglas", "craig-sneyd", "modified-craig-sneyd", "hundsdorfer-verwer"];
 
-/** The scheme of a problem on a number of axes. @throws SpecError */
+/**
+ * Returns the scheme that a user chose, with default parameters for a number of axes. @throws SpecError a scheme that
+ * is not for so many axes, or an invalid parameter
+ */
 export function chosenScheme(choice: SchemeChoice, axes = 1, hasMixed = false): ChosenScheme {
   isObject("scheme", choice, 'an object with its kind: { kind: "tr-bdf2" }');
   knownKeys("scheme", choice, ["kind", "theta", "mu", "rannacherSteps"]);

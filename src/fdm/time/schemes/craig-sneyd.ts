@@ -29,6 +29,7 @@ export const modifiedCraigSneyd = (theta: number): TimeScheme => ({
 });
 
 /**
- * The values of θ by the number of axes that are stable for all mixed derivatives (In 't Hout & Mishra 2011 and 2013).
+ * The θ of the modified Craig–Sneyd scheme, by the number of axes, with which it is stable for all mixed derivatives
+ * (In 't Hout & Mishra 2011 and 2013).
  */
 export const MCS_THETA: Readonly<Record<number, number>> = { 2: 1 / 3, 3: 6 / 13 };

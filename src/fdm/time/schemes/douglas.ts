@@ -1,8 +1,9 @@
 import type { Stage, TimeScheme } from "./scheme.ts";
 
 /**
- * Returns the stages of an alternating-direction scheme. Its operator is taken in the middle of the step, which is of
- * second order, so that both sweeps share it. With L frozen, Yⱼ = Yⱼ₋₁ + θΔt(Fⱼ(Yⱼ) − Fⱼ(u)) is
+ * Returns the stages of an alternating-direction scheme, one sweep over all axes. The operator is evaluated in the
+ * middle of the step, which is of second order, so that both sweeps of a scheme can share it. With L frozen, Yⱼ = Yⱼ₋₁
+ * + θΔt(Fⱼ(Yⱼ) − Fⱼ(u)) is
  *
  *   (I − θΔtLⱼ)·(Yⱼ − u) = Yⱼ₋₁ − u,
  *

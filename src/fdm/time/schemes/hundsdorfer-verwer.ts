@@ -15,5 +15,8 @@ export const hundsdorferVerwer = (theta: number, mu: number): TimeScheme => ({
   correction: { keep: 1, mixed: 0, full: mu },
 });
 
-/** The θ that is stable for mixed derivatives on two axes (In 't Hout & Welfert 2007). */
+/**
+ * The θ of the scheme of Hundsdorfer and Verwer with which it is stable for mixed derivatives on two axes (In 't Hout &
+ * Welfert 2007).
+ */
 export const HV_THETA = 0.5 + Math.sqrt(3) / 6;

@@ -1,8 +1,8 @@
 import type { TimeScheme } from "./scheme.ts";
 
 /**
- * The implicit Euler scheme, u′ = u + Δt·F(u′; t), of first order and L-stable. Half steps of it are Rannacher's start
- * for the other schemes.
+ * The implicit Euler scheme, u′ = u + Δt·F(u′; t), of first order and L-stable. Its half steps are the Rannacher start
+ * of the other schemes.
  */
 export const implicitEuler: TimeScheme = {
   order: 1,

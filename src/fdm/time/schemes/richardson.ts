@@ -1,6 +1,6 @@
 /**
- * Returns the correction of Richardson's extrapolation (1911; Roache 1998, ch. 5): the part of an error that halving a
- * step removes, where the error is C·hᵖ plus higher orders,
+ * Returns the correction of Richardson's extrapolation (1911; Roache 1998, ch. 5), which is to be added to the fine
+ * solution. Where the error is C·hᵖ plus higher orders, with p = `order`, it is
  *
  *   u − u_h ≈ (u_h − u_2h)/(2ᵖ − 1).
  */

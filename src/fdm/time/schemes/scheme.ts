@@ -1,22 +1,25 @@
 /**
- * A time step, backward from t + Δt to t, as stages that each solve one linear system and extrapolate. With F(u) = Lu +
+ * One stage of a time step, backward from t + Δt to t: it solves one linear system and extrapolates. With F(u) = Lu +
  * d:
  *
  *   y  = fromU·u + fromV·v + implicit·Δt·F(y; t_at)        solved for y
  *   v ← u,   u ← u + extrapolation·(y − u)
  *
- * so that L is never applied, whatever the scheme. Before a step's first stage u is the solution at t + Δt, after its
- * last at t.
+ * so that L is never applied, whatever the scheme. Before the first stage of a step u is the solution at t + Δt, and
+ * after the last one at t.
  */
 export interface Stage {
-  /** The ratio h/Δt of the system's matrix I − hL. */
+  /** The ratio h/Δt, where I − hL is the matrix of the linear system. */
   readonly implicit: number;
-  /** The place in time at which F is evaluated: t_at = t + Δt − at·Δt. */
+  /** The time at which F is evaluated, as a fraction of the step: t_at = t + Δt − at·Δt. */
   readonly at: number;
-  /** The place in time that the stage's u belongs to: t + Δt − end·Δt. */
+  /** The time to which u belongs after the stage, as a fraction of the step: t + Δt − end·Δt. */
   readonly end: number;
+  /** The weight of u on the right-hand side. */
   readonly fromU: number;
+  /** The weight of v, the solution before the previous stage, on the right-hand side. */
   readonly fromV: number;
+  /** The factor of y − u in the new u. */
   readonly extrapolation: number;
 }
 
@@ -34,10 +37,11 @@ export interface Correction {
   readonly full: number;
 }
 
-/** A time-stepping scheme: its order and its stages. */
+/** A time-stepping scheme: its order of convergence and its stages. */
 export interface TimeScheme {
+  /** The order of convergence in time. */
   readonly order: 1 | 2;
   readonly stages: readonly Stage[];
-  /** The second sweep, of alternating directions only; without one u′ = u + D. */
+  /** The second sweep of an alternating-direction scheme; without one, u′ = u + D. */
   readonly correction?: Correction;
 }

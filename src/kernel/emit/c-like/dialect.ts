@@ -26,8 +26,9 @@ export interface Operand {
 export interface Operators {
   constant(type: ScalarType, value: number | boolean): string;
   /**
-   * Prints the same value in a form that the compiler does not treat as a constant. Used where all operands are
-   * constants, since some languages evaluate such expressions at compile time and reject overflow or NaN.
+   * Prints the same value in a form that the compiler does not treat as a constant. It is used if all operands of an
+   * operation are constants, because some languages evaluate such operations at compile time and reject overflow or
+   * NaN.
    */
   opaque(type: ScalarType, text: string): string;
   unary(op: UnaryOp, a: Operand): string;
@@ -36,7 +37,7 @@ export interface Operators {
   convert(to: ScalarType, a: Operand): string;
   intrinsic(op: IntrinsicOp, args: readonly Operand[]): string;
   select(condition: string, a: string, b: string): string;
-  /** True where `select` evaluates only the branch it takes, as C's `?:` does. */
+  /** True if `select` evaluates only the operand that it returns, as C's `?:` does. */
   readonly lazySelect: boolean;
 }
 
@@ -74,7 +75,10 @@ export interface Statements {
   fetch(statement: StmtOf<"fetch">, print: (expression: Expr) => Operand, out: Lines): void;
   atomic(statement: StmtOf<"atomic">, print: (expression: Expr) => Operand, out: Lines): void;
   subgroup(statement: StmtOf<"subgroup">, print: (expression: Expr) => Operand, out: Lines): void;
-  /** Prints the condition of an `if` or a loop; WGSL requires conditions around barriers that it can prove uniform. */
+  /**
+   * Prints the condition of an `if` or a loop. WGSL accepts barriers only under conditions that it can prove to be
+   * uniform.
+   */
   condition(statement: StmtOf<"if"> | StmtOf<"loop">, text: string, out: Lines): string;
 }
 

@@ -4,10 +4,12 @@ import type { Lines } from "./lines.ts";
 import type { Names } from "./names.ts";
 import { heightOf, makesLoads, sizeOf } from "./shape.ts";
 
-/** Compilers of shading languages limit the depth of expressions (Tint: 512, counting parentheses). */
+/**
+ * The largest depth of a printed expression. Compilers of shading languages limit it (Tint: 512, counting parentheses).
+ */
 const maxHeight = 48;
 
-/** A branch of `select` with more operations than this is worth jumping over. */
+/** The number of operations in an operand of `select` beyond which a branch is cheaper than evaluating the operand. */
 const worthJumping = 24;
 
 type ExprOf<K extends Expr["kind"]> = Extract<Expr, { readonly kind: K }>;
@@ -83,7 +85,9 @@ export class ExpressionPrinter {
       : this.#dialect.operators.compare(e.op, a, b);
   }
 
-  /** The operands; when all are literals, the first is made opaque, so that nothing is evaluated at compile time. */
+  /**
+   * Prints the operands. If all are literals, the first is made opaque, so that nothing is evaluated at compile time.
+   */
   #operands(args: readonly Expr[], out: Lines): Operand[] {
     const operands = args.map((arg) => this.operand(arg, out));
     if (operands.some(({ constant }) => constant === undefined)) return operands;
@@ -121,7 +125,7 @@ export class ExpressionPrinter {
     return [e.a, e.b].every((branch) => !makesLoads(branch) && sizeOf(branch) <= worthJumping);
   }
 
-  /** if (condition) { prelude; name = value; }, and then what `otherwise` prints. */
+  /** Prints `if (condition) { prelude; name = value; }`, and then what `otherwise` prints. */
   #branch(out: Lines, condition: string, name: string, prelude: Lines, value: string, otherwise?: () => void): void {
     out.block(`if (${condition}) {`, () => this.#fill(out, name, prelude, value));
     otherwise?.();

@@ -15,7 +15,7 @@ export class Lines {
     for (const line of lines) this.#lines.push(line === "" ? "" : "  ".repeat(this.#depth) + line);
   }
 
-  /** Writes `open`, the lines of `fill` one level deeper, and `close`. */
+  /** Appends `open`, the lines that `fill` appends, indented by one level, and `close`. */
   block(open: string, fill: () => void, close = "}"): void {
     this.add(open);
     this.indented(fill);
@@ -28,7 +28,7 @@ export class Lines {
     this.#depth--;
   }
 
-  /** Returns an empty list at this depth for code that may be discarded; see `append`. */
+  /** Returns an empty list at the same indentation, for code that is appended later or discarded. */
   fork(): Lines {
     return new Lines(this.#depth);
   }
@@ -37,7 +37,7 @@ export class Lines {
     this.#lines.push(...other.#lines);
   }
 
-  /** Appends the lines of a fork one level deeper. */
+  /** Appends the lines of another list, indented by one more level. */
   appendIndented(other: Lines): void {
     for (const line of other.#lines) this.#lines.push(line === "" ? "" : `  ${line}`);
   }

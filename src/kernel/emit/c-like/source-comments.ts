@@ -38,7 +38,8 @@ export class SourceComments {
 }
 
 /**
- * Only printable ASCII: a stray line separator would end the comment, and a final backslash would continue it in C++.
+ * Returns printable ASCII text for a comment. A line separator would end the comment, and a final backslash would
+ * continue it in C++.
  */
 function printable(text: string): string {
   return text.replace(/[^\x20-\x7e]/g, "?").replace(/\\/g, "/");

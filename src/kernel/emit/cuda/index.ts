@@ -1,4 +1,4 @@
-/** KernelIR to CUDA C++, for NVRTC. Nothing here needs a device: text in, text out. */
+/** Prints KernelIR as CUDA C++ for NVRTC. No device is needed: IR goes in, text comes out. */
 import { PrecisionError } from "../../../errors.ts";
 import { type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { Lines } from "../c-like/lines.ts";
@@ -41,11 +41,14 @@ export interface CudaModule {
   readonly entryPoint: string;
   /** The kernel's parameters in order. */
   readonly parameters: readonly CudaParameter[];
-  /** The number of threads a block. */
+  /** The number of threads of a block. */
   readonly groupSize: number;
-  /** The bytes of dynamic shared memory of a launch; 0 up to 48 KiB, which the code declares itself. */
+  /**
+   * The bytes of dynamic shared memory that a launch must request. It is 0 up to 48 KiB, which the code declares as
+   * static arrays.
+   */
   readonly dynamicSharedBytes: number;
-  /** The options of NVRTC or nvcc except the architecture. */
+  /** The options for NVRTC or nvcc, without the GPU architecture. */
   readonly compilerOptions: readonly string[];
 }
 
@@ -79,7 +82,10 @@ export function emitCuda(ir: KernelIR, { fma = "contract" }: CudaOptions = {}): 
   };
 }
 
-/** IEEE arithmetic whatever the compiler's defaults; no warnings, as generated code declares more than it uses. */
+/**
+ * Returns compiler options for IEEE arithmetic, whatever the compiler's defaults are, and without warnings, because
+ * generated code declares more than it uses.
+ */
 function compilerOptions(fma: "contract" | "exact"): string[] {
   const contracts = fma === "contract";
   return [
@@ -106,7 +112,10 @@ function printBody(ir: KernelIR, names: Names, helpers: Helpers): Lines {
   return out;
 }
 
-/** Locals without values, those of one type in a row sharing lines of moderate length. */
+/**
+ * Returns declarations of the local variables, without values. Consecutive variables of one type share lines of
+ * moderate length.
+ */
 function declarations(ir: KernelIR, names: Names): string[] {
   const lines: { readonly type: string; text: string }[] = [];
   ir.locals.forEach((local, id) => {
@@ -142,7 +151,10 @@ function entryPoint(
 const launchBounds = ({ groupSize, residentGroups }: KernelIR): string =>
   residentGroups === undefined ? String(groupSize) : `${groupSize}, ${residentGroups}`;
 
-/** The number of the item, in unsigned, as the last block may reach beyond 2³¹. */
+/**
+ * Returns code that computes the work item's number. It is unsigned at first, because the last block may reach beyond
+ * 2³¹.
+ */
 const item = ({ groupSize }: KernelIR): string[] => [
   `if (blockIdx.x * ${groupSize}u + threadIdx.x >= ${countName}) return;`,
   `const int fk_item = int(blockIdx.x * ${groupSize}u + threadIdx.x);`,

@@ -21,14 +21,14 @@ function headOf(test: string, update: string): string {
   return test === "" ? "while (true) {" : `while (${test}) {`;
 }
 
-/** The test as one expression; undefined if it needs statements before it. */
+/** Returns the test as one expression; undefined if it needs statements before it. */
 function testOf({ statement: { test }, print }: LoopParts, out: Lines): string | undefined {
   const prelude = out.fork();
   const text = test === null ? "" : print(test, prelude);
   return prelude.isEmpty ? text : undefined;
 }
 
-/** The update as one expression of assignments, or undefined. */
+/** Returns the update as one expression of assignments; undefined if that is impossible. */
 function updateOf(names: Names, { statement: { update }, print }: LoopParts, out: Lines): string | undefined {
   const prelude = out.fork();
   const texts = update.map((s) =>
@@ -37,7 +37,9 @@ function updateOf(names: Names, { statement: { update }, print }: LoopParts, out
   return prelude.isEmpty && !texts.includes(null) ? texts.join(", ") : undefined;
 }
 
-/** The update stands at the loop's top, skipped the first time: `continue` reaches it there. */
+/**
+ * Prints a loop with its update at the top of its body, skipped in the first iteration, so that `continue` reaches it.
+ */
 function printGeneral(names: Names, { test, body, update }: LoopParts, out: Lines): void {
   const again = names.temporary();
   out.block(`for (bool ${again} = false;; ${again} = true) {`, () => {

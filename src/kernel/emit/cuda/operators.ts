@@ -21,7 +21,7 @@ const comparison = { lt: "<", le: "<=", gt: ">", ge: ">=", eq: "==", ne: "!=" } 
 >;
 const prefix = { neg: "-", not: "!", bitnot: "~" } as const satisfies Record<UnaryOp, string>;
 
-/** The functions of CUDA's that mean what the IR does, by their names in f64; in f32 an `f` follows. */
+/** The functions of CUDA that have the IR's meaning, by their names in f64. In f32 an `f` follows. */
 const builtins = {
   sqrt: "sqrt",
   floor: "floor",
@@ -59,7 +59,7 @@ export class CudaOperators implements Operators {
     return literal(type, value, this.#precision);
   }
 
-  /** Returns the text itself: C++ accepts all constants printed here and evaluates them like the machine. */
+  /** Returns the text itself, because C++ accepts all constants printed here and evaluates them as the GPU does. */
   opaque(_: ScalarType, text: string): string {
     return text;
   }
@@ -161,6 +161,6 @@ export class CudaOperators implements Operators {
 
 const integral = ({ type }: Operand): "i32" | "u32" => (type === "u32" ? "u32" : "i32");
 
-/** Tells whether C++'s own division does: by a constant that is neither 0 nor −1. */
+/** Tells whether a divisor is a constant other than 0 and −1, for which C++'s own division has the IR's meaning. */
 const isPlainDivisor = ({ constant, type }: Operand): boolean =>
   constant !== undefined && constant !== 0 && !(type === "i32" && constant === -1);

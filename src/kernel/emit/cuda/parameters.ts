@@ -76,9 +76,9 @@ function bufferDeclaration(ir: KernelIR, names: Names, id: number): string {
 }
 
 /**
- * Tells whether items may read from a buffer what others have written before a barrier. Of a `__restrict__` pointer
- * nvcc assumes that nobody else writes: it keeps a value loaded before `__syncthreads()` for after it (seen in CUDA
- * 13.0; LLVM's `noalias` means other threads, too: llvm/llvm-project#211507).
+ * Tells whether work items may read from a buffer what others have written before a barrier. nvcc assumes that nothing
+ * else writes through a `__restrict__` pointer, and may use a value loaded before `__syncthreads()` after it (seen in
+ * CUDA 13.0; LLVM's `noalias` includes other threads, too: llvm/llvm-project#211507).
  */
 function isExchanged(ir: KernelIR, id: number): boolean {
   if (!ir.cooperative || ir.buffers[id].access === "read") return false;

@@ -2,10 +2,10 @@ import type { FixedArray, KernelIR } from "../../ir.ts";
 import type { Names } from "../c-like/names.ts";
 import { typeName } from "./literals.ts";
 
-/** The bytes that a block may have without being asked for at the launch. */
+/** The bytes of shared memory that a block can have without requesting them at the launch. */
 const staticBytes = 48 * 1024;
 
-/** Every array starts at a multiple of this. */
+/** The alignment of every array in bytes. */
 const alignment = 16;
 
 /** The declarations of a CUDA kernel's workgroup arrays in shared memory. */
@@ -14,7 +14,7 @@ export interface SharedMemory {
   readonly outside: readonly string[];
   /** The lines of code at the beginning of the kernel's body. */
   readonly inside: readonly string[];
-  /** The bytes of dynamic shared memory of a launch; 0 where static declarations suffice. */
+  /** The bytes of dynamic shared memory that a launch must request; 0 if static declarations suffice. */
   readonly dynamicBytes: number;
 }
 

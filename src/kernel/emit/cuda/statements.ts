@@ -52,7 +52,7 @@ export class CudaStatements implements Statements {
     out.add("__syncthreads();");
   }
 
-  /** Prints an asynchronous copy in pieces of at most 16 bytes, the most that the hardware copies at once. */
+  /** Prints an asynchronous copy in pieces of at most 16 bytes, the maximum of one hardware instruction. */
   fetch({ array, index, from, fromIndex, words }: StmtOf<"fetch">, print: Print, out: Lines): void {
     const size = this.#ir.workgroups[array.id].element === "real" && this.#ir.precision === "f64" ? 8 : 4;
     const bytes = Math.min(16, words * size);
@@ -115,13 +115,15 @@ export class CudaStatements implements Statements {
     return this.#helpers.call("shuffle", value, width < 32 ? near : source);
   }
 
-  /** Returns the condition itself: barriers may stand under any condition that is uniform at run time. */
+  /** Returns the condition itself, because CUDA allows barriers under any condition that is uniform at run time. */
   condition(_: StmtOf<"if"> | StmtOf<"loop">, text: string): string {
     return text;
   }
 }
 
-/** The shuffles. Of a lane outside the warp, `up` and `down` give the item its own value. */
+/**
+ * The shuffle operations of CUDA. If the source lane is outside the warp, `up` and `down` give the item its own value.
+ */
 const shuffles = {
   shuffle: "__shfl_sync",
   broadcast: "__shfl_sync",
@@ -130,7 +132,7 @@ const shuffles = {
   shuffleXor: "__shfl_xor_sync",
 } as const satisfies Record<Exchange, string>;
 
-/** Below lane 0 is a huge unsigned. */
+/** Returns the expression of the source lane, as an unsigned number: a lane below 0 becomes very large. */
 function sourceLane(op: Exchange, operand: string): string {
   switch (op) {
     case "shuffle":

@@ -1,8 +1,11 @@
-/** Products of which a kernel takes both halves: one instruction makes the 64 bits, if both are taken from it. */
+/**
+ * Finds products of which a kernel uses both halves. One instruction computes all 64 bits if both halves are taken from
+ * it.
+ */
 import type { Expr, KernelIR } from "../../ir.ts";
 import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
 
-/** A local variable or a constant as 32 bits, whatever their sign; nothing else. */
+/** Returns a text for a local variable or a constant as 32 bits, signed or not; undefined for any other expression. */
 function factorOf(e: Expr | undefined): string | undefined {
   if (e?.kind === "convert" && e.type !== "real" && e.a.type !== "real" && e.a.type !== "bool") return factorOf(e.a);
   if (e?.kind === "local") return `local ${e.id}`;

@@ -1,5 +1,6 @@
 /**
- * Addresses of array elements. Each function pushes an i32 and returns the constant to add as the instruction's offset.
+ * Addresses of array elements. Each function emits code that pushes an i32, and returns a constant byte offset that the
+ * load or store instruction adds.
  */
 import type { ArrayRef, Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
@@ -115,7 +116,10 @@ function pushChunkBase(e: Emitter, array: ArrayRef): number {
   return e.plan.workgroups[array.id];
 }
 
-/** Some lane inside the array means that lane 0 is less than a chunk outside: anything farther is nobody's. */
+/**
+ * Emits code that clamps the first item's index of a contiguous access. If some lane is inside the array, lane 0 is
+ * less than a chunk outside it; farther indexes need not be distinguished.
+ */
 function clampContiguous(e: Emitter, access: Access): void {
   const index = e.take("i32");
   const bound = e.take("i32");

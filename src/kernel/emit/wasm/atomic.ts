@@ -1,4 +1,4 @@
-/** Atomic operations, one lane after another, in the order of the items. */
+/** Atomic operations. They are executed lane by lane, in the order of the work items. */
 import type { Stmt } from "../../ir.ts";
 import { elementOf } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
@@ -62,7 +62,10 @@ function atomicVector(e: Emitter, s: Atomic, j: number): void {
   }
 }
 
-/** One thread runs a whole workgroup, and unshared memory has one thread: plain instructions do. */
+/**
+ * Tells whether plain instructions suffice for an atomic operation. They do if memory is not shared between threads, or
+ * if the array is not a buffer, because one thread runs a whole workgroup.
+ */
 function plain(e: Emitter, s: Atomic): boolean {
   return s.array.space !== "buffer" || !e.sharedMemory;
 }
@@ -73,7 +76,7 @@ function atomicStore(e: Emitter, s: Atomic, o: Operands): void {
   e.code.memory(plain(e, s) ? "i32.store" : "i32.atomic.store", o.fixed);
 }
 
-/** Pushes the old value. */
+/** Emits the operation and pushes the old value. */
 function readModifyWrite(e: Emitter, s: Atomic, o: Operands): void {
   if (plain(e, s)) return plainly(e, s, o);
   const { code } = e;
@@ -95,7 +98,7 @@ function readModifyWrite(e: Emitter, s: Atomic, o: Operands): void {
   }
 }
 
-/** WebAssembly has no atomic minimum: compare and exchange until nobody came between. */
+/** Emits an atomic minimum or maximum, which WebAssembly lacks, as a loop of compare-exchange operations. */
 function exchangeUntilStable(e: Emitter, s: Atomic, o: Operands): void {
   const { code } = e;
   const seen = e.take("i32");
@@ -122,7 +125,7 @@ function plainly(e: Emitter, s: Atomic, o: Operands): void {
   code.get(old);
 }
 
-/** Pushes what the operation makes of the old value. */
+/** Emits code that pushes the new value for the old value `old`. */
 function combined(e: Emitter, s: Atomic, old: number, o: Operands): void {
   const { code } = e;
   if (s.op === "exchange") return o.value();

@@ -1,11 +1,11 @@
 /**
- * Runs of statements in which every item reads, or writes, neighbouring words of its own, such as
+ * Sequences of loads, or of stores, in which every work item accesses consecutive elements of its own, such as
  *
  *   const a = u[at];  const b = u[at + 1];
  *
- * become one vector an item, which a transposition of lanes × lanes words turns into one vector a statement: 2 loads
- * and 2 shuffles where lane by lane takes 4 loads (f64), 4 and 8 instead of 16 (f32), and a line of the cache is asked
- * for once.
+ * One vector is loaded for each item, and a transposition of lanes × lanes elements turns these into one vector for
+ * each statement. This takes 2 loads and 2 shuffles in f64 instead of 4 loads, and 4 loads and 8 shuffles in f32
+ * instead of 16 loads. Each cache line is requested once.
  */
 import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
@@ -18,18 +18,18 @@ type Assign = Stmt & { readonly kind: "assign" };
 type Load = Expr & { readonly kind: "load" };
 type Store = Stmt & { readonly kind: "store" };
 
-/** A place in an array that is a local and a constant. */
+/** An index that is the sum of a local variable and a constant, in an array. */
 interface Place {
   readonly array: ArrayRef;
   readonly local: number;
   readonly constant: number;
 }
 
-/** One load or store of a run. */
+/** One load or store of such a sequence. */
 interface Step<S extends Stmt> {
   readonly stmt: S;
   readonly place: Place;
-  /** The front end evaluates the index of a store into a local of its own. */
+  /** The assignment of the index of a store to a local variable, which the front end makes. */
   readonly index: Assign | null;
 }
 
@@ -55,7 +55,7 @@ export function emitRun(e: Emitter, list: readonly Stmt[], from: number, only = 
 
 type StepAt<S extends Stmt> = (e: Emitter, list: readonly Stmt[], at: number) => Step<S> | null;
 
-/** The steps of the run, a multiple of the lanes. */
+/** Returns the loads or stores of a sequence. Their number is a multiple of the number of lanes. */
 function runOf<S extends Assign | Store>(
   e: Emitter,
   list: readonly Stmt[],
@@ -105,7 +105,10 @@ function storeAt(e: Emitter, list: readonly Stmt[], at: number): Step<Store> | n
   return place === null ? null : { stmt, place, index };
 }
 
-/** Null where lanes do not read apart, or words are not as wide as lanes. */
+/**
+ * Returns the array and index of an access; null if lanes do not access separate elements, or if elements do not have
+ * the width of a lane.
+ */
 function placeOf(e: Emitter, array: ArrayRef, index: Expr): Place | null {
   if (array.space === "private" || e.flow.shape(index) !== "varying") return null;
   if (elementSize(e, array) * e.plan.lanes !== 16) return null;
@@ -115,7 +118,7 @@ function placeOf(e: Emitter, array: ArrayRef, index: Expr): Place | null {
   return { array, local: index.a.id, constant: Number(index.b.value) };
 }
 
-/** Whoever comes later may ask for it, too. */
+/** Emits the assignment of an index to its local variable, which later statements may use as well. */
 function assignIndex(e: Emitter, { local, value }: Assign): void {
   for (const j of e.each)
     e.scope(() => {
@@ -159,13 +162,19 @@ function storeRun(e: Emitter, run: readonly Step<Store>[], j: number): void {
   }
 }
 
-/** The access of a store, by the base, since the local of an index may serve several steps. */
+/**
+ * Returns the access of a store by the expression of its index, because one local variable may hold the indexes of
+ * several stores.
+ */
 const addressOf = ({ stmt, index }: Step<Store>): Access => ({ array: stmt.array, index: index?.value ?? stmt.index });
 
-/** 32-bit words of a lane. */
+/** Returns the number of 32-bit integers in a lane. */
 const lanesWords = (lanes: number): number => 4 / lanes;
 
-/** Locals with the addresses of a place in each lane of vector j, and what instructions add to them. */
+/**
+ * Emits code that computes the addresses which the lanes of vector number `j` access. Returns the locals that hold them
+ * and the constant byte offsets to add.
+ */
 function laneAddresses(e: Emitter, access: Access, j: number): { addresses: number[]; fixed: number[] } {
   const offsets = e.take("v128");
   const beyond = laneOffsets(e, access, j);
@@ -180,7 +189,10 @@ function laneAddresses(e: Emitter, access: Access, j: number): { addresses: numb
   return { addresses, fixed };
 }
 
-/** Pushes each column of a square of words, whose rows are vectors, and has it taken. */
+/**
+ * Emits the transposition of a square matrix whose rows are vectors. It pushes each column and calls `take` with the
+ * column's number.
+ */
 function transpose(e: Emitter, rows: readonly number[], take: (column: number) => void): void {
   const { code } = e;
   if (rows.length === 2) {

@@ -1,4 +1,4 @@
-/** A growing run of bytes, with WebAssembly's encodings: LEB128 integers, little-endian floats. */
+/** A growing sequence of bytes with WebAssembly's encodings: LEB128 integers and little-endian floats. */
 const scratch = new DataView(new ArrayBuffer(8));
 const utf8 = new TextEncoder();
 
@@ -44,7 +44,7 @@ export class Bytes {
     for (let i = 0; i < 8; i++) this.data.push(scratch.getUint8(i));
   }
 
-  /** A 32-bit word, lowest byte first. */
+  /** Appends a 32-bit integer, lowest byte first. */
   word(value: number): void {
     this.data.push(value & 0xff, (value >>> 8) & 0xff, (value >>> 16) & 0xff, value >>> 24);
   }

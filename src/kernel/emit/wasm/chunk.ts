@@ -1,4 +1,6 @@
-/** The place at which a chunk of items begins, and which of its items there are. */
+/**
+ * The beginning of a chunk, the set of work items that are computed side by side, and the lanes of an incomplete chunk.
+ */
 import type { Emitter } from "./emitter.ts";
 import { itemNumbers } from "./vector.ts";
 import { keepLow } from "./vector-int.ts";

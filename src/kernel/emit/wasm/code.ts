@@ -1,4 +1,4 @@
-/** One function's body under construction: instructions appended in the order of the stack machine. */
+/** The body of one function under construction. Instructions are appended in the order of the stack machine. */
 import { Bytes } from "./bytes.ts";
 import type { LaneOp, MemoryOp, OpName, PlainOp, ValueType } from "./opcodes.ts";
 import { naturalAlignment, OPCODES, VALUE_TYPES } from "./opcodes.ts";
@@ -15,7 +15,7 @@ export type Label = number;
 /** The code of a WebAssembly function under construction. */
 export class Code {
   readonly bytes = new Bytes();
-  /** The remarks of the listing, with the byte positions that they precede. */
+  /** The source lines for the listing, with the byte positions at which their code begins. */
   readonly marks: Mark[] = [];
   readonly params: readonly ValueType[];
   readonly results: readonly ValueType[];
@@ -73,14 +73,14 @@ export class Code {
     return this;
   }
 
-  /** Pushes a constant of four 32-bit words, lowest first. */
+  /** Emits a vector constant of four 32-bit integers, lowest lane first. */
   v128(words: readonly [number, number, number, number]): this {
     this.opcode("v128.const");
     for (const word of words) this.bytes.word(word);
     return this;
   }
 
-  /** Selects four 32-bit words: 0–3 from the first operand, 4–7 from the second. */
+  /** Emits a shuffle that selects four 32-bit lanes: 0–3 are those of the first operand, 4–7 those of the second. */
   shuffleWords(words: readonly [number, number, number, number]): this {
     this.opcode("i8x16.shuffle");
     for (const word of words) for (let i = 0; i < 4; i++) this.bytes.push(word * 4 + i);

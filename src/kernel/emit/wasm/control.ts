@@ -1,4 +1,7 @@
-/** Statements. Where items part company, masks say which lanes run; code under a mask runs only if some lane does. */
+/**
+ * Statements. If work items take different branches, lane masks say which lanes are active. Code under a mask runs only
+ * if some lane is active.
+ */
 import type { Expr, Stmt } from "../../ir.ts";
 import { operands, someExpr, someLeave, someStmt, weight } from "../../visit.ts";
 import { emitAtomic } from "./atomic.ts";
@@ -14,9 +17,12 @@ import { vector } from "./vector.ts";
 
 type If = Stmt & { readonly kind: "if" };
 
-/** Bodies up to this many nodes run under their mask without asking whether any lane is in it. */
+/** The largest size, in IR nodes, of a body that runs under its mask without a check whether any lane is active. */
 const SMALL = 24;
-/** Bodies up to this many nodes get an unmasked copy for the case that all lanes take them. */
+/**
+ * The largest size, in IR nodes, of a body of which a copy without masks is emitted for the case that all lanes execute
+ * it.
+ */
 const COPYABLE = 4000;
 const MAX_COPIES = 2;
 
@@ -44,13 +50,13 @@ export function emitList(e: Emitter, list: readonly Stmt[]): void {
   }
 }
 
-/** Tells whether some of the lanes, not all, may have left the loop or the iteration in `s`. */
+/** Tells whether some but not all lanes may have left the loop or the iteration in statement `s`. */
 function mayPart(e: Emitter, s: Stmt): boolean {
   const loop = e.loops.at(-1);
   return loop !== undefined && loop.live !== null && s.kind === "if" && someLeave([s], () => true);
 }
 
-/** Takes lanes that have left the iteration out of the current mask. */
+/** Emits code that removes from the current mask the lanes that have left the iteration. */
 function narrow(e: Emitter): void {
   const live = e.loops.at(-1)?.live ?? null;
   if (live === null || e.mask === null || e.mask === live) return;
@@ -146,8 +152,8 @@ function emitVaryingIf(e: Emitter, s: If): void {
 }
 
 /**
- * Emits a condition around most of the kernel, such as an early return: if all lanes go one way, they go it without
- * masks; otherwise the chunk starts again under masks. Saves a third copy of the body.
+ * Emits a condition around most of the kernel, such as an early return. If all lanes agree, they continue without
+ * masks; otherwise the chunk starts again with masks. This saves a third copy of the body.
  */
 function restartable(e: Emitter, s: If, taken: number, restart: number): boolean {
   if (2 * weight([s]) < weight(e.ir.body) || [s.then, s.else].every(harmless)) return false;
@@ -165,7 +171,10 @@ function restartable(e: Emitter, s: If, taken: number, restart: number): boolean
   return true;
 }
 
-/** Statements after which a chunk may still start again: cheap ones that nobody else sees. */
+/**
+ * Tells whether a chunk may still start again after a statement, because the statement is cheap and has no effect
+ * outside its lanes.
+ */
 function repeatable(s: Stmt): boolean {
   return s.kind === "assign" || (s.kind === "store" && s.array.space === "private");
 }
@@ -179,7 +188,7 @@ function branch(e: Emitter, mask: number, body: readonly Stmt[]): void {
   e.code.end();
 }
 
-/** All lanes, some, or none. */
+/** Emits a body for three cases: all lanes are active, some are, or none is. */
 function branchTwice(e: Emitter, mask: number, body: readonly Stmt[]): void {
   e.copies++;
   allLanesOf(e, mask);
@@ -198,7 +207,10 @@ function worthCopy(e: Emitter, body: readonly Stmt[]): boolean {
   return e.copies === 0 || someStmt(body, (s) => s.kind === "loop");
 }
 
-/** A few assignments without loads: cheaper to run under an empty mask than to branch around. */
+/**
+ * Tells whether a body consists of a few assignments without loads, which are cheaper to execute under an empty mask
+ * than to branch around.
+ */
 function harmless(body: readonly Stmt[]): boolean {
   return (
     weight(body) <= SMALL &&

@@ -1,4 +1,7 @@
-/** The state that the emitting functions share: the code so far, where each local lives, and which lanes run. */
+/**
+ * The state that the emitting functions share: the code so far, the WebAssembly locals of the kernel's variables, and
+ * the active lanes.
+ */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
 import { Code } from "./code.ts";
@@ -19,9 +22,12 @@ export interface LoopScope {
   readonly exit: Label;
   /** The label of the loop's update, to which `continue` jumps. */
   readonly next: Label;
-  /** The lanes still in the loop; null where all leave together. */
+  /** The lanes that are still in the loop; null if all lanes leave it together. */
   readonly active: Mask;
-  /** The lanes still in this iteration; equal to `active` unless lanes may skip the rest of an iteration separately. */
+  /**
+   * The lanes that are still in this iteration. It equals `active` unless lanes may skip the rest of an iteration
+   * separately.
+   */
   readonly live: Mask;
 }
 
@@ -54,11 +60,11 @@ export interface Analysed {
  * because they are in different files.
  */
 export interface Emission {
-  /** Emits a uniform value; see `scalar.ts`. */
+  /** Emits a value that is the same for all work items; see `scalar.ts`. */
   scalar(e: Emitter, x: Expr): void;
   /** Emits a value minus the number of the chunk's first work item; see `scalar.ts`. */
   offset(e: Emitter, x: Expr): void;
-  /** Emits a vector of a value; see `vector.ts`. */
+  /** Emits vector number `j` of a value; see `vector.ts`. */
   vector(e: Emitter, x: Expr, j: number): void;
   /** Emits a list of statements; see `control.ts`. */
   list(e: Emitter, statements: readonly Stmt[]): void;
@@ -72,43 +78,50 @@ export class Emitter {
   readonly plan: Plan;
   readonly flow: Uniformity;
   readonly sharedMemory: boolean;
-  /** The vector numbers, for emitting something once for each vector. */
+  /** The numbers of the SIMD vectors, for loops over them. */
   readonly each: readonly number[];
   /**
-   * The scalar locals that hold uniform and contiguous values; a contiguous one holds its value at lane number zero.
+   * The WebAssembly local of each kernel variable that is the same for all work items or increases by one from item to
+   * item. In the second case it holds the value minus the item's number in the chunk.
    */
   readonly scalars: readonly number[];
-  /** The first of `plan.vectors` v128 locals of each varying value. */
+  /** The first of the `plan.vectors` v128 locals of each kernel variable that varies between work items. */
   readonly vectors: readonly number[];
   readonly params: readonly number[];
   readonly bufferBase: readonly number[];
   readonly bufferLength: readonly number[];
-  /** The buffer addresses advanced to the chunk's first item, for contiguous accesses. */
+  /** The locals with buffer addresses advanced to the chunk's first work item, for contiguous accesses. */
   readonly bufferChunk: readonly number[];
   readonly groupCount: number;
   readonly groupId: number;
-  /** The number of the chunk's first item in the launch, or, for cooperative kernels, in its workgroup. */
+  /**
+   * The local with the number of the chunk's first work item in the launch, or, for cooperative kernels, in its
+   * workgroup.
+   */
   readonly first: number;
   readonly scratch4: number;
   readonly scratch8: number;
   readonly privateBase: number;
   mask: Mask = null;
-  /** True while evaluating code that some lanes may not have reached, so that loads must be clamped to their arrays. */
+  /**
+   * True while the emitted code may run for lanes that the kernel would not reach, so that loads must be clamped to
+   * their arrays.
+   */
   guarded = false;
-  /** The number of times that the surrounding code has been duplicated for an unmasked copy. */
+  /** How often the surrounding code has been duplicated for a copy without lane masks. */
   copies = 0;
   readonly loops: LoopScope[] = [];
-  /** The values computed once for all vectors of a statement: uniform ones, and addresses. */
+  /** The locals with values and addresses that are computed once for all vectors of a statement, by expression. */
   readonly prepared = new Map<Expr, number>();
-  /** The constant offsets added to prepared addresses. */
+  /** The constant byte offsets that belong to prepared addresses. */
   readonly fixedOffsets = new Map<Expr, number>();
-  /** The values that all vectors of a statement compute together, by the first of their locals. */
+  /** The first of the locals with values that are computed for all vectors of a statement together, by expression. */
   readonly preparedVectors = new Map<Expr, number>();
-  /** The functions of the module so far, by index; `run` comes first. */
+  /** The functions of the module so far. The first is `run`. */
   readonly functions: NamedFunction[];
   /**
-   * The label that restarts the chunk under masks, valid while all lanes run and only locals and private arrays have
-   * changed.
+   * The label that starts the chunk again with lane masks. It is valid while all lanes are active and only locals and
+   * private arrays have changed.
    */
   restart: Label | null = null;
   private readonly free = new Map<ValueType, number[]>();
@@ -157,22 +170,25 @@ export class Emitter {
     return this.plan.wide ? "f64x2" : "f32x4";
   }
 
-  /** The 32-bit words of a vector that hold the lanes' integers. */
+  /** The 32-bit lanes of a vector in which integers are held. */
   get words(): readonly number[] {
     return this.plan.wide ? [0, 2] : [0, 1, 2, 3];
   }
 
-  /** Pushes a uniform value. */
+  /** Emits code that pushes a value that is the same for all work items. */
   scalar(x: Expr): void {
     this.emission.scalar(this, x);
   }
 
-  /** Pushes a contiguous value minus the number of the chunk's first item. */
+  /**
+   * Emits code that pushes an integer that increases by one from item to item, minus the number of the chunk's first
+   * item.
+   */
   offset(x: Expr): void {
     this.emission.offset(this, x);
   }
 
-  /** Pushes vector j of a value. */
+  /** Emits code that pushes vector number `j` of a value. */
   vector(x: Expr, j: number): void {
     this.emission.vector(this, x, j);
   }
@@ -193,7 +209,7 @@ export class Emitter {
     return local;
   }
 
-  /** Runs `emit` and releases every temporary that it took. */
+  /** Calls `emit` and releases all temporaries that it took. */
   scope(emit: () => void): void {
     const before = this.taken.length;
     emit();
@@ -213,7 +229,7 @@ export class Emitter {
     this.freeVectors.push(first);
   }
 
-  /** Discards prepared values, at a new statement or when they may have changed. */
+  /** Forgets prepared values, at a new statement or when they may have changed. */
   clearPrepared(): void {
     for (const first of this.preparedVectors.values()) this.giveVectors(first);
     this.preparedVectors.clear();

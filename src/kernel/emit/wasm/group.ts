@@ -1,5 +1,6 @@
 /**
- * Emits cooperative kernels: a loop over workgroups, in it the group's program, in that a loop over chunks a region.
+ * Emits cooperative kernels: a loop over workgroups that contains, for each region between barriers, a loop over the
+ * chunks of the workgroup.
  */
 import { enterChunk, itemsBelow } from "./chunk.ts";
 import type { Label } from "./code.ts";
@@ -110,7 +111,9 @@ function emitRegion(e: Emitter, program: GroupProgram, region: Region): void {
   if (whole < e.ir.groupSize) runLastChunk(e, program, region, saved);
 }
 
-/** Every chunk starts from the scalars that the region found. */
+/**
+ * Saves the scalar variables that a region changes, because every chunk must start with their values before the region.
+ */
 function saveScalars(e: Emitter, region: Region): { local: number; copy: number }[] {
   const locals = [...mentionsOf(region).written]
     .filter((id) => e.flow.locals[id] !== "varying")
@@ -148,7 +151,10 @@ function runLastChunk(
   e.giveVectors(mask);
 }
 
-/** A group of one chunk keeps its locals in registers throughout. */
+/**
+ * Emits loads or stores of the variables that are kept in memory across barriers. A workgroup of one chunk keeps them
+ * in registers.
+ */
 function moveSpills(e: Emitter, program: GroupProgram, region: Region, way: "in" | "out"): void {
   if (e.plan.chunks === 1) return;
   const { all, written } = mentionsOf(region);

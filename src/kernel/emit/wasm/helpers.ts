@@ -1,4 +1,7 @@
-/** Functions that a module carries when its kernel needs them: too long, or too rare, to emit in place. */
+/**
+ * Helper functions that are added to a module if its kernel needs them. They are too long, or used too rarely, to be
+ * emitted inline.
+ */
 import { Code } from "./code.ts";
 import type { HelperFunction } from "./emitter.ts";
 
@@ -55,7 +58,8 @@ interface Scaling {
   readonly bits: number;
   readonly bias: number;
   /**
-   * Steps down are shorter than the exponent range, so that only the last of them can round (as in fdlibm's scalbn).
+   * The exponent of each downward step. It is smaller than the exponent range, so that only the last step can round (as
+   * in fdlibm's scalbn).
    */
   readonly down: number;
   readonly steps: number;
@@ -82,7 +86,10 @@ export const LDEXP_F32 = scaling({
   steps: 20,
 });
 
-/** (x, n) → x·2ⁿ: takes 2^−down or 2^bias away from n until what is left is a normal power of two. */
+/**
+ * Returns the helper (x, n) → x·2ⁿ. It multiplies by 2^−down or 2^bias until the remaining power of two is a normal
+ * number.
+ */
 function scaling(s: Scaling): HelperFunction {
   return { name: s.name, build: () => buildScaling(s) };
 }

@@ -1,4 +1,7 @@
-/** The function around a kernel's body: arguments, the loop over chunks of items, the chunk that is not full. */
+/**
+ * The function around a kernel's body: the arguments, the loop over chunks of work items, and the last, incomplete
+ * chunk.
+ */
 import type { KernelIR } from "../../ir.ts";
 import { analyseUniformity } from "../../uniform.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
@@ -22,7 +25,7 @@ import { listing } from "./listing.ts";
 /** The options of compiling a kernel to WebAssembly. */
 export interface WasmOptions {
   readonly memory: MemoryImport;
-  /** The number of vectors interleaved: 1, 2, 4 or 8. */
+  /** The number of SIMD vectors that are computed side by side: 1, 2, 4 or 8. */
   readonly vectors?: number;
 }
 
@@ -36,16 +39,17 @@ export interface WasmKernel {
   readonly arguments: ArgumentLayout;
   /** The number of work items that are computed side by side in SIMD lanes. */
   readonly chunk: number;
-  /** The number of bytes that a thread needs at `scratch`. */
+  /** The number of bytes of memory that each thread needs at the address `scratch`. */
   readonly scratchBytes: number;
-  /** Returns the instructions with the source lines that they come from. */
+  /** Returns the instructions as text, with the source lines from which they come. */
   listing(): string;
 }
 
 /** Four vectors of two f64 hide the latency of a division chain and still leave most values in registers. */
 const DEFAULT_VECTORS = 4;
 /**
- * The number of items of a subgroup: they share a chunk, which runs in lock step, so their exchanges need no barriers.
+ * The number of work items of a subgroup. They belong to one chunk, which runs in lock step, so that their exchanges
+ * need no barriers.
  */
 const SUBGROUP = 4;
 
@@ -86,8 +90,8 @@ function emitCooperative(functions: NamedFunction[], analysed: Analysed, program
 }
 
 /**
- * Two functions, so that the second is compiled only if it is needed: chunks of which all items do the same, and one
- * chunk under masks, for the rest.
+ * Emits two functions, so that the second is compiled only if it is needed: chunks in which all items do the same, and
+ * one chunk with masks for all other cases.
  */
 function emitIndependent(functions: NamedFunction[], analysed: Analysed): void {
   const together = new Emitter("run", functions, analysed, EMISSION);

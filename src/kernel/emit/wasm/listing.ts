@@ -1,4 +1,4 @@
-/** A kernel's instructions as text, each run of them under the line of source it comes from. */
+/** Returns a kernel's instructions as text, each group of them below the source line from which it comes. */
 import type { KernelIR } from "../../ir.ts";
 import type { Code } from "./code.ts";
 import type { NamedFunction } from "./emitter.ts";
@@ -41,7 +41,7 @@ function functionText(ir: KernelIR, code: Code, name: string, names: ReadonlyMap
   return lines.join("\n");
 }
 
-/** Marks are `source:line` of a statement's place, or a remark. */
+/** Returns the source line for a mark, which is `source:line` of a statement's position, or a remark. */
 function sourceLine(ir: KernelIR, mark: string): string {
   const place = /^(\d+):(\d+)$/.exec(mark);
   if (place === null) return mark;

@@ -1,4 +1,7 @@
-/** Loads into lanes: whole vectors where the index follows the items, lane by lane otherwise. */
+/**
+ * Loads into SIMD lanes. If neighbouring items load neighbouring elements, whole vectors are loaded, otherwise lane by
+ * lane.
+ */
 import type { Expr } from "../../ir.ts";
 import type { Access } from "./address.ts";
 import {

@@ -1,4 +1,7 @@
-/** Loops, and leaving them: together by a branch, apart by taking lanes out of the loop's masks. */
+/**
+ * Loops, and leaving them. If all lanes leave together, it is a branch; otherwise lanes are removed from the loop's
+ * masks.
+ */
 import type { Expr, Stmt } from "../../ir.ts";
 import type { Emitter, LoopScope, Mask } from "./emitter.ts";
 import { anyLane, copyMask } from "./masks.ts";
@@ -36,7 +39,10 @@ export function emitLoop(e: Emitter, s: Loop): void {
   if (active !== null) e.giveVectors(active);
 }
 
-/** Leaves when no lane passes the test; takes the others out of the loop's mask, which is the current one. */
+/**
+ * Emits the test of a loop. The loop ends if no lane passes it; lanes that fail it are removed from the loop's mask,
+ * which is the current one.
+ */
 function emitTest(e: Emitter, s: Loop, exit: number): void {
   const { test } = s;
   if (test === null) return;
@@ -91,7 +97,10 @@ export function leave(e: Emitter, kind: "break" | "continue"): void {
   }
 }
 
-/** All lanes still in the iteration leave at once; for a break, none of the loop's lanes may be skipping just now. */
+/**
+ * Tells whether all lanes of the iteration leave at once. For a `break`, no lane of the loop may be skipping the rest
+ * of the iteration.
+ */
 function leavesTogether(e: Emitter, loop: LoopScope, kind: "break" | "continue"): boolean {
   if (loop.live === null) return true;
   return e.mask === loop.live && (kind === "continue" || loop.active === loop.live);

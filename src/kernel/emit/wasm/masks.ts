@@ -1,4 +1,4 @@
-/** Masks: one v128 local a vector, all ones in the lanes that run. */
+/** Lane masks: one v128 local for each vector, with all ones in the active lanes. */
 import type { Emitter, Mask } from "./emitter.ts";
 
 /**

@@ -32,7 +32,7 @@ function section<T>(out: Bytes, id: number, items: readonly T[], write: (content
   out.append(content);
 }
 
-/** The code section in parts, so that the bodies are copied once. */
+/** Returns the code section in pieces, so that the functions' bodies are copied once. */
 function codeSection(functions: readonly Code[]): Uint8Array[] {
   const count = new Bytes();
   count.unsigned(functions.length);
@@ -78,7 +78,7 @@ function body(code: Code): Uint8Array[] {
   return [size.toArray(), locals.toArray(), code.bytes.toArray(), Uint8Array.of(end)];
 }
 
-/** Locals are declared as runs of one type. */
+/** Returns the types of a function's locals with their counts, as WebAssembly declares them. */
 function runs(locals: readonly ValueType[]): [number, ValueType][] {
   const out: [number, ValueType][] = [];
   for (const type of locals) {

@@ -1,6 +1,6 @@
 /**
- * The instructions the emitter uses, by the names of the WebAssembly text format. Prefixed ones hold their prefix in
- * bits 16–23.
+ * The instructions that the code generator uses, by their names in the WebAssembly text format. Prefixed opcodes have
+ * their prefix in bits 16–23.
  */
 import { ATOMIC, CONSTANT, CONTROL, CONVERSION, FLOAT, INTEGER, SCALAR_MEMORY } from "./opcodes-scalar.ts";
 import {

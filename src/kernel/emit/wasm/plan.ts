@@ -1,9 +1,12 @@
-/** The places of everything: lanes, the argument block, the scratch area of a thread. */
+/** The layout of the generated code: lanes, the block of arguments, and the scratch memory of a thread. */
 import type { FixedArray, KernelIR, ScalarType } from "../../ir.ts";
 import { forEachExpr, forEachStmt, operands } from "../../visit.ts";
 import type { ValueType } from "./opcodes.ts";
 
-/** Below the first scratch array, so that small negative constants in an index fold into an instruction's offset. */
+/**
+ * The number of bytes below the first scratch array. A small negative constant in an index can then be folded into an
+ * instruction's offset.
+ */
 const SCRATCH_MARGIN = 4096;
 /**
  * The largest constant of an index that is folded into an instruction's address offset. Even at the widest stride, 8
@@ -36,13 +39,16 @@ export interface ArgumentLayout {
  * and the offsets in memory.
  */
 export interface Plan {
-  /** True for 64-bit lanes, two a vector; otherwise lanes have 32 bits, four a vector. */
+  /** True for 64-bit lanes, two in a vector. Otherwise lanes have 32 bits, four in a vector. */
   readonly wide: boolean;
   /** The number of lanes of a vector: 2 or 4. */
   readonly lanes: number;
-  /** The number of vectors interleaved, to keep several chains of dependent operations in flight. */
+  /**
+   * The number of SIMD vectors that are computed side by side, to keep several chains of dependent operations in
+   * flight.
+   */
   readonly vectors: number;
-  /** The number of items that run together: lanes × vectors. */
+  /** The number of work items that are computed side by side (a chunk): lanes × vectors. */
   readonly chunk: number;
   /** The number of chunks of a workgroup; 1 for kernels without workgroups. */
   readonly chunks: number;
@@ -54,7 +60,7 @@ export interface Plan {
   readonly privates: readonly number[];
   /** The offset in the scratch area of the locals that are kept in memory across barriers. */
   readonly spills: number;
-  /** The number of bytes from one chunk's private area to the next one's. */
+  /** The number of bytes between the private areas of two consecutive chunks. */
   readonly chunkBytes: number;
   readonly scratchBytes: number;
 }

@@ -1,6 +1,6 @@
 /**
- * The values that a statement's vectors share, computed once before them: uniform subexpressions and the addresses of
- * rows.
+ * The values that all vectors of a statement share, computed once before them: subexpressions that are the same for all
+ * items, and addresses of contiguous accesses.
  */
 import type { Expr } from "../../ir.ts";
 import { children } from "../../visit.ts";

@@ -1,8 +1,8 @@
 /**
- * The way in which one thread runs a whole workgroup: statements with barriers run once for the group (their control
- * flow is uniform); each longest run of statements without becomes a region, a loop over the group's chunks. Locals
- * that outlive a region are spilled to memory, one slot a chunk. The transformation is that of pocl (Jääskeläinen et
- * al., 2015).
+ * How one thread runs a whole workgroup. Statements with barriers are executed once for the workgroup, because their
+ * control flow is uniform. Each longest sequence of statements without a barrier becomes a region, which is a loop over
+ * the chunks of the workgroup. Variables that are used in several regions are kept in memory, in one slot for each
+ * chunk. The transformation is that of pocl (Jääskeläinen et al., 2015).
  */
 import type { Expr, KernelIR, Stmt } from "../../ir.ts";
 import type { Uniformity } from "../../uniform.ts";
@@ -81,7 +81,7 @@ function partition(list: readonly Stmt[], flow: Uniformity, inLoop: boolean): Gr
   return nodes;
 }
 
-/** Holds a barrier, or leaves a loop that does. */
+/** Tells whether a statement contains a barrier, or leaves a loop that contains one. */
 function isGroupLevel(s: Stmt, inLoop: boolean): boolean {
   return someStmt([s], (x) => x.kind === "barrier") || (inLoop && someLeave([s], () => true));
 }
@@ -104,7 +104,10 @@ function groupNode(s: Stmt, flow: Uniformity, inLoop: boolean): GroupNode {
   throw new Error(`internal: a barrier in divergent control flow (line ${s.place.line})`);
 }
 
-/** Uniform assignments at a run's ends need not run once a chunk. */
+/**
+ * Splits off assignments at the ends of a region that are the same for all items, because they need not be executed for
+ * each chunk.
+ */
 function peel(run: readonly Stmt[], flow: Uniformity, inLoop: boolean): GroupNode[] {
   const uniform = (s: Stmt): boolean => s.kind === "assign" && flow.locals[s.local] === "uniform";
   let start = 0;
@@ -124,7 +127,10 @@ function collect(nodes: readonly GroupNode[], regions: Region[]): void {
   }
 }
 
-/** Varying locals of more than one region, and those that a region in a loop may read before it writes them. */
+/**
+ * Returns the varying local variables that are used in more than one region, or that a region in a loop may read before
+ * it writes them.
+ */
 function outliving(ir: KernelIR, flow: Uniformity, regions: readonly Region[]): number[] {
   const mentions = regions.map(mentionsOf);
   return [...ir.locals.keys()].filter((local) => {
@@ -155,7 +161,7 @@ export function mentionsOf(region: Region): Mentions {
   return { all, written };
 }
 
-/** Tells whether the list's first mention of a local is a statement of its own that assigns it. */
+/** Tells whether the first statement of a list that mentions a local variable is an assignment to it. */
 function writesFirst(list: readonly Stmt[], local: number): boolean {
   const mentioned = (s: Stmt): boolean => someStmt([s], (x) => assigned(x) === local || reads(x, local));
   const first = list.find(mentioned);

@@ -1,4 +1,4 @@
-/** Remainders of reals. */
+/** The remainder of real numbers. */
 import type { Emitter } from "./emitter.ts";
 import { REMAINDER } from "./helpers.ts";
 

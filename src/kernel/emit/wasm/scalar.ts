@@ -1,4 +1,4 @@
-/** Uniform values: one wasm scalar for all items. */
+/** Values that are the same for all work items, computed once as WebAssembly scalars. */
 import type { Expr } from "../../ir.ts";
 import { elementOf, uniformAddress } from "./address.ts";
 import type { Emitter } from "./emitter.ts";
@@ -183,7 +183,7 @@ function convert(e: Emitter, x: Expr & { kind: "convert" }): void {
   else if (from === "real") e.code.op(x.type === "u32" ? `i32.trunc_sat_${real}_u` : `i32.trunc_sat_${real}_s`);
 }
 
-/** JavaScript's truth of a number: NaN is false. */
+/** Emits JavaScript's truth value of a number, by which NaN is false. */
 function nonZero(e: Emitter, isReal: boolean): void {
   const { real } = e.plan;
   if (!isReal) return void e.code.i32(0).op("i32.ne");
@@ -223,7 +223,7 @@ function intrinsic(e: Emitter, x: Expr & { kind: "intrinsic" }): void {
   }
 }
 
-/** Rare operations on uniform values take the vector's way, lane 0. */
+/** Emits a rare operation by the code for vectors and takes lane 0. */
 function throughVector(e: Emitter, x: Expr, push: () => void): void {
   push();
   if (x.type === "real") e.code.lane(`${e.simd}.extract_lane`, 0);

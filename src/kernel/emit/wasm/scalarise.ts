@@ -1,4 +1,4 @@
-/** Turns small private arrays that are only ever indexed by constants into locals, which live in registers. */
+/** Turns small private arrays that are indexed by constants only into local variables, which are held in registers. */
 import type { ArrayRef, Expr, KernelIR, Local, Stmt } from "../../ir.ts";
 import { forEachExpr, forEachStmt, mapChildren, mapParts, operands } from "../../visit.ts";
 
@@ -46,7 +46,7 @@ function replaceArrays(ir: KernelIR, chosen: readonly number[]): KernelIR {
   return { ...ir, locals, body };
 }
 
-/** Rebuilds statements: `change` sees each one after its expressions went through `rewrite`. */
+/** Rebuilds statements. `change` is applied to each one after `rewrite` has been applied to its expressions. */
 function mapStmts(list: readonly Stmt[], rewrite: (e: Expr) => Expr, change: (s: Stmt) => Stmt): Stmt[] {
   return list.map((s) => change(mapParts(s, rewrite, (body) => mapStmts(body, rewrite, change))));
 }

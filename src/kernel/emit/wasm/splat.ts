@@ -1,4 +1,4 @@
-/** Constants in vectors. */
+/** Vectors with the same constant in every lane. */
 import type { ScalarType } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 

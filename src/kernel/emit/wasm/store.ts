@@ -1,6 +1,7 @@
 /**
- * Stores from lanes. Under a mask, private rows blend (nobody else sees them); memory that others may write at the same
- * time is stored whole only if every lane of the vector runs, lane by lane otherwise.
+ * Stores from SIMD lanes. Under a mask, stores to private arrays blend old and new values, because no other item sees
+ * them. Memory that other threads may write at the same time is stored as a whole vector only if all its lanes are
+ * active, otherwise lane by lane.
  */
 import type { Stmt } from "../../ir.ts";
 import type { Access } from "./address.ts";
@@ -25,14 +26,14 @@ export function emitStore(e: Emitter, s: Store): void {
   for (const j of e.each) e.scope(() => scatter(e, s, j));
 }
 
-/** All items write the same value to the same place. */
+/** Emits a store in which all items write the same value to the same element. */
 function storeScalar(e: Emitter, s: Store): void {
   const fixed = uniformAddress(e, s);
   scalar(e, s.value);
   e.code.memory(elementOf(e, s.array) === "real" ? `${e.plan.real}.store` : "i32.store", fixed);
 }
 
-/** A local with a row's address, and what instructions add to it. */
+/** The local that holds the address of a contiguous store, and the constant byte offset to add. */
 interface Row {
   readonly address: number;
   readonly fixed: number;
@@ -71,7 +72,7 @@ export function storeRowVector(e: Emitter, s: Store, { address, fixed }: Row, j:
   storeVector(e, s, fixed, j);
 }
 
-/** Stores the vector on the stack at the address below it. */
+/** Emits code that stores the vector on the stack at the address below it. */
 function storeVector(e: Emitter, { array }: Access, fixed: number, j: number): void {
   if (!halfWidth(e, array)) return void e.code.memory("v128.store", fixed + j * 16);
   packLow(e);

@@ -1,10 +1,11 @@
 /**
- * Straight-line code, one vector after the other.
+ * Straight-line code, one vector after another.
  *
- * A run of assignments and stores is emitted for vector 0 as a whole, then for vector 1: V8 begins with all loads that
- * stand between two stores, and with the statements of all vectors side by side they do not fit its 16 registers
- * (measured on a stencil of two vectors: a third of all instructions moved registers to the stack and back). What is
- * the same for all vectors, uniform values and addresses of rows, comes before the run, in its own order.
+ * A sequence of assignments and stores is emitted completely for vector 0, then for vector 1, and so on. V8 schedules
+ * all loads between two stores first. If the statements of all vectors were side by side, they would not fit into its
+ * 16 registers (measured for a stencil of two vectors: a third of all instructions moved registers to the stack and
+ * back). What all vectors share, such as the addresses of contiguous accesses, is computed before the sequence, in its
+ * own order.
  */
 import type { ArrayRef, Expr, Stmt } from "../../ir.ts";
 import { forEachExpr, operands, someExpr } from "../../visit.ts";
@@ -45,7 +46,10 @@ const marked = (e: Emitter, { place }: Stmt, emit: Emit | undefined): Emit | und
     emit(j);
   });
 
-/** Emits what all vectors share, and returns what is left to do for vector j, if anything. */
+/**
+ * Emits what all vectors share, and returns the function that emits the rest for vector number `j`, if anything is
+ * left.
+ */
 function begin(e: Emitter, s: Assign | Store): Emit | undefined {
   e.code.mark(`${s.place.source}:${s.place.line}`);
   if (s.kind === "store") {
@@ -69,8 +73,8 @@ function begin(e: Emitter, s: Assign | Store): Emit | undefined {
 }
 
 /**
- * Statements that may change places so: no uniform local changes that an earlier one reads, and no uniform value is
- * loaded of an array after a store to it.
+ * Returns the statements that may be reordered in this way: no shared local variable changes that an earlier statement
+ * reads, and no shared value is loaded from an array after a store to it.
  */
 function runAt(e: Emitter, list: readonly Stmt[], from: number): (Assign | Store)[] {
   const run: (Assign | Store)[] = [];
@@ -90,8 +94,9 @@ function runAt(e: Emitter, list: readonly Stmt[], from: number): (Assign | Store
 }
 
 /**
- * Tells whether all vectors have to evaluate an expression side by side: lanes exchange values in workgroup arrays
- * without a barrier, in subgroup operations; powers of two are made for all vectors at once (`prepare`).
+ * Tells whether all vectors must evaluate an expression side by side. It is so for exchanges of values through
+ * workgroup arrays in subgroup operations, and for powers of two, which are computed for all vectors at once
+ * (`prepare`).
  */
 const belongsTogether = (x: Expr): boolean =>
   (x.kind === "load" && x.array.space === "workgroup") || (x.kind === "intrinsic" && x.op === "ldexp");
@@ -105,7 +110,7 @@ function isStraight(e: Emitter, s: Stmt): s is Assign | Store {
   return e.flow.shape(s.index) !== "uniform" || e.flow.shape(s.value) !== "uniform" || s.array.space === "private";
 }
 
-/** Tells whether `x` has a load that is the same for all vectors, of one of `stored`. */
+/** Tells whether `x` contains a load, from one of the arrays `stored`, that is the same for all vectors. */
 const loadsShared = (e: Emitter, x: Expr, stored: readonly ArrayRef[]): boolean =>
   stored.length > 0 &&
   someExpr(

@@ -28,7 +28,7 @@ function toInteger(e: Emitter, sign: "s" | "u"): void {
   e.code.op(`i32x4.trunc_sat_f64x2_${sign}_zero`).op("i64x2.extend_low_i32x4_s");
 }
 
-/** JavaScript's truth of a number: NaN is false. */
+/** Emits JavaScript's truth value of numbers, by which NaN is false. */
 function nonZero(e: Emitter, isReal: boolean): void {
   if (isReal) {
     e.code.op(`${e.simd}.abs`);

@@ -1,4 +1,4 @@
-/** Integers in lanes: 32-bit arithmetic, in 64-bit lanes on the low halves. */
+/** Integers in SIMD lanes. Arithmetic is on 32 bits; in 64-bit lanes it is on the low halves. */
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 
@@ -111,7 +111,7 @@ function halfQuotient(
   e.code.op("f64x2.div").op("i32x4.trunc_sat_f64x2_u_zero");
 }
 
-/** (q ^ s) − s, where s is −1 in lanes whose operands differ in sign. */
+/** Emits (q ^ s) − s, where s is −1 in lanes whose operands differ in sign. */
 function applySign(e: Emitter, a: number, b: number): void {
   e.scope(() => {
     const sign = e.take("v128");

@@ -1,4 +1,7 @@
-/** The IR's intrinsic functions on vectors; those of a real's bits work on the IEEE fields in place. */
+/**
+ * The IR's intrinsic functions on vectors. Functions of the bits of a real work directly on the fields of the IEEE
+ * format.
+ */
 import type { Expr } from "../../ir.ts";
 import type { Emitter } from "./emitter.ts";
 import { LDEXP_F32, LDEXP_F64 } from "./helpers.ts";
@@ -8,7 +11,7 @@ import { splatNumber } from "./splat.ts";
 type Intrinsic = Expr & { readonly kind: "intrinsic" };
 type Words = readonly [number, number, number, number];
 
-/** Bit fields of the two formats, as the words of a vector. */
+/** The bit fields of f64 and f32, as 32-bit lanes of a vector. */
 interface Format {
   readonly simd: "f64x2" | "f32x4";
   readonly int: "i64x2" | "i32x4";
@@ -67,7 +70,7 @@ export function intrinsicVector(e: Emitter, x: Intrinsic, j: number): void {
   onOperand(e, x, format);
 }
 
-/** Functions of the vector on the stack. */
+/** Emits intrinsics that work on the vector on the stack. */
 function onOperand(e: Emitter, x: Intrinsic, format: Format): void {
   const { code } = e;
   switch (x.op) {
@@ -113,7 +116,7 @@ function isNaN(e: Emitter, format: Format): void {
   });
 }
 
-/** x·2ⁿ of one vector. */
+/** Emits x·2ⁿ for one vector. */
 function ldexpVector(e: Emitter, x: Intrinsic, j: number): void {
   const value = e.take("v128");
   const exponent = e.take("v128");
@@ -147,7 +150,10 @@ function ldexpOperands(e: Emitter, x: Intrinsic, j: number, value: number, expon
 
 type Operands = readonly (readonly [value: number, exponent: number])[];
 
-/** One multiplication each where 2ⁿ is a normal number in every lane, the helper function otherwise. */
+/**
+ * Emits one multiplication for each vector if 2ⁿ is a normal number in every lane, otherwise a call of the helper
+ * function.
+ */
 function scaleOrHelp(e: Emitter, operands: Operands): void {
   const { code } = e;
   const { simd, int, bits, bias } = formatOf(e);
@@ -167,7 +173,10 @@ function scaleOrHelp(e: Emitter, operands: Operands): void {
   code.end();
 }
 
-/** Pushes whether some |n| ≥ bias, as an unsigned number, so that the smallest integer counts too. */
+/**
+ * Emits code that pushes whether |n| ≥ bias in some lane. |n| is compared as an unsigned number, so that the smallest
+ * integer counts too.
+ */
 function outOfRange(e: Emitter, operands: Operands): void {
   const { code } = e;
   operands.forEach(([, exponent], i) => {

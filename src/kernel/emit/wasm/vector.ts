@@ -1,4 +1,4 @@
-/** Varying values: vector `j` of a chunk. Booleans are masks over whole lanes. */
+/** Values that vary between work items, computed as SIMD vectors of a chunk. Booleans are masks over whole lanes. */
 import type { Expr } from "../../ir.ts";
 import { someExpr } from "../../visit.ts";
 import type { Emitter } from "./emitter.ts";
@@ -51,7 +51,7 @@ function splat(e: Emitter, x: Expr): void {
   e.code.op(x.type === "real" ? `${e.simd}.splat` : "i32x4.splat");
 }
 
-/** A uniform number plus the numbers of the items. */
+/** Emits a vector of a number that is the same for all items plus the items' numbers. */
 function ramp(e: Emitter, x: Expr, j: number): void {
   e.offset(x);
   e.code.get(e.first).op("i32.add").op("i32x4.splat");
@@ -83,7 +83,7 @@ export function binaryVector(e: Emitter, x: Expr & { kind: "binary" }, j: number
   else e.code.op(`${e.simd}.${op}`);
 }
 
-/** Lane by lane: an exact remainder takes a loop. */
+/** Emits an exact remainder lane by lane, because it needs a loop. */
 function remainder(e: Emitter, x: Expr & { kind: "binary" }, j: number): void {
   const a = e.take("v128");
   const b = e.take("v128");
@@ -114,8 +114,8 @@ function compare(e: Emitter, x: Expr & { kind: "compare" }, j: number): void {
 }
 
 /**
- * Emits a logical operation. Both sides are evaluated; the guard keeps the loads of lanes that would not have asked
- * inside their arrays.
+ * Emits a logical operation. Both operands are evaluated. Lanes that would not evaluate the second one have their loads
+ * clamped to the arrays.
  */
 function logical(e: Emitter, x: Expr & { kind: "logical" }, j: number): void {
   vector(e, x.a, j);

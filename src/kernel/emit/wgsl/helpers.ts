@@ -1,9 +1,10 @@
 import { pairHelpers } from "./pair-helpers.ts";
 
 /**
- * Functions that give the IR's meaning to operations where WGSL's own leaves something open. Only those a kernel uses
- * are printed. `args.zero` is 0 at run time: bits that passed through `^ args.zero` are opaque to every optimiser, so
- * neither constant evaluation nor fast-math assumptions (no NaN, no infinity, reassociation) reach through.
+ * Helper functions that give operations the IR's meaning where WGSL leaves something open. Only the helpers that a
+ * kernel uses are printed. `args.zero` is 0 at run time, and bits that passed through `^ args.zero` are opaque to every
+ * optimiser. Neither constant evaluation nor fast-math assumptions (no NaN, no infinity, reassociation) reach through
+ * them.
  */
 const scalarHelpers = {
   fk_hide: { needs: [], text: "fn fk_hide(x: f32) -> f32 { return bitcast<f32>(bitcast<u32>(x) ^ args.zero); }" },
@@ -142,9 +143,7 @@ export class Helpers {
     this.#used.add(name);
   }
 
-  /**
-   * Returns the definitions of these helpers; always in the order of this file, so that equal kernels give equal text.
-   */
+  /** Returns the definitions of the collected helpers. Their order is fixed, so that equal kernels give equal text. */
   definitions(): string[] {
     return (Object.keys(helpers) as HelperName[])
       .filter((name) => this.#used.has(name))

@@ -1,4 +1,4 @@
-/** KernelIR in f32 or f32x2 to WGSL. Nothing here needs a device: text in, text out. */
+/** Prints KernelIR in f32 or f32x2 as WGSL. No device is needed: IR goes in, text comes out. */
 import { PrecisionError } from "../../../errors.ts";
 import { type FixedArray, type KernelIR, type KernelSignature, signatureOf } from "../../ir.ts";
 import { lowerFetches } from "../../lower-fetches.ts";
@@ -31,15 +31,15 @@ export interface WgslOptions {
 
 /** A kernel printed in WGSL, with the information needed to launch it. */
 export interface WgslModule {
-  /** The signature of the printed kernel: as given, or with subgroup operations lowered. */
+  /** The signature of the printed kernel, in which subgroup operations may have been replaced. */
   readonly signature: KernelSignature;
   readonly code: string;
   readonly entryPoint: "main";
-  /** The contents of the uniform block at group 0, binding 0, word by word. */
+  /** The 32-bit members of the uniform block at group 0, binding 0, in order. */
   readonly words: readonly ArgumentWord[];
-  /** The access of the storage buffer at group 1, binding i. */
+  /** The access to each storage buffer. Buffer i is at group 1, binding i. */
   readonly bindings: readonly ("read-only-storage" | "storage")[];
-  /** True where the device needs the feature "subgroups". */
+  /** True if the device needs the WebGPU feature "subgroups". */
   readonly subgroups: boolean;
 }
 
@@ -101,7 +101,7 @@ function argsStruct(ir: KernelIR, names: Names, words: readonly ArgumentWord[]):
   return ["struct Args {", ...members, "}", "@group(0) @binding(0) var<uniform> args: Args;"].join("\n");
 }
 
-/** Atomic accesses need a writable binding, also where the kernel only loads. */
+/** Returns the access mode of a buffer. Atomic accesses need a writable binding, even if the kernel only loads. */
 const accessOf = ({ access, atomic }: KernelIR["buffers"][number]): "read" | "read_write" =>
   access === "write" || atomic ? "read_write" : "read";
 

@@ -23,8 +23,8 @@ export function bitsOf(value: number): number {
 const largest = 2 ** 128 - 2 ** 104;
 
 /**
- * The shortest decimal that reads back as the f32 `value`. WGSL rejects one beyond the largest f32, even if it rounds
- * to it.
+ * Returns the shortest decimal that reads back as the f32 `value`. WGSL rejects a decimal beyond the largest f32, even
+ * if it rounds to it.
  */
 function shortest(value: number): string {
   if (Math.abs(value) === largest) return String(value);

@@ -15,8 +15,9 @@ const indexNames: Readonly<Record<IndexOp, string>> = {
 };
 
 /**
- * Tells whether a private array is of pairs, and then two arrays: the high words in the function address space, the low
- * ones in the private one. Every implementation has room for 8 KiB in each of them, and so for as many pairs as f32.
+ * Tells whether a private array holds pairs of f32. It is then two arrays: the high parts in the function address
+ * space, the low parts in the private one. Every implementation has room for 8 KiB in each of them, and therefore for
+ * as many pairs as f32.
  */
 const isSplit = ({ precision }: KernelIR, { element }: Pick<FixedArray, "element">): boolean =>
   element === "real" && precision === "f32x2";

@@ -21,7 +21,10 @@ const comparison = { lt: "<", le: "<=", gt: ">", ge: ">=", eq: "==", ne: "!=" } 
 >;
 const prefix = { neg: "-", not: "!", bitnot: "~" } as const satisfies Record<UnaryOp, string>;
 
-/** The built-in functions of WGSL that mean what the IR does. `round` is to nearest, ties to even, in WGSL. */
+/**
+ * The built-in functions of WGSL that have the IR's meaning. WGSL's `round` rounds to the nearest integer, ties to
+ * even.
+ */
 const builtins: Partial<Record<IntrinsicOp, string>> = {
   sqrt: "sqrt",
   abs: "abs",
@@ -141,7 +144,9 @@ export class WgslOperators implements Operators {
   }
 }
 
-/** Only the low five bits count; WGSL demands a u32, and rejects constant counts beyond 31. */
+/**
+ * Returns a shift count, of which only the low five bits count. WGSL requires a u32 and rejects constants beyond 31.
+ */
 function shiftCount(b: Operand): string {
   if (b.constant !== undefined) return `${Number(b.constant) & 31}u`;
   return b.type === "u32" ? `(${b.text} & 31u)` : `(u32(${b.text}) & 31u)`;

@@ -134,7 +134,7 @@ function negated({ text, type, constant }: Operand): Operand {
   return { text: `(-${text})`, type, constant: constant === undefined ? undefined : -Number(constant) };
 }
 
-/** Tells whether an operand is a constant with nothing in its low word. */
+/** Tells whether an operand is a constant that one f32 can represent. */
 const isShort = ({ constant }: Operand): boolean =>
   constant !== undefined && Number.isFinite(Number(constant)) && Math.fround(Number(constant)) === Number(constant);
 

@@ -1,15 +1,15 @@
 /**
- * Workgroup arrays that may be arrays of `vec4f`: of each index is known what remains of it modulo 4, and stores come
- * in runs of four neighbours. Loads of neighbours are then loads of one vector, and one clamped index, where GPUs'
- * compilers see four of each.
+ * Finds workgroup arrays that may be declared as arrays of `vec4f`. The remainder modulo 4 of each of their indexes is
+ * known, and stores come in sequences of four neighbouring elements. Loads of neighbours are then loads of one vector
+ * with one clamped index, where GPU compilers otherwise see four of each.
  *
- * The runs matter because WGSL lets a store to a component touch its whole vector: here the item that stores one stores
- * all four.
+ * Stores must come in such sequences because WGSL allows a store to a component to write its whole vector. Here the
+ * work item that stores one component stores all four.
  */
 import type { ArrayRef, Expr, KernelIR, Stmt } from "../../ir.ts";
 import { assigned, bodies, forEachExpr, forEachStmt, operands, someExpr } from "../../visit.ts";
 
-/** Modulo 4; "any" where nothing is known, undefined where nothing has been assigned yet. */
+/** The remainder of an index modulo 4. It is "any" if it is not known, and undefined before the first assignment. */
 type Remainder = 0 | 1 | 2 | 3 | "any" | undefined;
 
 /**
@@ -49,13 +49,13 @@ const isKnown = (remainder: Remainder): boolean => typeof remainder === "number"
 interface Facts {
   readonly remainder: (e: Expr) => Remainder;
   /**
-   * The definitions of locals that are assigned once: the front end keeps an index in one while it computes what is
-   * stored.
+   * The definitions of local variables that are assigned once. The front end keeps an index in such a variable while it
+   * computes the stored value.
    */
   readonly definitions: ReadonlyMap<number, Expr>;
 }
 
-/** Takes out the arrays that are stored to otherwise than in runs of four neighbours from a multiple of four on. */
+/** Removes from `arrays` those whose stores are not sequences of four neighbours that begin at a multiple of four. */
 function checkStores(list: readonly Stmt[], facts: Facts, arrays: Set<number>): void {
   const stores: Store[] = [];
   const endRuns = (): void => {
@@ -85,7 +85,7 @@ function isRun(run: readonly Store[], { remainder, definitions }: Facts): boolea
   });
 }
 
-/** An index as a sum of something and a constant. */
+/** Splits an index into a base expression and a constant. */
 function split(
   e: Expr,
   definitions: ReadonlyMap<number, Expr>,
@@ -109,7 +109,10 @@ function definitionsIn(ir: KernelIR): ReadonlyMap<number, Expr> {
   return definitions;
 }
 
-/** Equal sums and products of locals, parameters and constants; anything else counts as different. */
+/**
+ * Tells whether two expressions are equal sums and products of local variables, parameters and constants. Other
+ * expressions count as different.
+ */
 function isSame(a: Expr | undefined, b: Expr | undefined): boolean {
   if (a === undefined || b === undefined) return a === b;
   if ((a.kind === "local" && b.kind === "local") || (a.kind === "param" && b.kind === "param")) return a.id === b.id;
@@ -118,10 +121,7 @@ function isSame(a: Expr | undefined, b: Expr | undefined): boolean {
   return a.op === b.op && isSame(a.a, b.a) && isSame(a.b, b.b);
 }
 
-/**
- * The remainder of every local, over all of its assignments: from nothing known to have been assigned, until nothing
- * changes.
- */
+/** Returns the remainder of every local variable over all of its assignments, by a fixed-point iteration. */
 function localRemainders(ir: KernelIR): readonly Remainder[] {
   const found: Remainder[] = ir.locals.map(() => undefined);
   for (let changed = true; changed;) {
@@ -157,7 +157,7 @@ function remainderOf(e: Expr, locals: readonly Remainder[]): Remainder {
   }
 }
 
-/** Sums and products wrap modulo 2³², which 4 divides. */
+/** Returns the remainder of a sum or product. These wrap modulo 2³², which 4 divides. */
 function combined(op: string, a: Remainder, b: Remainder, right: Expr): Remainder {
   if (op === "mul" && (a === 0 || b === 0)) return 0;
   if (op === "shl") return right.kind === "const" && (Number(right.value) & 31) >= 2 ? 0 : "any";

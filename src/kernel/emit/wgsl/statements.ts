@@ -44,14 +44,14 @@ export class WgslStatements implements Statements {
     this.#writesBuffers = ir.buffers.some(({ access, atomic }) => access === "write" || atomic);
   }
 
-  /** True where `condition` has used the workgroup variable `fk_flag`. */
+  /** True after `condition` has used the workgroup variable `fk_flag`. */
   get broadcasts(): boolean {
     return this.#toBroadcast.size > 0;
   }
 
   /**
-   * The declarations printed first: the lanes that shuffles by constant distances read. Computed at each shuffle they
-   * cost three instructions in each round of a time loop.
+   * The declarations at the beginning of the kernel of the lane numbers that shuffles by constant distances read.
+   * Computing them at each shuffle would take three instructions in each iteration of a time loop.
    */
   get lanes(): readonly string[] {
     return [...this.#lanes].map(([lane, name]) => `let ${name} = ${lane};`);

@@ -108,5 +108,5 @@ class Analysis {
 
 const containsBarrier = (list: readonly Stmt[]): boolean => someStmt(list, ({ kind }) => kind === "barrier");
 
-/** Tells whether a break or continue in here belongs to a loop around. */
+/** Tells whether a list contains a `break` or `continue` of the loop around it. */
 const leavesLoop = (list: readonly Stmt[]): boolean => someLeave(list, () => true);

@@ -7,9 +7,9 @@ import { vanillaValue } from "../sides.ts";
 type Basket = Extract<Payoff, { readonly kind: "basket" }>;
 
 /**
- * Returns the bounds of a basket option. The index B is bounded by its parts: a sum by their sum, the largest and the
- * smallest by each of them, and a geometric mean by the arithmetic one. A call is worth at least B − K and at most B⁺ +
- * (−K)⁺; a put likewise for −B.
+ * Returns the bounds of a basket option. Its index B is bounded by the assets: a sum by their sum, the largest and the
+ * smallest by each of them, and a geometric mean by the arithmetic mean. A call is worth at least B − K and at most B⁺
+ * + (−K)⁺; for a put the same holds with −B.
  */
 export function basketBounds(sides: Sides, payoff: Basket): BoundsAt {
   const { money, assets, isEarly, isExercisableNow } = sides;

@@ -17,8 +17,8 @@ function paidLater({ money, assets: [asset] }: Sides, time: number): { readonly 
 }
 
 /**
- * Returns the bounds of an average option. A mean of spots is worth the mean of their forwards; a geometric mean is
- * worth at most that, so that a put is worth at least the same put on the arithmetic mean.
+ * Returns the bounds of an average option. The value of an arithmetic mean is the mean of the forwards. A geometric
+ * mean is worth at most that, so that a put on it is worth at least the same put on the arithmetic mean.
  */
 export function averageBounds(sides: Sides, { right, strike, mean, times, past }: Of<"average">): BoundsAt {
   const {
@@ -61,8 +61,8 @@ export function averageBounds(sides: Sides, { right, strike, mean, times, past }
 const CONTINUOUS_SLACK = 0.01;
 
 /**
- * Returns the bounds of a lookback option. The largest spot is at least, and the smallest at most, each monitored one:
- * today's, a known one, and the one at expiry.
+ * Returns the bounds of a lookback option. The maximum is at least, and the minimum at most, each monitored spot:
+ * today's, an extremum already observed, and the one at expiry.
  */
 export function lookbackBounds(
   sides: Sides,
@@ -96,8 +96,8 @@ export function lookbackBounds(
 }
 
 /**
- * Returns the bounds of a swing option. It is worth at least the best dates chosen today, `max` of those that pay and
- * at least `min`, and at most its calls or puts on the most valuable `max` dates.
+ * Returns the bounds of a swing option. It is worth at least the best choice of dates made today (`max` of those that
+ * pay, and at least `min`), and at most the calls or puts on the `max` dates where they are most valuable.
  */
 export function swingBounds(sides: Sides, { right, strike, times, min, max }: Of<"swing">): BoundsAt {
   const {

@@ -14,11 +14,11 @@ const MAX_FACTORS = 3;
 
 /**
  * The method of finite differences in two and three factors, by alternating directions: several underlyings, Heston's
- * and SABR's volatilities, Hull and White's short rate. Values are extrapolated in space and in time; the error
- * estimate is the correction, which is cautious.
+ * and SABR's volatilities, Hull and White's short rate. Values are extrapolated in space and in time. The error
+ * estimate is cautious: it combines the correction by extrapolation and the distance to a coarser solution.
  *
- * Cost: 2 to 50 ms a case of two factors on one core at the default accuracy. Source: design/factors.md. Verified:
- * test/pricing/factors, against closed forms and published references.
+ * Cost: 2 to 50 ms for each case of a trade in two factors on one core at the default accuracy. Source:
+ * design/factors.md. Verified: test/pricing/factors, against closed forms and published references.
  */
 export const adi = {
   name: "adi",

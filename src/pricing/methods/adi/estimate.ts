@@ -4,8 +4,8 @@ import type { Terms } from "../../terms.ts";
 import { isAtExpiry, restartsOf } from "../../equations/parts.ts";
 
 /**
- * The number of levels between a solution and the coarser one of its error estimate: two levels below, meshes and time
- * steps are twice as coarse, at an eighth of the cost on two axes.
+ * The number of levels by which the second solution, for the error estimate, is coarser. Two levels below, meshes and
+ * time steps are twice as coarse, at an eighth of the cost on two axes.
  */
 export const LEVELS_BELOW = 2;
 
@@ -27,17 +27,17 @@ const WEIGHTS = {
 } as const satisfies Record<string, { readonly smooth: Weights; readonly rough: Weights }>;
 
 /**
- * Returns the error estimate of a value from its correction and its distance to the extrapolated value two levels
- * below. The correction alone vanishes where errors of several sources cancel, about once in thirty trades, and is
- * mostly ten times the error; the distance vanishes elsewhere. An error of first order is half of the distance, and
- * halves with every two levels. design/factors.md has the figures.
+ * Returns the error estimate of a value from its correction by extrapolation and its distance to the extrapolated value
+ * two levels below. The correction alone is not enough: it vanishes where errors from several sources cancel, about
+ * once in thirty trades, and it is mostly ten times the error. The distance vanishes elsewhere. An error of first order
+ * is half of the distance, and halves with every two levels. design/factors.md has the figures.
  */
 export function estimateOf(terms: Terms, correction: number, distance: number, levels: number): number {
   const weights = WEIGHTS[familyOf(terms)][isSmooth(terms) ? "smooth" : "rough"];
   return weights.distance * 2 ** (-0.5 * levels) * distance + weights.correction * correction;
 }
 
-/** Tells whether all assets are lognormal without events before expiry. */
+/** Tells whether all assets are lognormal, without dividends or jumps of rates on dates before expiry. */
 export const isLognormal = ({ assets, shortRate, expiry }: Terms): boolean =>
   shortRate === undefined &&
   assets.every(
@@ -55,7 +55,7 @@ function familyOf(terms: Terms): keyof typeof WEIGHTS {
 const isHeston = ({ assets, shortRate }: Terms): boolean =>
   shortRate === undefined && assets.length === 1 && assets[0].volatility.kind === "heston";
 
-/** Tells whether a trade is American in Heston's model, without barriers, dividends and jumps of the rate. */
+/** Tells whether a trade is American in Heston's model, without barriers, dividends on dates, and jumps of the rate. */
 export const isPlainAmerican = (terms: Terms): boolean =>
   isHeston(terms) &&
   terms.exercise.kind === "american" &&
@@ -67,7 +67,8 @@ export const isPlainAmerican = (terms: Terms): boolean =>
 const SPACE = 0.5;
 
 /**
- * Returns the correction of a plain American trade: that in time, half of that in space, both widened, and rounding.
+ * Returns the correction of a trade for which `isPlainAmerican`: that in time and half of that in space, each enlarged,
+ * and rounding.
  */
 export function correctionOf({ errorEstimate = 0, corrections: [, space] }: AxesPoint): number {
   return errorEstimate - (1 - SPACE) * Math.abs(space.value);

@@ -15,8 +15,7 @@ const MAX_STEPS_FACTOR = 8;
 const MAX_LEVEL = [7, 4];
 
 /**
- * Returns the nodes and steps of a problem at a level: each level has √2 times the intervals and steps of the one
- * before.
+ * Returns the numbers of nodes and steps at a level. Each level has √2 times the intervals and steps of the one before.
  */
 export function finenessOf(terms: Terms, level: number): Fineness {
   const k = factorsOf(terms) - 2;
@@ -50,8 +49,8 @@ const FOLLOWED = 1;
 const MAX_OF_VARIANCE = 16;
 
 /**
- * Returns the fineness for lognormal assets. A component with a smaller deviation has fewer intervals, since its
- * contribution to the error falls with its deviation.
+ * Returns the numbers of nodes and steps at a level for lognormal assets. A principal component with a smaller
+ * deviation has fewer intervals, because its contribution to the error falls with its deviation.
  */
 export function lognormalFineness(
   { exercise }: Terms,
@@ -80,21 +79,21 @@ const reversionsOf = ({ assets, expiry }: Terms): number =>
   Math.max(0, ...assets.map(({ volatility }) => (volatility.kind === "heston" ? volatility.kappa * expiry : 0)));
 
 /**
- * Returns the growth of the cost between levels, each of which has √2 times the intervals of every axis, and of time.
+ * Returns the ratio of the costs at two levels. Each level has √2 times the intervals of every axis and the time steps.
  */
 export const growth = (terms: Terms, from: number, to: number): number =>
   2 ** (0.5 * (to - from) * (factorsOf(terms) + 1));
 
 /**
- * Returns the level at which an error that is `ratio` times too large is small enough for second-order convergence; at
- * most `most` levels finer, and at most the finest.
+ * Returns the level at which an error that is now `ratio` times too large is small enough, by convergence of second
+ * order. It is at most `most` levels finer, and at most the finest level.
  */
 export function refined(terms: Terms, level: number, ratio: number, most: number): number {
   const wanted = level + Math.min(Math.max(Math.ceil(Math.log2(ratio)), 1), most);
   return Math.min(wanted, MAX_LEVEL[factorsOf(terms) - 2]);
 }
 
-/** The resolution at which a problem is solved. */
+/** The resolution at which a problem is solved: nodes of each axis, and time steps. */
 export interface Fineness {
   /** The number of nodes of each axis. */
   readonly nodes: readonly number[];

@@ -39,7 +39,7 @@ import { finenessOf, growth, lognormalFineness, refined } from "./fineness.ts";
  */
 const MAX_RISE = 4;
 
-/** The solver by alternating directions for trades in several factors. */
+/** The solver by alternating directions for trades with several factors. */
 export const solver: EquationSolver<AnyProblem> = {
   name: "adi",
   accuracy: 1e-4,

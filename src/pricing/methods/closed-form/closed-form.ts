@@ -1,5 +1,5 @@
 import { SENSITIVITIES } from "../../../book/index.ts";
-import type { Device } from "../../../device/index.ts";
+import { type Device, uploaded } from "../../../device/index.ts";
 import { hostReal, type Precision } from "../../../kernel/index.ts";
 import { integrate, isStochastic } from "../../../market/index.ts";
 import type { ResultColumns } from "../../columns/result-columns.ts";
@@ -27,7 +27,7 @@ export const closedForm = {
   name: "closed-form",
   minCost: COST["black-scholes"],
   accepts,
-  open: (device, precision) => new Session(device, precision),
+  open,
 } as const satisfies PricingMethod;
 
 function accepts({ columns, problems }: Batch, trade: number): Acceptance {
@@ -68,46 +68,37 @@ function accepts({ columns, problems }: Batch, trade: number): Acceptance {
 const formulaOf = (columns: TradeColumns, trade: number): Formula =>
   isStochastic(columns.unshiftedVolatility(columns.rowOf(trade))) ? HESTON : BLACK_SCHOLES;
 
-class Session implements MethodSession {
-  readonly #device: Device;
-  readonly #precision: Precision;
+/** Returns a formula's outputs for its inputs, both a column for each item. */
+type Launch = (formula: Formula, values: Float64Array, items: number) => Promise<Float64Array | Float32Array>;
 
-  constructor(device: Device, precision: Precision) {
-    this.#device = device;
-    this.#precision = precision;
-  }
-
-  plan(batch: Batch, trades: readonly number[]): Promise<MethodPlan> {
-    const plans = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
-      const own = trades.filter((trade) => formulaOf(batch.columns, trade) === formula);
-      return own.length === 0 ? [] : [new ClosedFormPlan(batch, own, formula, this)];
-    });
-    return Promise.resolve({
-      run: async () => {
-        for (const plan of plans) await plan.run();
-      },
-      read: async (results, signal) => {
-        for (const plan of plans) await plan.read(results, signal);
-      },
-      [Symbol.dispose]() {},
-    });
-  }
-
-  [Symbol.dispose](): void {}
-
-  /** The formula's outputs for its inputs, both a column for each item. */
-  async launch(formula: Formula, values: Float64Array, items: number): Promise<Float64Array | Float32Array> {
-    const device = this.#device;
+function open(device: Device, precision: Precision): MethodSession {
+  const launch: Launch = async (formula, values, items) => {
     // One vector at a time: a program of four is four times as long, and a formula takes less than reading its trade.
-    const kernel = await device.compile(formula.kernel, { precision: this.#precision, vectors: 1 });
-    const element = hostReal(this.#precision);
-    using input = device.createBuffer(element, values.length);
+    const kernel = await device.compile(formula.kernel, { precision, vectors: 1 });
+    const element = hostReal(precision);
+    using input = uploaded(device, element, values);
     using output = device.createBuffer(element, items * formula.outputs);
-    device.write(input, values);
     device.launch(kernel, { items, input, output }, { items, microsecondsEach: COST[formula.method] });
     // Awaited here: `using` frees the buffers when the function returns.
     return await device.read(output);
-  }
+  };
+  return { plan: (batch, trades) => Promise.resolve(planOf(batch, trades, launch)), [Symbol.dispose]() {} };
+}
+
+function planOf(batch: Batch, trades: readonly number[], launch: Launch): MethodPlan {
+  const plans = [BLACK_SCHOLES, HESTON].flatMap((formula) => {
+    const own = trades.filter((trade) => formulaOf(batch.columns, trade) === formula);
+    return own.length === 0 ? [] : [new ClosedFormPlan(batch, own, formula, launch)];
+  });
+  return {
+    run: async () => {
+      for (const plan of plans) await plan.run();
+    },
+    read: async (results, signal) => {
+      for (const plan of plans) await plan.read(results, signal);
+    },
+    [Symbol.dispose]() {},
+  };
 }
 
 /** All trades of a formula in one launch: an item for every row and spot, those of one trade together. */
@@ -115,7 +106,7 @@ class ClosedFormPlan {
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
   readonly #formula: Formula;
-  readonly #session: Session;
+  readonly #launch: Launch;
   readonly #rounding: number;
   readonly #sensitivityErrors: boolean;
   /** Spots of a row, today's first. */
@@ -124,12 +115,12 @@ class ClosedFormPlan {
   readonly #items: number;
   #output: Float64Array | Float32Array = new Float64Array();
 
-  constructor(batch: Batch, trades: readonly number[], formula: Formula, session: Session) {
+  constructor(batch: Batch, trades: readonly number[], formula: Formula, launch: Launch) {
     const { columns } = batch;
     this.#columns = columns;
     this.#trades = trades;
     this.#formula = formula;
-    this.#session = session;
+    this.#launch = launch;
     this.#rounding = ROUNDING[batch.precision];
     this.#sensitivityErrors = batch.settings.sensitivityErrorEstimates;
     this.#spots = 1 + columns.cases.spots;
@@ -138,7 +129,7 @@ class ClosedFormPlan {
   }
 
   async run(): Promise<void> {
-    this.#output = await this.#session.launch(this.#formula, this.#input(), this.#items);
+    this.#output = await this.#launch(this.#formula, this.#input(), this.#items);
   }
 
   read(results: ResultColumns, signal: AbortSignal | undefined): Promise<void> {

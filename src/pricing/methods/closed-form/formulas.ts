@@ -13,39 +13,48 @@ import {
 import type { TradeColumns } from "../../columns/trade-columns.ts";
 import { thetaOf } from "../theta.ts";
 
-/** The outputs of a row in the currency: V, and its derivatives by the spot before its dividends. */
+/**
+ * The outputs of a formula for one row (trade and case): V in the currency, and its derivatives by the spot before
+ * dividends.
+ */
 export interface Outputs {
   readonly value: number;
   readonly delta: number;
   readonly gamma: number;
-  /** Returns output k of the kernel, in units of the spot. */
+  /** Returns output k of the kernel as it is, in units of the spot. */
   readonly raw: (k: number) => number;
 }
 
 /**
- * A formula of European options. Its kernel reads S, K, R, Q and the further inputs from `inputsOf`, and writes V, V_S,
- * V_SS, then further outputs; output 4 is the derivative by R.
+ * A formula of European options. Its kernel takes S, K, R = ∫r dt, Q = ∫q dt and the further inputs of `inputsOf`. It
+ * writes V, V_S, V_SS, then further outputs, of which number 4 is the derivative by R.
  */
 export interface Formula {
   readonly method: "black-scholes" | "heston";
   readonly kernel: Kernel;
+  /** The number of inputs of the kernel for each option, and of its `outputs`. */
   readonly inputs: number;
   readonly outputs: number;
+  /** Returns the further inputs of the kernel for a row. */
   readonly inputsOf: (columns: TradeColumns, row: number) => readonly number[];
+  /** Returns theta of a trade per year, in the currency. */
   readonly thetaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
+  /** Returns vega of a trade per unit of volatility, in the currency. */
   readonly vegaOf: (columns: TradeColumns, trade: number, outputs: Outputs) => number;
-  /** Returns the error estimates of sensitivities; `rounding` is that of the values, relative to the spot. */
+  /**
+   * Returns the error estimates of the sensitivities; `rounding` is the rounding error of values, relative to the spot.
+   */
   readonly errorsOf: (columns: TradeColumns, trade: number, found: Sensitivities, rounding: number) => Sensitivities;
-  /** The output that is an error estimate; undefined where rounding is the only error. */
+  /** The index of the output that is an error estimate; undefined where rounding is the only error. */
   readonly estimate: number | undefined;
 }
 
-/** The sensitivities of a trade, or the estimates of their errors, in the currency. */
+/** The sensitivities of a trade, or their error estimates, in the currency. */
 export type Sensitivities = Readonly<Record<SensitivityName, number>>;
 
 const tradeOf = (columns: TradeColumns, row: number): number => Math.floor(row / columns.cases.count);
 
-/** The formula of Black and Scholes. */
+/** The formula of Black and Scholes, for deterministic volatilities. */
 export const BLACK_SCHOLES: Formula = {
   method: "black-scholes",
   kernel: blackScholesKernel,
@@ -120,7 +129,9 @@ function blackScholesErrors(
   };
 }
 
-/** Returns ∏ (1 − proportional) over the dividends up to expiry. */
+/**
+ * Returns the fraction of the spot that remains after the proportional dividends up to expiry, ∏ (1 − proportional).
+ */
 export function keptByDividends(columns: TradeColumns, row: number): number {
   let kept = 1;
   for (const { time, proportional } of columns.dividendsOf(row).discrete)
@@ -135,7 +146,7 @@ function hestonOf(columns: TradeColumns, row: number): Heston {
   return volatility === 0 ? unshifted : (shiftedVolatility(unshifted, volatility) as Heston);
 }
 
-/** The formula of Heston's model. */
+/** The formula of Heston's model, a Fourier integral. */
 export const HESTON: Formula = {
   method: "heston",
   kernel: hestonKernel,

@@ -15,11 +15,11 @@ const COST = 2e4;
 const ACCURACY = 1e-3;
 
 /**
- * The method of convolution: swing options in one Gaussian factor or two, by dynamic programming on a grid of the
- * factors. Steps between dates are exact in time. Values are extrapolated from two grids; the error estimate is the
- * correction. Sensitivities are differences of values on the same grids.
+ * The method of convolution: swing options in one or two Gaussian factors, by dynamic programming on a grid of the
+ * factors. Transitions between dates are exact in time. Values are extrapolated from two grids; the error estimate is
+ * the amount by which that changes them. Sensitivities are differences of values on the same grids.
  *
- * Cost on one core: 0.1 s in one factor, 0.1 s for 12 dates in two factors, seconds for a year of days. Source:
+ * Cost on one core: 0.1 s in one factor; in two factors 0.1 s for 12 dates, and seconds for a year of days. Source:
  * design/swings.md. Verified: test/pricing/convolution.
  */
 export const convolution = {

@@ -34,13 +34,16 @@ interface Task {
   readonly spacing: number;
 }
 
-/** Returns the finest level of a swing. */
+/** Returns the finest level of refinement for a swing option. */
 export function maxLevelOf(terms: Terms): number {
   const { volatility } = terms.assets[0];
   return volatility.kind === "gaussianFactors" && volatility.alpha.length > 1 ? MAX_LEVEL.two : MAX_LEVEL.one;
 }
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests and stores them in the requests. @throws the signal's reason; the error of a lost
+ * device
+ */
 export async function solve(
   device: Device,
   requests: readonly RightsRequest[],
@@ -86,11 +89,13 @@ async function solveGroup(
   const coarse = await gaussianSwings({ ...spec, spacing: RATIO * spacing }, swings);
   const fine = await gaussianSwings({ ...spec, spacing }, swings);
   group.forEach(({ request }, i) => {
-    const correction = (fine[i] - coarse[i]) / (RATIO ** ORDER - 1);
+    const value = fine.value[i];
+    const correction = (value - coarse.value[i]) / (RATIO ** ORDER - 1);
+    request.failure = fine.error[i];
     const [[spot]] = request.spots;
     const rounding = (precision === "f32" ? ROUNDING.f32 : ROUNDING.f64) * spot * unitsOf(request.terms).max;
     request.estimate = {
-      values: [fine[i] + correction],
+      values: [value + correction],
       errors: [Math.abs(correction) + rounding],
       method: "convolution",
       size: 0,

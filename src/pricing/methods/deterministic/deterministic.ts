@@ -7,10 +7,10 @@ import { isDeterministic, readDeterministic, readKnownScenarios } from "./known.
 const COST = 5;
 
 /**
- * The method for trades without randomness in any case of the scenarios: without volatility, or at expiry. The spot
- * follows its forward (`deterministicValue`).
+ * The method for trades without randomness in any case of the scenarios, because they have no volatility or expire. The
+ * spot follows its forward (`deterministicValue`).
  *
- * Error: rounding. Cost: some evaluations of the payoff, on the host, in f64 whatever the device. Verified:
+ * Error: rounding. Cost: some evaluations of the payoff on the host, in f64 whatever the device. Verified:
  * test/pricing/limits.test.ts, test/pricing/degenerate.test.ts.
  */
 export const deterministic = {

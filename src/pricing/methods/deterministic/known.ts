@@ -21,7 +21,10 @@ import { deterministicValue } from "./path.ts";
 
 const ROUNDING = 1e-13;
 
-/** Tells whether a row has no randomness, so that its value is that of a deterministic path. It may be settled. */
+/**
+ * Tells whether a row (a trade in one case of the scenarios) has no randomness, so that its value follows from a
+ * deterministic path. This includes settled trades.
+ */
 export function isDeterministic({ columns, problems }: Batch, row: number): boolean {
   if (columns.settled[row] !== 0 || columns.expiry[row] === 0) return true;
   const sigma = columns.sigmaOf(row);
@@ -31,8 +34,8 @@ export function isDeterministic({ columns, problems }: Batch, row: number): bool
 
 /**
  * Stores the value and sensitivities of a trade without volatility. Delta and rho are differences of values, theta is 0
- * where immediate exercise is optimal, gamma and vega are 0: the limit σ → 0 except for a forward on a kink or a
- * barrier.
+ * where immediate exercise is optimal, and gamma and vega are 0. This is the limit σ → 0, except for a forward on a
+ * kink or a barrier.
  */
 export function readDeterministic(problems: ProblemDifference, trade: number, results: ResultColumns): void {
   const { problem } = problems;
@@ -70,8 +73,8 @@ export function readDeterministic(problems: ProblemDifference, trade: number, re
 const RATE_WIDTH = 2e-6;
 
 /**
- * Stores the value and sensitivities of a trade whose barrier has been breached: they do not depend on spot or
- * volatility, and a rebate at expiry is a bond.
+ * Stores the value and sensitivities of a trade whose barrier has been breached. They do not depend on spot or
+ * volatility, and a rebate paid at expiry is a zero-coupon bond.
  */
 export function readKnockedOut(
   problem: OneFactorProblem,
@@ -93,7 +96,7 @@ export function readKnockedOut(
   results.priced(trade, "knocked-out");
 }
 
-/** Stores the values of a row without volatility at the scenarios' spots. */
+/** Stores the values of a row without volatility at the spots of the scenarios. */
 export function readKnownScenarios(problems: ProblemDifference, row: number, results: ResultColumns): void {
   const { spots } = problems.problem;
   const count = spots.length - 1;

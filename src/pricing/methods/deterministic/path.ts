@@ -16,14 +16,14 @@ import { afterDividend, integrate } from "../../../market/index.ts";
 import type { PayoffProfile } from "../../../products/index.ts";
 
 /**
- * Returns the value for one spot without volatility, or at expiry: the spot follows F(t) = S·exp(∫(r − q)) with its
+ * Returns the value at one spot without volatility, or at expiry. The spot follows F(t) = S·exp(∫(r − q)) with its
  * dividends, and
  *
  *   European   V = e^{−R(T)}·payoff(F(T)),
- *   American   V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), just before dividends too,
+ *   American   V = max over 0 ≤ t ≤ T of e^{−R(t)}·payoff(F(t)), also just before dividends.
  *
- * up to the time at which F breaches a barrier, which then pays its rebate, and, for early exercise, from a required
- * knock-in on. The problems may be shifted, but have no volatility.
+ * If F breaches a knock-out, its rebate is paid and nothing after. With a required knock-in, early exercise is possible
+ * only after its breach. The problems may be shifted, but must have no volatility.
  */
 export function deterministicValue({ problem, subtracted }: ProblemDifference, spot: number): number {
   return valueOnPath(problem, spot) - (subtracted === undefined ? 0 : valueOnPath(subtracted, spot));

@@ -7,10 +7,13 @@ import type { TradeColumns } from "../../columns/trade-columns.ts";
  */
 const COST = { constant: 200, dated: 800 } as const;
 
-/** The minimum cost of a trade in microseconds of one core. */
+/** The smallest cost of a trade by finite differences, in microseconds of one core. */
 export const MIN_COST = COST.constant;
 
-/** Returns the time in microseconds that a trade takes one core with all its cases. */
+/**
+ * Returns the expected time of a trade by finite differences with all cases of its scenarios, in microseconds of one
+ * core.
+ */
 export function costOf(columns: TradeColumns, trade: number): number {
   const row = columns.rowOf(trade);
   const isDated =

@@ -15,7 +15,9 @@ const SAME_DAY = 2e-7;
 /** The part of the lowest other kink from which on the kink where a dividend leaves nothing needs a node. */
 const NEAR_KINKS = 0.2;
 
-/** Returns the problems of a trade with a dividend on expiry included in their payoffs; see `lessLastDividend`. */
+/**
+ * Returns the problems of a trade with a dividend on the day of expiry included in their payoffs (`lessLastDividend`).
+ */
 export function lessLastDividends({ problem, subtracted }: ProblemDifference): ProblemDifference {
   return { problem: lessLastDividend(problem), subtracted: subtracted && lessLastDividend(subtracted) };
 }

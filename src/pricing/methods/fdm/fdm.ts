@@ -45,10 +45,10 @@ const MAX_NODES_F32 = 257;
 const FINER = 4;
 
 /**
- * The method of finite differences in one factor, to an accuracy (`AdaptiveRows`), which prices every option on one
- * factor of a book.
+ * The method of finite differences in one factor, refined to a target accuracy (`AdaptiveRows`). It prices every option
+ * on one factor.
  *
- * Cost: 0.1 to 1 ms a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
+ * Cost: 0.1 to 1 ms for a trade with all Greeks on one core at the default accuracy. Verified: test/pricing, against
  * closed forms, published references and QuantLib.
  */
 export const fdm = {
@@ -60,42 +60,31 @@ export const fdm = {
     columns.severalFactors[trade] !== 0
       ? "several factors"
       : (columns.beyondEquations(trade) ?? costOf(columns, trade)),
-  open: (device, precision) => new Session(device, precision),
+  open,
 } as const satisfies PricingMethod;
 
-class Session implements MethodSession {
-  readonly solver: BatchSolver;
-  readonly #device: Device;
-  readonly #precision: Precision;
+function open(device: Device, precision: Precision): MethodSession {
+  const solver = new BatchSolver(device, precision);
+  return {
+    async plan(batch, trades, signal) {
+      const plan = new FdmPlan(batch, trades, device, solver);
+      try {
+        await plan.start(signal);
+        return plan;
+      } catch (error) {
+        plan[Symbol.dispose]();
+        throw error;
+      }
+    },
+    [Symbol.dispose]: () => solver[Symbol.dispose](),
+  };
+}
 
-  constructor(device: Device, precision: Precision) {
-    this.solver = new BatchSolver(device, precision);
-    this.#device = device;
-    this.#precision = precision;
-  }
-
-  async plan(batch: Batch, trades: readonly number[], signal: AbortSignal | undefined): Promise<MethodPlan> {
-    const plan = new FdmPlan(batch, trades, this);
-    try {
-      await plan.start(signal);
-      return plan;
-    } catch (error) {
-      plan[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  /** The largest number of nodes that a mesh of a trade may have. */
-  maxNodes(problem: OneFactorProblem, inItems: boolean): number {
-    const splits = inItems ? (["item"] as const) : undefined;
-    const max = largestNodes(this.#device, this.#precision, schemeOf(problem), splits);
-    // Finer meshes round more: in f32 they would be worse.
-    return this.#precision === "f32" ? Math.min(max, MAX_NODES_F32) : max;
-  }
-
-  [Symbol.dispose](): void {
-    this.solver[Symbol.dispose]();
-  }
+/** The largest number of nodes that a mesh of a trade may have. */
+function maxNodesOf(device: Device, precision: Precision, problem: OneFactorProblem, inItems: boolean): number {
+  const max = largestNodes(device, precision, schemeOf(problem), inItems ? ["item"] : undefined);
+  // Finer meshes round more: in f32 they would be worse.
+  return precision === "f32" ? Math.min(max, MAX_NODES_F32) : max;
 }
 
 /** The exercise scheme that takes the most memory of those that a problem may be solved by. */
@@ -119,7 +108,8 @@ class FdmPlan implements MethodPlan {
   readonly #batch: Batch;
   readonly #columns: TradeColumns;
   readonly #trades: readonly number[];
-  readonly #session: Session;
+  readonly #device: Device;
+  readonly #solver: BatchSolver;
   readonly #pool = new InstancePool();
   readonly #rows: AdaptiveRows;
   readonly #bumps: Bumps;
@@ -141,18 +131,19 @@ class FdmPlan implements MethodPlan {
   /** Trades that would have been refined. */
   readonly #outOfTime = new Set<number>();
 
-  constructor(batch: Batch, trades: readonly number[], session: Session) {
+  constructor(batch: Batch, trades: readonly number[], device: Device, solver: BatchSolver) {
     const { columns, settings, precision } = batch;
     const { cases } = columns;
     const rows = trades.length * cases.count;
-    const { arena } = session.solver;
+    const { arena } = solver;
     const { accuracy = ACCURACY } = settings;
     this.#accuracy = precision === "f32" ? Math.max(accuracy, FINEST_F32) : accuracy;
     this.#rounding = precision === "f32" ? 2e-6 : 1e-12;
     this.#batch = batch;
     this.#columns = columns;
     this.#trades = trades;
-    this.#session = session;
+    this.#device = device;
+    this.#solver = solver;
     this.#cases = cases.count;
     const goal = { accuracy: this.#accuracy, rounding: this.#rounding };
     this.#rows = new AdaptiveRows(rows, 1 + cases.spots, goal, this.#pool, arena);
@@ -195,7 +186,7 @@ class FdmPlan implements MethodPlan {
   }
 
   [Symbol.dispose](): void {
-    this.#session.solver.arena.clear();
+    this.#solver.arena.clear();
   }
 
   /**
@@ -227,7 +218,7 @@ class FdmPlan implements MethodPlan {
    * itself: one bad formula must not take the others along.
    */
   async #solve(signal: AbortSignal | undefined): Promise<void> {
-    const { solver } = this.#session;
+    const solver = this.#solver;
     const pool = this.#pool;
     const solveUpTo = async (end: number): Promise<{ readonly error: unknown } | undefined> => {
       try {
@@ -248,7 +239,7 @@ class FdmPlan implements MethodPlan {
   }
 
   #startTrade(i: number): void {
-    const { columns, problems, settings } = this.#batch;
+    const { columns, problems, settings, precision } = this.#batch;
     const first = columns.rowOf(this.#trades[i]);
     const base = i * this.#cases;
     const isAllKnown = this.#isDeterministic(first);
@@ -261,7 +252,7 @@ class FdmPlan implements MethodPlan {
       this.#problems[base + c] = solved;
       this.#known[base + c] = isAllKnown || isKnown(solved.problem) ? 1 : 0;
     }
-    const maxNodes = this.#session.maxNodes(problems.at(first).problem, inItems);
+    const maxNodes = maxNodesOf(this.#device, precision, problems.at(first).problem, inItems);
     const errorModel = errorModelOf(this.#problems[base]);
     this.#maxNodes[i] = maxNodes;
     this.#models[i] = errorModel;

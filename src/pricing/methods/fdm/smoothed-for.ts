@@ -5,7 +5,9 @@ const EVENT_PART = 1 / 4;
 const LIFE_PART = 1 / 64;
 const AMERICAN_PART = 1 / 16;
 
-/** Returns the time over which diffusion has smoothed the kinks of exercise and barriers in a solution. */
+/**
+ * Returns the time in years over which diffusion has smoothed the last kink of exercise or barriers in the solution.
+ */
 export function smoothedFor({ expiry, american, exerciseTimes = [], barriers = [] }: OneFactorProblem): number {
   const dates = [...exerciseTimes, ...barriers.flatMap(({ times = [] }) => times)].filter((time) => time > 0);
   const part = Math.max(EVENT_PART * Math.min(...dates, Number.POSITIVE_INFINITY), LIFE_PART * expiry);

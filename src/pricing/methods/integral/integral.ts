@@ -26,22 +26,21 @@ const SENSITIVITY_MARGIN = 3;
 const ROUNDING = 1e-14;
 
 /**
- * The method of integral equations: American calls and puts with constant rate, yield and volatility, by the integral
- * equation of their exercise boundary, which trades with the same constants share, and one integral for each.
+ * The method of integral equations: American calls and puts with constant rate, yield and volatility. It solves the
+ * integral equation of the exercise boundary, which trades with the same constants share, and computes one integral for
+ * each trade. Negative rates, with which there may be two boundaries (Andersen & Lake 2021), are included.
  *
- * Negative rates with two boundaries are among them: Andersen & Lake (2021).
- *
- * Error: a discretisation is refined until its difference from the coarser one is small enough; otherwise finite
- * differences price the trade. Cost: 2 to 4 µs an option on one core, and 20 to 50 µs a boundary. Source: Andersen,
- * Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite differences,
- * published prices and QuantLib.
+ * Error: a discretisation is refined until its difference from the coarser one is small enough. If that is never the
+ * case, finite differences price the trade. Cost on one core: 2 to 4 µs an option, and 20 to 50 µs a boundary. Source:
+ * Andersen, Lake & Offengenden (2016). Verified: test/integral, test/pricing/integral.test.ts, against finite
+ * differences, published prices and QuantLib.
  */
 export const integral = {
   name: "integral",
   minCost: COST.ofCase + COST.ofSpot,
   accuracy: ACCURACY,
   accepts,
-  open: (device, precision) => new Session(device, precision),
+  open,
 } as const satisfies PricingMethod;
 
 function accepts({ columns, problems, precision }: Batch, trade: number): Acceptance {
@@ -68,37 +67,29 @@ function accepts({ columns, problems, precision }: Batch, trade: number): Accept
   return cases.count * (COST.ofCase + COST.ofSpot * (1 + cases.spots));
 }
 
-class Session implements MethodSession {
+/** What plans use on a device: the engine, and finite differences for what the finest discretisation does not reach. */
+interface Engines {
   readonly engine: IntegralEngine;
-  readonly #device: Device;
-  readonly #precision: Precision;
-  #others: MethodSession | undefined;
+  readonly others: () => MethodSession;
+}
 
-  constructor(device: Device, precision: Precision) {
-    this.engine = new IntegralEngine(device);
-    this.#device = device;
-    this.#precision = precision;
-  }
-
-  plan(batch: Batch, trades: readonly number[]): Promise<MethodPlan> {
-    return Promise.resolve(new IntegralPlan(batch, trades, this));
-  }
-
-  /** Finite differences, for what the finest discretisation does not reach. */
-  get others(): MethodSession {
-    return (this.#others ??= fdm.open(this.#device, this.#precision));
-  }
-
-  [Symbol.dispose](): void {
-    this.engine[Symbol.dispose]();
-    this.#others?.[Symbol.dispose]();
-  }
+function open(device: Device, precision: Precision): MethodSession {
+  const engine = new IntegralEngine(device);
+  let others: MethodSession | undefined;
+  const engines = { engine, others: () => (others ??= fdm.open(device, precision)) };
+  return {
+    plan: (batch, trades) => Promise.resolve(new IntegralPlan(batch, trades, engines)),
+    [Symbol.dispose]() {
+      engine[Symbol.dispose]();
+      others?.[Symbol.dispose]();
+    },
+  };
 }
 
 class IntegralPlan implements MethodPlan {
   readonly #batch: Batch;
   readonly #trades: readonly number[];
-  readonly #session: Session;
+  readonly #engines: Engines;
   /** Puts of a trade: one for each spot of each case, today's spot first. */
   readonly #perTrade: number;
   readonly #puts: TradePuts;
@@ -106,23 +97,23 @@ class IntegralPlan implements MethodPlan {
   #left: ReadonlySet<number> = new Set();
   #others: MethodPlan | undefined;
 
-  constructor(batch: Batch, trades: readonly number[], session: Session) {
+  constructor(batch: Batch, trades: readonly number[], engines: Engines) {
     const { columns } = batch;
     this.#batch = batch;
     this.#trades = trades;
-    this.#session = session;
+    this.#engines = engines;
     this.#perTrade = columns.cases.count * (1 + columns.cases.spots);
     this.#puts = putsOf(columns, trades);
     this.#values = new PutValues(this.#puts.unit.length);
   }
 
   async run(signal: AbortSignal | undefined): Promise<void> {
-    const { engine } = this.#session;
+    const { engine, others } = this.#engines;
     const open = this.#openPuts();
     const left = await engine.solve(this.#puts, open, this.#values, (puts) => this.#tooInexact(puts), signal);
     this.#left = new Set(Array.from(left, (put) => this.#tradeOf(put)));
     if (this.#left.size === 0) return;
-    this.#others = await this.#session.others.plan(this.#batch, [...this.#left], signal);
+    this.#others = await others().plan(this.#batch, [...this.#left], signal);
     await this.#others.run(signal);
   }
 

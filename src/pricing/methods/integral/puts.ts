@@ -11,8 +11,8 @@ interface ConstantMarket {
 }
 
 /**
- * Returns a row's market where it is constant until expiry; otherwise its other feature, in words that complete the
- * sentence "it has …".
+ * Returns the market of a row if it is constant until expiry; otherwise the feature that is not, as text that completes
+ * the sentence "it has …".
  */
 export function constantMarket(columns: TradeColumns, trade: number, row: number): ConstantMarket | string {
   const expiry = columns.expiry[row];
@@ -34,9 +34,12 @@ function constantUntil({ times, values }: PiecewiseConstant, expiry: number): nu
   return value;
 }
 
-/** The puts equivalent to given trades: one for today's spot and each scenario spot of each case of each trade. */
+/**
+ * The puts with strike 1 that are equivalent to given trades: for each trade and each case of the scenarios, one for
+ * today's spot and one for each scenario spot.
+ */
 export interface TradePuts extends Puts {
-  /** The amount in the currency of a unit strike: a put's strike, a call's spot. */
+  /** The amount in the currency that corresponds to strike 1: the strike of a put, the spot of a call. */
   readonly unit: Float64Array;
 }
 
@@ -44,8 +47,8 @@ export interface TradePuts extends Puts {
 const longestFor = (expiry: number): number => 4 ** Math.ceil(Math.log2(expiry) / 2 - 1e-12);
 
 /**
- * Returns trades as puts: a call is S·P(K/S), where P is the put with rate and yield exchanged. Puts of rows without
- * time left have boundary −1. Source: McDonald & Schroder (1998).
+ * Returns trades as puts with strike 1. A call is worth S·P(K/S), where P is the put with rate and yield exchanged
+ * (McDonald & Schroder 1998). Puts that expire now have boundary −1.
  */
 export function putsOf(columns: TradeColumns, trades: readonly number[]): TradePuts {
   const { cases } = columns;

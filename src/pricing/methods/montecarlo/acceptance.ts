@@ -2,7 +2,7 @@
 import type { Barrier, Payoff } from "../../../book/index.ts";
 import type { Terms } from "../../terms.ts";
 
-/** One set of parameters with its spots, and its dates in years. */
+/** One instance to be simulated: the terms of a trade, its spots, and the dates of its paths. */
 export interface Path {
   readonly terms: Terms;
   readonly spots: readonly number[];
@@ -10,7 +10,10 @@ export interface Path {
   readonly dates: readonly number[];
 }
 
-/** Returns the reason why paths of these terms cannot be simulated, which completes the sentence "it has …". */
+/**
+ * Returns the reason why there is no path model for these terms, as text that completes the sentence "it has …";
+ * undefined if there is one.
+ */
 export function withoutModel({ assets, shortRate, expiry }: Terms): string | undefined {
   if (shortRate !== undefined) return "a stochastic short rate";
   for (const { underlying, volatility } of assets) {
@@ -25,7 +28,10 @@ export function withoutModel({ assets, shortRate, expiry }: Terms): string | und
   return undefined;
 }
 
-/** Returns the reason why the payoff cannot be simulated, which completes the sentence "it has …". */
+/**
+ * Returns the reason why the payoff cannot be simulated, as text that completes the sentence "it has …"; undefined if
+ * it can.
+ */
 export function withoutProduct({ payoff, barriers, exercise, expiry, assets }: Terms): string | undefined {
   if (payoff.kind === "swing") return "swing rights";
   const isPath = payoff.kind === "average" || payoff.kind === "lookback";
@@ -65,7 +71,7 @@ function sameDates({ monitoring: a }: Barrier, { monitoring: b }: Barrier, expir
 const hasPast = ({ past, times }: Extract<Payoff, { kind: "average" }>): boolean =>
   past.count > 0 || (times !== "continuous" && times[0] <= 0);
 
-/** Returns the dates of a path: those on which the payoff depends. */
+/** Returns the dates of paths, in years: those on which the payoff depends. */
 export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly number[] {
   if (payoff.kind === "average" && payoff.times !== "continuous") return payoff.times.filter((time) => time > 0);
   if (payoff.kind === "lookback") {
@@ -83,7 +89,7 @@ export function datesOf({ payoff, barriers, exercise, expiry }: Terms): readonly
   return [expiry];
 }
 
-/** Tells whether a trade has early exercise. Exercise at expiry alone is European. */
+/** Tells whether a trade can be exercised before expiry. Exercise on the date of expiry alone is European. */
 export const isEarly = (terms: Terms): boolean => terms.exercise.kind !== "european" && datesOf(terms).length > 1;
 
 /** American exercise stands for that on so many dates. */
@@ -91,12 +97,17 @@ const EXERCISES_PER_YEAR = 50;
 const MIN_EXERCISES = 25;
 const MAX_EXERCISES = 200;
 
-/** Returns the weight of the future fixings, in the unit of the known ones: their number, or years. */
+/**
+ * Returns the total weight of the future fixings of an average, in the unit in which known fixings are weighted: their
+ * number, or years.
+ */
 export function weightToCome({ terms: { payoff, expiry }, dates }: Pick<Path, "terms" | "dates">): number {
   return payoff.kind === "average" && payoff.times === "continuous" ? expiry : dates.length;
 }
 
-/** Returns the known fixings: those of the past, and today's spot if it is one. */
+/**
+ * Returns the number and the mean of the known fixings of an average: those of the past, and today's spot if it is one.
+ */
 export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" | "spots">): {
   readonly count: number;
   readonly mean: number;
@@ -113,8 +124,8 @@ export function pastOf({ terms: { payoff }, spots: [spot] }: Pick<Path, "terms" 
 }
 
 /**
- * Returns the strike K′ of the option on the average of the future fixings alone that an Asian option with strike K is
- * where some fixings are known. These have weight n and mean A₀, the future ones weight m and mean A:
+ * Returns the strike K′ with which an Asian option becomes an option on the average of its future fixings alone. With n
+ * the weight and A₀ the mean of the known fixings, m and A those of the future ones, and K the strike of the option:
  *
  *   (n·A₀ + m·A)/(n + m) − K = m/(n + m)·(A − K′),   K′ = ((n + m)·K − n·A₀)/m.
  */

@@ -8,12 +8,13 @@ import { basketLogarithm, trapezoidal, weightedLogarithm } from "../../equations
 import { remembered } from "../../../remembered.ts";
 import { endsOf } from "./spot-model.ts";
 
-/** The kind of control variate of an instance's paths. */
+/** The kind of control variate of an instance: the geometric average, the underlyings, or none. */
 export type ControlKind = "geometric" | "underlyings" | "none";
 
 /**
- * Returns the control variate of an instance. With Sobol' points European options of one underlying gain little from
- * one. Where paths are shifted, or under a large volatility, it would increase the variance.
+ * Returns the kind of control variate of an instance. There is none where it gains little, as for European options on
+ * one underlying with Sobol' points, and none where it would increase the variance, as for shifted paths or a large
+ * volatility.
  */
 export function controlKind(path: Path, isShifted: boolean): ControlKind {
   const { payoff, assets, expiry, exercise } = path.terms;
@@ -39,7 +40,7 @@ function isGeometric(path: Path): boolean {
   return payoff.kind === "basket" && payoff.of === "sum" && payoff.strike > 0 && payoff.weights.every((w) => w > 0);
 }
 
-/** Returns the control variate of paths with one key and kind. */
+/** Returns the control variate of instances that share a kernel and its kind; undefined for "none". */
 export function controlOf(paths: readonly Path[], substeps: number, kind: ControlKind): Control | undefined {
   if (kind === "none") return undefined;
   return kind === "geometric" ? geometricControl(paths, substeps) : underlyingControl(paths);

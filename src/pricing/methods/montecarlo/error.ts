@@ -4,16 +4,16 @@ import { intervalWidth } from "../../../montecarlo/index.ts";
 import type { Terms } from "../../terms.ts";
 import type { Path } from "./acceptance.ts";
 
-/** The statistics sampled for an instance, in its currency. */
+/** The statistics of an instance's samples, in its currency. */
 export interface Sample {
   readonly value: number;
   readonly standardError: number;
-  /** The degrees of freedom of the standard error. */
+  /** The number of degrees of freedom of the standard error. */
   readonly freedom: number;
   readonly paths: number;
-  /** The effective number of samples of the value; see `MonteCarloResult`. */
+  /** The effective number of samples (`MonteCarloResult`). */
   readonly effective: number;
-  /** True where the drift of paths is shifted (importance sampling). */
+  /** True with importance sampling, which shifts the drift of paths. */
   readonly isShifted: boolean;
   /** True where the underlyings are the control variate. */
   readonly isControlled: boolean;
@@ -30,13 +30,13 @@ const QUANTILE = 2.3263478740408408;
  */
 const FEW = 200;
 
-/** Returns half of a confidence interval of at least 95 %. */
+/** Returns the error estimate of a value: half the width of a confidence interval of at least 95 %. */
 export function errorOf(path: Path, sample: Sample): number {
   const { standardError, freedom } = sample;
   return Math.max(intervalWidth(freedom, QUANTILE) * standardError, unseen(path, sample), tail(path, sample));
 }
 
-/** Returns half of a confidence interval of a sensitivity. */
+/** Returns the error estimate of a sensitivity: half the width of its confidence interval. */
 export const sensitivityError = (standardError: number, freedom: number): number =>
   intervalWidth(freedom, QUANTILE) * standardError;
 
@@ -58,7 +58,10 @@ const LEVERAGE_ERROR = 4e-3;
 /** The largest derivative of an option by its volatility: of its unit times the root of time, and of a digital. */
 const [LARGEST_VEGA, DIGITAL_VEGA] = [0.4, 5];
 
-/** Returns the error of stochastic local volatility due to its leverage, which more paths do not reduce. */
+/**
+ * Returns the error of a value under stochastic local volatility that comes from the leverage function, and that more
+ * paths do not reduce.
+ */
 export function leverageError({ terms, spots }: Path): number {
   const { payoff, assets, barriers, expiry } = terms;
   if (assets[0].volatility.kind !== "stochasticLocal") return 0;
@@ -94,6 +97,6 @@ function tail({ terms, spots }: Path, { paths, isShifted }: Sample): number {
   return largest > 1 ? 2 * Math.exp(-integrate(rates, expiry)) * Math.sqrt(moment / paths) : 0;
 }
 
-/** Tells whether a payoff may jump. */
+/** Tells whether a payoff may be a discontinuous function of the path. */
 export const mayJump = ({ payoff, barriers }: Terms): boolean =>
   payoff.kind === "digital" || payoff.kind === "expression" || barriers.length > 0;

@@ -7,7 +7,7 @@ import type { Path } from "./acceptance.ts";
 /** Years that stand for none: the date of a fixing that is passed a day later, whose spot is today's. */
 const MOMENT = 1e-9;
 
-/** Returns the terms a day later with the same number of dates, so that its paths take the same random numbers. */
+/** Returns the terms a day later with as many dates as today, so that its paths use the same random numbers. */
 export function onLaterDates(terms: Terms, later: Terms, dates: readonly number[]): Pick<Path, "terms" | "dates"> {
   const earlier = dates.map((date, k) => Math.max(date - DAY, (k + 1) * MOMENT));
   const { barriers, exercise } = terms;

@@ -35,13 +35,16 @@ function problemOf({ terms }: Pick<Path, "terms">) {
   return { spot, rates: curve, yield: dividends.yield, variance, surface, added, expiry, steps };
 }
 
-/** Computes the leverages that paths need and that are not known yet. */
+/** Tells whether a path has a leverage. */
+export const hasLeverage = ({ terms }: Pick<Path, "terms">): boolean =>
+  terms.assets[0].volatility.kind === "stochasticLocal";
+
+/** Computes the leverage functions of stochastic local volatilities that paths need and that are not cached. */
 export async function findLeverages(
   device: Device,
   paths: readonly Path[],
   { precision, signal }: RequestSettings,
 ): Promise<void> {
-  if (paths[0]?.terms.assets[0].volatility.kind !== "stochasticLocal") return;
   for (const [path] of grouped(paths, (one) => keyOf(problemOf(one)))) {
     const problem = problemOf(path);
     const known = found.get(problem.surface) ?? new Map<string, Leverage>();
@@ -53,7 +56,10 @@ export async function findLeverages(
   }
 }
 
-/** Returns the model of paths with known leverages; `ends` are the ends of the steps of each path. */
+/**
+ * Returns the stochastic local volatility model of instances whose leverage functions are cached. `ends` has the times
+ * at which each instance's steps end.
+ */
 export function leveragedModel(
   paths: readonly Path[],
   ends: readonly (readonly number[])[],

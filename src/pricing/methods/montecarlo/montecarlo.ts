@@ -26,11 +26,11 @@ const ACCURACY = 1e-3;
 /**
  * The Monte Carlo method: path-dependent payoffs, baskets of any size, and trades beyond equations of three factors.
  * The error estimate is half of a confidence interval of at least 95 %, plus the bias of the scheme or the exercise
- * rule. Sensitivities are differences of values on the same paths. Random numbers depend on the seed and the trade's
- * terms only, so that a trade has the same value in any book.
+ * rule. Sensitivities are differences of values on the same paths. Random numbers depend only on the seed and the
+ * trade's terms, so that a trade has the same value in any book.
  *
- * Cost: about 30 ns a path, date and underlying, for the value and each bump. Source: docs/montecarlo.md. Verified:
- * test/pricing/montecarlo.
+ * Cost: about 30 ns for each path, date and underlying, for the value and again for each bump. Source:
+ * docs/montecarlo.md. Verified: test/pricing/montecarlo.
  */
 export const montecarlo = {
   name: "montecarlo",

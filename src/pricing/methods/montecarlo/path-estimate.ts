@@ -1,10 +1,10 @@
 /** Values with their errors. */
 import type { Estimate, Measured } from "../../plan/request.ts";
 
-/** The values, sensitivities and error estimates of a request by paths. */
+/** The answer of the Monte Carlo method to a request: values, error estimates and sensitivities. */
 export interface PathEstimate extends Estimate {
-  /** The level that gives the number of paths; undefined for a value without paths. */
+  /** The level of refinement, which determines the number of paths; undefined for a value that needed no paths. */
   readonly level?: number;
-  /** The sensitivities by the names of their measures, once they have been requested. */
+  /** The sensitivities by name, if they were requested. */
   readonly measures?: ReadonlyMap<string, Measured>;
 }

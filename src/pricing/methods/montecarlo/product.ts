@@ -22,13 +22,13 @@ const AVERAGE_STEPS = 128;
 
 const BASKETS = { sum: "arithmetic", product: "geometric", max: "best-of", min: "worst-of" } as const;
 
-/** Returns the number of steps between dates that the payoff needs. */
+/** Returns the number of steps between dates that the payoff requires. */
 export function stepsOf({ payoff, expiry }: Terms): number {
   if (payoff.kind !== "average" || payoff.times !== "continuous") return 1;
   return 2 ** Math.ceil(Math.log2(Math.max(32, AVERAGE_STEPS * expiry)));
 }
 
-/** Returns the key of a product: the part that is the same for all instances of one kernel. */
+/** Returns a text that is equal for payoffs that can share a kernel. */
 export function productKey({ payoff, barriers }: Terms): string {
   const own = barriers.map(({ type, asset, monitoring, rebateAt }) => [type, asset, monitoring.kind, rebateAt]);
   const { kind } = payoff;
@@ -44,7 +44,7 @@ export function productKey({ payoff, barriers }: Terms): string {
   return keyOf([kind, right, ...rest, own]);
 }
 
-/** Returns the product of paths with one key; `scaleOf` converts its payoff to the trade's. */
+/** Returns the path product of instances with equal keys; `scaleOf` converts its payoff to that of the trade. */
 export function productOf(paths: readonly Path[]): PathProduct {
   const [{ terms }] = paths;
   const product = withoutBarriers(paths);
@@ -131,7 +131,10 @@ const NO_MINIMUM = 1e30;
 
 const cashOf = (payoff: Payoff): number => (payoff.kind === "digital" ? payoff.cash : Number.NaN);
 
-/** Returns the factor on the product's value for past fixings and for the time from the last date to expiry. */
+/**
+ * Returns the factor from the product's value to the trade's, which accounts for past fixings and for the time from the
+ * last date to expiry.
+ */
 export function scaleOf(path: Path): number {
   const { rates, expiry } = path.terms;
   const { dates } = path;

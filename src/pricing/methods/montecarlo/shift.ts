@@ -10,13 +10,14 @@ const RARE = 1;
 const HEAVY = 1;
 
 /**
- * Returns the shift of the normal numbers of each step of a path, [steps][normals]; undefined without a shift.
+ * Returns the shifts of the normal numbers of each step for importance sampling, [steps][normals]; undefined without a
+ * shift.
  *
  * A payoff depends on B, about exp(Σ g·z) with the normal numbers z. Paths are shifted by θ·g, which moves ln B by θ·v,
- * v = Σ g²: to the strike where it is far away (P. Glasserman, P. Heidelberger and P. Shahabuddin, Mathematical Finance
- * 9 (1999)), and by 1 where v is large. The weight of a path is then 1/B up to a factor, so that calls, which are below
- * B, have bounded samples. With the largest spot of a path in the place of B, θ = ½ bounds their second moment by
- * exp(v/4) times the square of the forward, instead of exp(v).
+ * v = Σ g². Where the strike is far away, θ moves it to the strike (P. Glasserman, P. Heidelberger and P. Shahabuddin,
+ * Mathematical Finance 9 (1999)). Where v is large, θ = 1: the weight of a path is then 1/B up to a factor, so that
+ * calls, which are below B, have bounded samples. For payoffs of the largest spot of a path instead of B, θ = ½ bounds
+ * the second moment of the samples by exp(v/4) times the square of the forward, instead of exp(v).
  */
 export function shiftOf(path: Path, ends: readonly number[]): readonly (readonly number[])[] | undefined {
   const { payoff, barriers, exercise } = path.terms;

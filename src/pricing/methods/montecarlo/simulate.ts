@@ -1,6 +1,6 @@
 /** Requests by the path engine: those of one shape together. */
 import type { Device } from "../../../device/index.ts";
-import { SpecError } from "../../../errors.ts";
+import { type FeynkacError, SpecError } from "../../../errors.ts";
 import {
   type Basis,
   longstaffSchwartz,
@@ -18,7 +18,7 @@ import { errorOf, leverageError, sensitivityError } from "./error.ts";
 import { exactly, exactMeasures } from "./without-paths.ts";
 import { onLaterDates } from "./later.ts";
 import type { PathEstimate } from "./path-estimate.ts";
-import { findLeverages } from "./leverage.ts";
+import { findLeverages, hasLeverage } from "./leverage.ts";
 import { productKey, productOf, scaleOf, stepsOf } from "./product.ts";
 import { shiftOf } from "./shift.ts";
 import { endsOf, modelKey, modelOf, substepsOf } from "./spot-model.ts";
@@ -35,7 +35,10 @@ const POINTS = { sampling: "sobol", scramblings: SCRAMBLINGS } as const;
 const RULE_PATHS = 2 ** 14;
 const PRICE_PATHS = 2 ** 14;
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests by Monte Carlo and stores them in the requests. `streamOf` returns the random stream
+ * of the trade with an index. @throws the signal's reason; the error of a lost device
+ */
 export async function simulate(
   device: Device,
   requests: readonly Request<PathEstimate>[],
@@ -51,20 +54,18 @@ export async function simulate(
     return [];
   });
   for (const group of grouped(jobs, keyOf)) {
-    await findLeverages(
-      device,
-      group.flatMap(({ path, copies = [] }) => [path, ...copies]),
-      settings,
-    );
+    // A leverage that cannot be found fails its own trades.
+    for (const job of hasLeverage(group[0].path) ? group : [])
+      await together([job], requestOf, settings, () =>
+        findLeverages(device, [job.path, ...(job.copies ?? [])], settings),
+      );
+    const open = group.filter(({ request }) => request.failure === undefined);
     const work = isEarly(group[0].path.terms) ? stop : estimate;
-    await together(
-      group,
-      ({ request }) => request,
-      settings,
-      (some) => work(device, some, settings),
-    );
+    if (open.length > 0) await together(open, requestOf, settings, (some) => work(device, some, settings));
   }
 }
+
+const requestOf = ({ request }: Job): Job["request"] => request;
 
 /** A request with what decides which kernel simulates it. */
 interface Job {
@@ -207,12 +208,20 @@ async function estimate(device: Device, group: readonly Job[], common: RequestSe
     const { request, path } = job;
     request.estimate = {
       ...estimateOf(job, result, freedom, i),
-      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.greeks, freedom, path, i) }),
+      ...(copies === undefined ? {} : { measures: measuresOf(copies, result.sensitivities, freedom, path, i) }),
     };
-    if (result.status[i] === "not-finite")
-      request.failure = new SpecError("value: not finite on some path; the volatility may grow without bound");
+    request.failure = failureOf(result, i);
   });
 }
+
+/** Returns why an instance has no value. */
+const failureOf = (
+  { status, error }: Pick<MonteCarloResult, "status" | "error">,
+  i: number,
+): FeynkacError | undefined =>
+  status[i] === "not-finite"
+    ? new SpecError("value: not finite on some path; the volatility may grow without bound")
+    : error[i];
 
 /** The shifts of all paths, by step and normal number. */
 const shiftColumns = (group: readonly Job[]) =>
@@ -251,6 +260,7 @@ async function stop(device: Device, group: readonly Job[], common: RequestSettin
   group.forEach(({ request, path }, i) => {
     const now = isExercisable(path.terms) ? payoffAt(path.terms, path.spots) : Number.NEGATIVE_INFINITY;
     const { value, standardError, regression } = result;
+    request.failure = failureOf(result, i);
     // Both are off the price in opposite directions, but for noise.
     const gap = Math.abs(regression.value[i] - value[i]);
     request.estimate = {

@@ -22,7 +22,7 @@ import { leveragedModel } from "./leverage.ts";
 /** Steps a year of models whose scheme is not exact. */
 const STEPS_PER_YEAR: Readonly<Record<string, number>> = { heston: 24, local: 100, stochasticLocal: 128 };
 
-/** Returns the key of a model: the part that is the same for all instances of one kernel. */
+/** Returns a text that is equal for terms whose path models can share a kernel. */
 export function modelKey({ assets }: Terms): string {
   const { volatility } = assets[0];
   const own =
@@ -34,14 +34,14 @@ export function modelKey({ assets }: Terms): string {
   return `${assets.length} ${volatility.kind} ${own}`;
 }
 
-/** Returns the number of model steps between dates, a power of two, so that few shapes are compiled. */
+/** Returns the number of model steps between dates. It is a power of two, so that few kernels are compiled. */
 export function substepsOf({ assets, expiry }: Terms, dates: number): number {
   const { kind } = assets[0].volatility;
   const perYear = STEPS_PER_YEAR[kind] ?? 0;
   return 2 ** Math.ceil(Math.log2(Math.max(1, (perYear * expiry) / dates)));
 }
 
-/** Returns the ends of a path's steps. */
+/** Returns the times at which the steps of a path end, in years. */
 export function endsOf(dates: readonly number[], substeps: number): readonly number[] {
   return dates.flatMap((date, k) => {
     const before = k === 0 ? 0 : dates[k - 1];
@@ -51,7 +51,10 @@ export function endsOf(dates: readonly number[], substeps: number): readonly num
   });
 }
 
-/** Returns the model of paths with one key, with a column for each parameter. All have the same number of steps. */
+/**
+ * Returns the path model of instances with equal keys, with a column for each parameter. All must have the same number
+ * of steps.
+ */
 export function modelOf(paths: readonly Path[], substeps: number): PathModel {
   const column = (of: (path: Path) => number): Float64Array => Float64Array.from(paths, of);
   const ends = paths.map(({ dates }) => endsOf(dates, substeps));

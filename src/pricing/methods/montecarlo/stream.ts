@@ -3,9 +3,9 @@ import type { Trade } from "../../../book/index.ts";
 import { assetsOf } from "../../terms.ts";
 
 /**
- * Returns a 32-bit hash of a trade's terms: its underlyings by name, payoff, expiry, exercise and barriers. Its id,
- * quantity and position are excluded, so that a trade has the same value in any book, as is the market, so that values
- * before and after a move share random numbers.
+ * Returns the number of a trade's random stream, a 32-bit hash of its terms: underlyings by name, payoff, expiry,
+ * exercise and barriers. Id, quantity and position are excluded, so that a trade has the same value in any book. The
+ * market is excluded, so that values before and after a market move use the same random numbers.
  */
 export function streamOf(trade: Trade): number {
   const { payoff, expiry, exercise, barriers } = trade;

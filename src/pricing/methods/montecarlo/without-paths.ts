@@ -14,8 +14,9 @@ import type { PathEstimate } from "./path-estimate.ts";
 const ROUNDING = 1e-13;
 
 /**
- * Returns values known without paths: the payoff at expiry; averages with only known fixings; geometric averages and
- * baskets under deterministic volatilities, which are lognormal (Kemna & Vorst 1990). Undefined for all others.
+ * Returns values that need no paths: the payoff at expiry; averages whose fixings are all known; geometric averages and
+ * baskets under deterministic volatilities, which are lognormal (Kemna & Vorst 1990). It is undefined for all other
+ * trades.
  */
 export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | undefined {
   const { payoff, assets, barriers, expiry, rates } = terms;
@@ -58,7 +59,9 @@ export function exactly(terms: Terms, spots: readonly number[]): PathEstimate | 
   return known(discount * logNormalOption(right, strike, both, share * share * variance), "black-scholes");
 }
 
-/** Tells whether a trade is a European option on Π Sᵢ^wᵢ under deterministic volatilities, which is lognormal. */
+/**
+ * Tells whether a trade is a European option on a product Π Sᵢ^wᵢ under deterministic volatilities, which is lognormal.
+ */
 export const isGeometricBasket = ({ payoff, assets, barriers, exercise }: Terms): boolean =>
   payoff.kind === "basket" &&
   payoff.of === "product" &&
@@ -107,7 +110,7 @@ const known = (value: number, method: ResultMethod): PathEstimate => ({
   method,
 });
 
-/** Returns the sensitivities as differences of exact values; none where a bumped copy has no exact value. */
+/** Returns sensitivities as differences of exact values; none where a bumped copy has no exact value. */
 export function exactMeasures(
   { values }: PathEstimate,
   { copies, measures }: Differences,

@@ -19,12 +19,12 @@ const MAX_LEVEL = 2;
 
 /**
  * The method of quantization trees: swing options, and early exercise under mean-reverting factors. Values are
- * extrapolated from two numbers of points (American exercise: and of dates), and their error estimate is the
- * correction. In one factor transitions are exact; in two they are frequencies of simulated paths, which depend on the
- * seed. Sensitivities are differences of values on the same trees.
+ * extrapolated from two numbers of points, and for American exercise also from two numbers of dates. The error estimate
+ * is the amount by which that changes them. In one factor transition probabilities are exact; in two they are
+ * frequencies of simulated paths, which depend on the seed. Sensitivities are differences of values on the same trees.
  *
- * Cost: 0.2 s a tree of 12 dates, 1 to 3 s of a year of days, on one core; trades with the same dates and factors share
- * their trees. Source: docs/quantization.md. Verified: test/pricing/quantization.
+ * Cost on one core: 0.2 s for a tree of 12 dates, 1 to 3 s for a year of days; trades with the same dates and factors
+ * share their trees. Source: docs/quantization.md. Verified: test/pricing/quantization.
  */
 export const quantization = {
   name: "quantization",

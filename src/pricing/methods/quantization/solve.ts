@@ -62,7 +62,10 @@ interface Tasks {
   readonly half: Task | undefined;
 }
 
-/** Answers requests. @throws the signal's reason; the error of a lost device */
+/**
+ * Computes the values of requests on quantization trees and stores them in the requests. @throws the signal's reason;
+ * the error of a lost device
+ */
 export async function solve(
   trees: Trees,
   device: Device,
@@ -221,13 +224,16 @@ async function valueSwings(
     swings.push({ payoff, least: min, most: max });
   }
   const isFirstADate = hasRightToday(tasks[0].request.terms);
-  const values = await wholeSwings(
+  const { value, error } = await wholeSwings(
     tree,
     swings,
     tree.times.map((_, layer) => layer > 0 || isFirstADate),
     { signal },
   );
-  tasks.forEach((task, i) => (task.value = values[i]));
+  tasks.forEach((task, i) => {
+    task.value = value[i];
+    task.request.failure ??= error[i];
+  });
 }
 
 async function valueOption(tree: QuantizationTree, task: Task, signal: AbortSignal | undefined): Promise<number> {

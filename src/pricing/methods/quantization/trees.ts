@@ -14,7 +14,7 @@ interface Entry {
 /** The trees by device, for all sessions that are open on it. */
 const opened = new WeakMap<Device, Trees>();
 
-/** A cache of a device's quantization trees by key, which evicts the least recently used. */
+/** A cache of quantization trees on a device, by key, which evicts the least recently used. */
 export class Trees {
   readonly #device: Device;
   readonly #entries = new Map<string, Entry>();
@@ -24,7 +24,7 @@ export class Trees {
     this.#device = device;
   }
 
-  /** Returns the trees of a device, to be closed as often as they are opened. */
+  /** Returns the cache of a device; it must be closed as often as it is opened. */
   static open(device: Device): Trees {
     let trees = opened.get(device);
     if (trees === undefined) opened.set(device, (trees = new Trees(device)));
@@ -38,7 +38,7 @@ export class Trees {
     this.clear();
   }
 
-  /** Runs a job on the tree of a key, which is made if it is not cached. @throws errors of `make` and the job */
+  /** Runs `job` on the tree with a key, which `make` makes if it is not cached. @throws errors of `make` and `job` */
   async use<T>(
     key: string,
     make: () => Promise<QuantizationTree>,
@@ -61,7 +61,7 @@ export class Trees {
     }
   }
 
-  /** Removes all trees, such as those of a lost device. */
+  /** Removes all trees, as after the device was lost. */
   clear(): void {
     const entries = [...this.#entries.values()];
     this.#entries.clear();

@@ -35,7 +35,7 @@ const MIN_DEVIATION = 0.01;
 /** The width of the dense part of an axis that `assetRange` has: one standard deviation. */
 const WIDTH = 0.4;
 
-/** The solver by sparse grids for trades in several factors. */
+/** The solver by sparse grids for trades with several factors. */
 export const solver: EquationSolver<AnySparseProblem> = {
   name: "sparse-grid",
   accuracy: 1e-3,

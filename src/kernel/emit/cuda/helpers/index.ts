@@ -1,6 +1,6 @@
 /**
- * Functions that give the IR's meaning to operations where C++ or CUDA leaves something open, in the namespace `fk`.
- * Only those a kernel uses are printed.
+ * Helper functions in the namespace `fk` that give operations the IR's meaning where C++ or CUDA leaves something open.
+ * Only the helpers that a kernel uses are printed.
  */
 import type { KernelIR } from "../../../ir.ts";
 import type { HelperText } from "./inline.ts";
@@ -38,10 +38,7 @@ export class Helpers {
     for (const needed of helpers[name].needs) this.#use(needed as HelperName);
   }
 
-  /**
-   * Returns the definitions of these helpers; always in the order of these files, so that equal kernels give equal
-   * text.
-   */
+  /** Returns the definitions of the collected helpers. Their order is fixed, so that equal kernels give equal text. */
   definitions(): string {
     const used = (Object.keys(helpers) as HelperName[]).filter((name) => this.#used.has(name));
     if (used.length === 0) return "";

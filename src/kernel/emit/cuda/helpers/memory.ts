@@ -42,9 +42,10 @@ export const memoryHelpers = {
 } as const satisfies HelperTexts;
 
 /**
- * Copies so many bytes to shared memory beside the arithmetic, where the GPU can, past the multiprocessor's own cache
- * if it has 16 bytes. With FK_EXACT at once, for other compilers too. The array's address is turned by itself, and the
- * index added to it in 32 bits: NVRTC, unlike nvcc, keeps 64 bits for each sum.
+ * Returns the helper that copies a number of bytes to shared memory asynchronously, where the GPU can; copies of 16
+ * bytes bypass the multiprocessor's own cache. With FK_EXACT, for other compilers too, the copy is synchronous. The
+ * array's address is converted by itself and the index added in 32 bits, because NVRTC, unlike nvcc, keeps 64 bits for
+ * each sum.
  */
 function fetch(bytes: 4 | 8 | 16): HelperText {
   const copy = `cp.async.${bytes === 16 ? "cg" : "ca"}.shared.global [%0], [%1], ${bytes};`;

@@ -10,18 +10,18 @@ interface Format {
   readonly magnitude: string;
   readonly infinity: string;
   readonly one: string;
-  /** Sign and significand. */
+  /** The bit mask of sign and significand. */
   readonly signAndFraction: string;
   readonly head: string;
   readonly fractionBits: number;
   readonly exponentMask: string;
   readonly bias: number;
   /**
-   * Steps of ldexp down, shorter than the exponent range, so that only the last of them can round (as in fdlibm's
-   * scalbn).
+   * The exponent of each downward step of ldexp. It is smaller than the exponent range, so that only the last step can
+   * round (as in fdlibm's scalbn).
    */
   readonly down: number;
-  /** 2^bias and 2^−down. */
+  /** The factors 2^bias and, below, 2^−down. */
   readonly upFactor: string;
   readonly downFactor: string;
   readonly toInt: string;
@@ -71,7 +71,7 @@ const formats: Readonly<Record<"f64" | "f32", Format>> = {
 
 type Write = (format: Format) => string;
 
-/** A helper whose text depends on the precision. */
+/** Makes a helper whose text depends on the precision. */
 const real = (write: Write, ...needs: readonly string[]) => ({
   needs,
   text: ({ precision }: { readonly precision: Precision }) => write(formats[precision === "f64" ? "f64" : "f32"]),
@@ -134,8 +134,8 @@ function arithmetic() {
 }
 
 /**
- * Prints min or max. Of NaN and a number it is the second operand. In f32 there is an instruction, in place of a
- * comparison and a selection, by which it is the number, and +0 is more than −0; not with FK_EXACT.
+ * Prints min or max. Of NaN and a number the result is the second operand. In f32 there is an instruction in place of a
+ * comparison and a selection; by it the result is the number, and +0 is larger than −0. It is not used with FK_EXACT.
  */
 function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string {
   const chosen = `return a ${less} b ? a : b;`;
@@ -147,9 +147,9 @@ function extreme({ real }: Format, name: "min" | "max", less: "<" | ">"): string
 }
 
 /**
- * Prints the reciprocal. In f64 it is a third-order step of Newton's from the hardware's 20 bits: e = 1 − x·y, y(1 + e
- * + e²) leaves e³. As the division does, but for its branch into the code for numbers that are not normal, past which
- * the compiler moves nothing. With FK_EXACT the division, for other compilers too.
+ * Prints the reciprocal. In f64 it is a third-order Newton step from the hardware's 20 bits: with e = 1 − x·y, y(1 + e
+ * + e²) has the error e³. A division does the same, but also has a branch for numbers that are not normal, which the
+ * compiler does not move code across. With FK_EXACT, for other compilers too, it is a division.
  */
 function reciprocal({ real }: Format): string {
   const seed =
@@ -169,8 +169,8 @@ function reciprocal({ real }: Format): string {
 }
 
 /**
- * Prints the positive part. In f64 the sign is in the high word: what is left of a negative number without that word is
- * below 2⁻¹⁰²².
+ * Prints the positive part. In f64 the sign is in the upper 32 bits, which are replaced by 0; the rest of a negative
+ * number is then below 2⁻¹⁰²².
  */
 function positivePart({ real }: Format): string {
   const fast =
@@ -199,7 +199,7 @@ function ldexp({ real, bias, down, upFactor, downFactor }: Format): string {
   );
 }
 
-/** CUDA's conversions saturate; of an f64 NaN they make INT_MIN. */
+/** CUDA's conversions to integers saturate. They turn an f64 NaN into INT_MIN, which is corrected here. */
 function conversions() {
   return {
     to_i32: real((f) => definition(`int to_i32(${f.real} x)`, `return x == x ? ${f.toInt}(x) : 0;`)),

@@ -42,7 +42,7 @@ export const subgroupHelpers = {
 
 type Reduction = HelperText & { readonly text: (ir: KernelIR) => string };
 
-/** Whole numbers of a full warp have an instruction of their own from sm_80 on. */
+/** Returns a minimum or maximum of integers. From sm_80 on there is an instruction for full warps. */
 function withInstruction(name: "min" | "max", general: Reduction): HelperText {
   const overload = (type: string): string =>
     definition(`${type} reduce_${name}(${type} value)`, `return __reduce_${name}_sync(0xffffffffu, value);`);
@@ -53,8 +53,8 @@ function withInstruction(name: "min" | "max", general: Reduction): HelperText {
 }
 
 /**
- * Prints a reduction in a fixed order: v₀ + v₁₆, …, then in halves. Lanes that do not exist add nothing to lane 0,
- * which then tells all.
+ * Prints a reduction in a fixed order: v₀ + v₁₆, …, then the halves of the result. Lanes that do not exist add nothing
+ * to lane 0, whose result is then broadcast.
  */
 function reduction(name: string, combined: string): Reduction {
   const full = [

@@ -8,7 +8,7 @@ import type { PathProduct } from "./product.ts";
  * The method for sensitivities: "bump", central differences of copies with the same random numbers; "pathwise", the
  * derivative along each path; "likelihood-ratio", payoffs times scores of the model.
  */
-export type GreekMethod = "bump" | "pathwise" | "likelihood-ratio";
+export type SensitivityMethod = "bump" | "pathwise" | "likelihood-ratio";
 
 /** A bumped parameter and the order of the derivative. */
 export interface Bump {
@@ -26,8 +26,13 @@ const PATHWISE = 1e-5;
  * Returns the bumps of Greeks by name: those that the model defines, or derivatives by any parameter of model or
  * product. @throws SpecError
  */
-export function bumpsOf(model: PathModel, product: PathProduct, names: readonly string[], method: GreekMethod): Bump[] {
-  const known = model.greeks ?? {};
+export function bumpsOf(
+  model: PathModel,
+  product: PathProduct,
+  names: readonly string[],
+  method: SensitivityMethod,
+): Bump[] {
+  const known = model.sensitivities ?? {};
   const parameters = [...Object.keys(model.parameters), ...Object.keys(product.parameters)];
   return names.flatMap((name) => {
     // "delta" of several assets is that of each.
@@ -35,14 +40,14 @@ export function bumpsOf(model: PathModel, product: PathProduct, names: readonly 
     const order = name.startsWith("gamma") ? 2 : 1;
     if (order === 2 && method === "pathwise")
       throw new SpecError(
-        `greeks: "${name}" pathwise: the payoff has no second derivative along a path; use "bump" or "likelihood-ratio"`,
+        `sensitivities: "${name}" pathwise: the payoff has no second derivative along a path; ` +
+          `use "bump" or "likelihood-ratio"`,
       );
     if (chosen.length > 0)
       return chosen.flatMap((one) => known[one].map((parameter) => ({ name: one, parameter, order }) as const));
     if (parameters.includes(name)) return [{ name, parameter: name, order: 1 } as const];
-    throw new SpecError(
-      `greeks: got "${name}", expected one of ${[...new Set([...Object.keys(known), ...parameters])].join(", ")}`,
-    );
+    const all = [...new Set([...Object.keys(known), ...parameters])];
+    throw new SpecError(`sensitivities: got "${name}", expected one of ${all.join(", ")}`);
   });
 }
 
@@ -63,7 +68,7 @@ export interface Variants {
 export function bumpedVariants(
   { model, product, control, dates }: Paths,
   bumps: readonly Bump[],
-  method: GreekMethod,
+  method: SensitivityMethod,
 ): Variants {
   const models: Parameters[] = [model.parameters];
   const products: Parameters[] = [product.parameters];
@@ -126,7 +131,7 @@ export function givenVariants(all: readonly Paths[], measures: readonly (readonl
 }
 
 /** The shift of a parameter. A volatility is shifted by less than itself, so that it stays positive. */
-function widthOf(name: string, parameter: Parameter, method: GreekMethod): Column {
+function widthOf(name: string, parameter: Parameter, method: SensitivityMethod): Column {
   const kind = name.startsWith("spot") ? "spot" : name.startsWith("volatility") ? "volatility" : "other";
   const width = method === "pathwise" ? PATHWISE : WIDTHS[kind];
   const first = isByStep(parameter) ? parameter.byStep : [parameter];
@@ -141,14 +146,14 @@ const plus = (parameter: Parameter, h: Column, sign: number): Parameter =>
     ? { byStep: parameter.byStep.map((column) => mapColumns([column, h], (x, by) => x + sign * by)) }
     : mapColumns([parameter, h], (x, by) => x + sign * by);
 
-/** Returns the weights of instances `from` to `to`: [measures, variants, instances]. */
-export function weightTable({ weights }: Variants, from: number, to: number): Float64Array {
-  const instances = to - from;
+/** Returns the weights of some instances: [measures, variants, instances]. */
+export function weightTable({ weights }: Variants, members: Uint32Array): Float64Array {
+  const instances = members.length;
   const variants = weights[0].length;
   const table = new Float64Array(weights.length * variants * instances);
   weights.forEach((row, m) =>
     row.forEach((column, v) => {
-      for (let i = 0; i < instances; i++) table[(m * variants + v) * instances + i] = columnAt(column, from + i);
+      for (let i = 0; i < instances; i++) table[(m * variants + v) * instances + i] = columnAt(column, members[i]);
     }),
   );
   return table;

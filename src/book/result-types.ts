@@ -1,0 +1,215 @@
+/** The results of pricing a book: plain immutable data. */
+import type { BackendName } from "../device/index.ts";
+import type { Precision } from "../kernel/index.ts";
+import type { ConvertibleFigures } from "./convertible-types.ts";
+import type { PartialSums } from "./partial-sums.ts";
+import type { RatesFigures } from "./rates-types.ts";
+import type { SensitivityName } from "./sensitivities.ts";
+import type { Tags } from "./tags.ts";
+import type { Scenarios } from "./types.ts";
+
+/** The error of a trade as plain data. */
+export interface TradeError {
+  /** The code of a `FeynkacError`, or `INTERNAL`. */
+  readonly code: string;
+  /** The position of the error in the book, such as `trades[3].strike`, if the book caused it. */
+  readonly path?: string;
+  /** The whole message, path included. */
+  readonly message: string;
+}
+
+/**
+ * The values of a trade in all scenarios, values[time][spot][volatility][rate], with indexes in the order of the book's
+ * lists. A value is null if the scenario could not be priced.
+ */
+export type ScenarioValues = readonly (readonly (readonly (readonly (number | null)[])[])[])[];
+
+/**
+ * The error estimates of a trade's values in the scenarios, estimates[time][volatility][rate]. Each is the largest
+ * error estimate over the spot moves, or null if it is not known.
+ */
+export type ScenarioErrorEstimates = readonly (readonly (readonly (number | null)[])[])[];
+
+/** The properties of a trade that its result repeats. */
+export interface TradeLabels {
+  /**
+   * The name of the underlying. Several names are joined by " + ". For a trade on interest rates it is the currency.
+   */
+  readonly underlying: string;
+  /** The currency of the value. */
+  readonly currency: string;
+  /** The quantity of the book; the result's numbers are per unit. */
+  readonly quantity: number;
+  readonly tags?: Tags | undefined;
+}
+
+/**
+ * The price and the sensitivities of a trade, per unit of quantity, in the trade's currency. A sensitivity that was not
+ * requested is null.
+ */
+export interface PricedTrade extends TradeLabels, RatesFigures, ConvertibleFigures {
+  readonly id: string;
+  readonly status: "ok";
+  /** The price, per unit of quantity. */
+  readonly value: number;
+  /** The first derivative by the spot. */
+  readonly delta: number | null;
+  /** The second derivative by the spot. */
+  readonly gamma: number | null;
+  /** The derivative by the valuation time, per year. */
+  readonly theta: number | null;
+  /** The derivative by a parallel move of the instantaneous volatility, per 1.00. */
+  readonly vega: number | null;
+  /** The derivative by a parallel move of interest rates, per 1.00. */
+  readonly rho: number | null;
+  /** An estimated bound of the error of `value` by discretisation and rounding, in the currency. */
+  readonly errorEstimate: number;
+  /**
+   * The method that computed the value: "integral", "fdm", "adi" (finite differences on several axes), "black-scholes",
+   * "heston", "closed-form" (trades on interest rates), "sparse-grid", "montecarlo", "quantization", "convolution",
+   * "lattice", "deterministic", "payoff" (at expiry) or "knocked-out".
+   */
+  readonly method: string;
+  /** The seed of the random numbers, if the method uses any. */
+  readonly seed?: number | undefined;
+  /** The precision of the computation. */
+  readonly precision: Precision;
+  /** The back end of the device that computed the value. */
+  readonly backend: BackendName;
+  /** Sentences about limits of the result, such as an accuracy that was not reached. */
+  readonly warnings: readonly string[];
+  /**
+   * The sensitivities to each of several underlyings, by name. `delta`, `gamma` and `vega` are then those to a common
+   * move of all.
+   */
+  readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
+  /** The cross gamma ∂²V/∂Sᵢ∂Sⱼ for each pair of underlyings. */
+  readonly crossGamma?: readonly PairSensitivity[];
+  /**
+   * The sensitivity ∂V/∂ρ, per 1.00, for each pair of underlyings, and for each underlying with a stochastic short
+   * rate.
+   */
+  readonly correlation?: readonly PairSensitivity[];
+  /** The error estimates of the sensitivities, if requested. */
+  readonly sensitivityErrorEstimates?: SensitivityErrorEstimates;
+  /** The values in all scenarios, if the book has any. */
+  readonly scenarios?: ScenarioValues;
+  readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+}
+
+/**
+ * Estimated bounds of the errors of a trade's sensitivities. Names and units are those of `PricedTrade`. A bound is
+ * null if the sensitivity was not requested, or if its error is unknown.
+ */
+export interface SensitivityErrorEstimates
+  extends Readonly<Record<SensitivityName, number | null>>, Pick<ConvertibleFigures, "creditSensitivity"> {
+  readonly sensitivities?: Readonly<Record<string, AssetSensitivities>>;
+  readonly crossGamma?: readonly PairSensitivity[];
+  readonly correlation?: readonly PairSensitivity[];
+}
+
+/** The sensitivities to one of several underlyings. A number is null if it was not requested. */
+export interface AssetSensitivities {
+  /** The first derivative by this underlying's spot. */
+  readonly delta: number | null;
+  /** The second derivative by this underlying's spot. */
+  readonly gamma: number | null;
+  /** The derivative by a parallel move of this underlying's volatility, per 1.00. */
+  readonly vega: number | null;
+}
+
+/** The sensitivity to a pair of risk factors: their two names and the value. */
+export type PairSensitivity = readonly [first: string, second: string, value: number];
+
+/** The result of a trade that could not be read or priced. It has the reason and no numbers. */
+export interface FailedTrade extends Partial<TradeLabels> {
+  /** The trade's id; null for a trade without one. */
+  readonly id: string | null;
+  readonly status: "error";
+  readonly value: null;
+  readonly delta: null;
+  readonly gamma: null;
+  readonly theta: null;
+  readonly vega: null;
+  readonly rho: null;
+  readonly errorEstimate: null;
+  readonly method: null;
+  readonly precision: null;
+  readonly backend: null;
+  readonly warnings: readonly string[];
+  /** The reason. */
+  readonly error: TradeError;
+}
+
+/** The result of a trade; `status` tells whether it was priced. */
+export type TradeResult = PricedTrade | FailedTrade;
+
+/**
+ * The sums of quantity × result over the priced trades of one currency. A sum covers the trades that have the number,
+ * and is null if none has it. The value under a scenario is null if it is unknown for any trade.
+ */
+export interface CurrencyTotals extends PartialSums<"cashDelta" | "theta" | "rho"> {
+  readonly currency: string;
+  /** The number of trades. */
+  readonly trades: number;
+  /** The sum of the values. */
+  readonly value: number;
+  /** The sum Σ delta × spot over all underlyings. It is 100 times the change of value when all spots rise by 1 %. */
+  readonly cashDelta: number | null;
+  /** The sum of theta, per year. */
+  readonly theta: number | null;
+  /** The sum of rho, per 1.00. */
+  readonly rho: number | null;
+  /**
+   * The sum Σ |quantity|·errorEstimate. Absolute values are added because errors of prices on similar meshes do not
+   * cancel.
+   */
+  readonly errorEstimate: number;
+  /** The totals of underlyings, in the order of their first trades. */
+  readonly underlyings: readonly UnderlyingTotals[];
+  /** The sums of the values in all scenarios. */
+  readonly scenarios?: ScenarioValues;
+  /** The sums Σ |quantity|·estimate of the scenarios' error estimates. */
+  readonly scenarioErrorEstimates?: ScenarioErrorEstimates;
+}
+
+/** The sums of quantity × sensitivity to one underlying, over the trades that have the sensitivity. */
+export interface UnderlyingTotals extends PartialSums<"delta" | "gamma" | "vega" | "cashDelta"> {
+  readonly underlying: string;
+  /** The number of trades. */
+  readonly trades: number;
+  /** The sum of delta. */
+  readonly delta: number | null;
+  /** The sum of gamma. */
+  readonly gamma: number | null;
+  /** The sum of vega, per 1.00. */
+  readonly vega: number | null;
+  /** The product delta × spot, in the currency. */
+  readonly cashDelta: number | null;
+}
+
+/** The sums over one group of trades in one currency. */
+export interface GroupTotals extends CurrencyTotals {
+  /** The group's value of each name in `groupBy`; null for trades without such a tag. */
+  readonly group: Readonly<Record<string, string | number | null>>;
+}
+
+/** The result of `priceBook`. */
+export interface BookReport {
+  /** The valuation date, as an ISO instant in UTC. */
+  readonly asOf: string;
+  /** The device that computed the results. */
+  readonly device: { readonly backend: BackendName; readonly name: string };
+  /** The number of priced trades. */
+  readonly priced: number;
+  /** The number of trades with an error. */
+  readonly failed: number;
+  /** The totals by currency, in the order of their first trades. */
+  readonly totals: readonly CurrencyTotals[];
+  /** The totals by group and currency, if `groupBy` was given, in the order of their first trades. */
+  readonly groups?: readonly GroupTotals[];
+  /** The scenarios, whose order is that of all scenario values in the results. */
+  readonly scenarios?: Scenarios;
+  /** The results, in the order of the book. */
+  readonly results: readonly TradeResult[];
+}
