@@ -1,4 +1,4 @@
-/** Checks of what a caller gave where no compiler sees it: plain JavaScript, JSON. */
+/** Checks of arguments that no compiler has checked, because they come from JavaScript or JSON. */
 import { SpecError } from "./errors.ts";
 
 /** Returns the type of a value in words for an error message: "nothing", "null", "an array", "a string". */
@@ -6,7 +6,9 @@ export function shownType(value: unknown): string {
   if (value === undefined) return "nothing";
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  if (typeof value !== "object") return `a ${typeof value}`;
+  const name = value.constructor?.name ?? "Object";
+  return name === "Object" ? "an object" : `an object (${name})`;
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Underlyings whose volatility was fitted to quotes, after a move of their spot. */
+/** Underlyings with volatilities fitted to quotes, after a shift of the spot. */
 import { BookError } from "../errors.ts";
 import type { Underlying, Volatility } from "../market/index.ts";
 import type { Refit } from "./calibrate.ts";
@@ -10,11 +10,17 @@ export type MarketFits = ReadonlyMap<string, Volatility>;
 
 interface Quoted {
   readonly refit: Refit;
-  /** The underlyings that were moved, by the spot and by what the quotes keep. */
+  /**
+   * The underlyings at other spots that were computed so far. The keys are the spot, and what remains constant in the
+   * quotes.
+   */
   readonly moved: Map<number, Map<QuotesKept, Underlying>>;
 }
 
-/** The quotes stand beside the underlying: one that is sent to a worker is plain data. */
+/**
+ * The quotes of underlyings. They are kept outside the underlying, because that must be plain data to be sent to a
+ * worker.
+ */
 const quoted = new WeakMap<Underlying, Quoted>();
 
 /** Records that the volatility of an underlying was fitted to quotes, and how to fit it again at another spot. */

@@ -1,4 +1,4 @@
-/** Options that several commands have. */
+/** Options that several commands share. */
 import type { EngineOptions } from "./choose-backend.ts";
 import type { RunOptions } from "./engine.ts";
 import { type Command, Option } from "commander";
@@ -64,7 +64,10 @@ export const withFormats = (command: Command): Command =>
     )
     .option("--rows <n>", "of the table: all, or how many; a screen of them on a terminal, else all", tableRows);
 
-/** Every method of the book; a table, so that the compiler finds one that is missing without the book being loaded. */
+/**
+ * The names of all pricing methods. As a record, it is checked for completeness by the compiler, without loading the
+ * code of books.
+ */
 const METHODS: Readonly<Record<MethodName, true>> = {
   auto: true,
   "closed-form": true,
@@ -117,7 +120,6 @@ export interface Flags {
   readonly chunkSeconds?: number;
 }
 
-/** The options of pricing, of what commander makes of them. */
 /** Returns those options of `feynkac price` that `priceTrades` takes. */
 export const askedOf = ({ greeks, sensitivityErrors, accuracy, timePerTrade, method }: PriceOptions) => ({
   greeks,

@@ -1,4 +1,7 @@
-/** The CUDA part of `feynkac doctor`: the four things it needs, each GPU with what it is, and whether one opens. */
+/**
+ * The CUDA section of `feynkac doctor`: the four libraries and tools that CUDA needs, a description of each GPU, and
+ * whether a GPU can be opened.
+ */
 import type { BackendName } from "../../device/index.ts";
 import type { CudaPart } from "../../device/index.ts";
 
