@@ -33,8 +33,8 @@ export async function openJson(file: RandomAccess): Promise<ChunkedBook> {
 }
 
 /**
- * Opens a JSON book whose parts other than its trades were read before, `rest`. Only chunks with byte positions can be
- * read. @throws BookError if `rest` cannot be used
+ * Opens a JSON book of which `rest`, the members other than its trades, was parsed before. Only chunks with byte
+ * positions can be read. @throws BookError if `rest` cannot be used
  */
 export function openJsonUnder(file: RandomAccess, rest: unknown, fits?: MarketFits): ChunkedBook {
   const whole = (): never => {
