@@ -142,6 +142,8 @@ export {
   shown,
 } from "./problem/quantity.ts";
 /** @internal */
+export { EQUATION_KEYS } from "./problem/settings.ts";
+/** @internal */
 export { edgesOf, type EquationCode, inTime, type Model, modelOf } from "./problem/model.ts";
 /** @internal */
 export { reportOf } from "./read/report.ts";

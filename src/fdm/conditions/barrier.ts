@@ -68,9 +68,9 @@ export function knockOut(barriers: number, rows: number | undefined, crossing = 
 }
 
 /**
- * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from `high`
- * on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none; a value that
- * is not held is discounted. All may lie far outside the item's nodes.
+ * The ends of the live nodes, as rows of an item that holds the nodes from `first` on. Nodes up to `low` and from
+ * `high` on are knocked out. `lowHeld` and `highHeld` are those whose value is held, −1 where the item has none. A
+ * value that is not held is discounted. All may lie far outside the item's nodes.
  */
 export const Live = record({ low: i32, high: i32, lowHeld: i32, highHeld: i32 });
 /** The values that are held at the ends of the live nodes. */
