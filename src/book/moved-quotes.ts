@@ -41,7 +41,8 @@ export function fitsOf({ underlyings }: Market): MarketFits {
 
 /**
  * Returns an underlying at another spot. If its volatility was fitted to quotes, these are moved and fitted again, once
- * for all trades. `keep` says what the quotes keep. @throws BookError if the quotes cannot be fitted at that spot
+ * for all trades. `keep` specifies what stays constant in the quotes. @throws BookError if the quotes cannot be fitted
+ * at that spot
  */
 export function movedUnderlying(underlying: Underlying, spot: number, keep: QuotesKept): Underlying {
   const quotes = quoted.get(underlying);

@@ -32,6 +32,8 @@ export class Assessments {
   readonly value: Float64Array;
   /** The extrapolated value of each slot at the previous resolution. */
   readonly valueBefore: Float64Array;
+  /** The size of each slot's value, or the sum of the sizes of both values whose difference it is, in the currency. */
+  readonly magnitude: Float64Array;
   /** The leading error in space of each slot, relative to the spot (`Observed`). */
   readonly inSpace: Float64Array;
   /** The leading error in time of each slot, relative to the spot. */
@@ -56,6 +58,7 @@ export class Assessments {
     this.driftDominatedBefore = new Uint8Array(rows);
     this.value = new Float64Array(slots);
     this.valueBefore = new Float64Array(slots);
+    this.magnitude = new Float64Array(slots);
     this.inSpace = new Float64Array(slots);
     this.inTime = new Float64Array(slots);
     this.total = new Float64Array(slots);
@@ -134,9 +137,11 @@ const FIRST_FLOOR = 2e-7;
 /**
  * The estimated rounding error of a value at a spot, in the currency; in f32 it limits the attainable accuracy. Its
  * constants were measured on the reference cases.
+ *
+ * @param size the size of the value; of a difference the sum of the sizes of both values.
  */
-export function roundingError(precision: Precision, spot: number, value: number): number {
-  return precision === "f32" ? 3e-6 * spot + 8e-6 * Math.abs(value) : 1e-12 * (spot + Math.abs(value));
+export function roundingError(precision: Precision, spot: number, size: number): number {
+  return precision === "f32" ? 3e-6 * spot + 1e-5 * Math.abs(size) : 1e-12 * (spot + Math.abs(size));
 }
 
 /**

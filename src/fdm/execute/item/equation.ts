@@ -8,7 +8,8 @@ import { rightHandSide as rightHandSideAt, Stage } from "../../operator/right-ha
 import { FAULT } from "../../operator/status.ts";
 import { firstFault } from "../equation/faults.ts";
 import type { EquationPlan } from "../equation/plan.ts";
-import { atRow, atStart, Fault, Launch, Memory, Place, Row } from "../equation/records.ts";
+import { atRow, atStart, Fault, Launch, Memory, Place } from "../equation/records.ts";
+import { Row } from "../row.ts";
 
 /** Returns the function that assembles and factors I − hL. */
 export function factor({ variant }: EquationPlan) {
