@@ -117,13 +117,14 @@ array, also of one element, it fails the instances that have it.
 | --- | --- |
 | \`solve\`, \`solveOnSparseGrid\`, \`calibrate\` of an equation | f32x2 |
 | \`feynkac/linalg\` | f32x2 |
-| \`priceBook\`, \`priceTrades\`, \`explainBook\` | f32x2, by all methods |
+| \`priceBook\`, \`priceTrades\`, \`explainBook\` | f32x2, by all methods; f32 unless asked |
 | \`randomNumbers\`, \`RandomGenerator\`, \`CorrelatedNormals\`, \`BrownianBridge\` | \`PrecisionError\`: take f32 |
 | \`monteCarlo\`, \`longstaffSchwartz\`, \`calibrate\` of paths, \`fitLeverage\` | \`PrecisionError\`: take f32 |
 | quantizers, trees and swings of \`feynkac/quantization\` | \`PrecisionError\`: take f32 |
 
-The first kernels of a book wait in f32x2 for a test of the adapter, 2 s, and compile for seconds each; in f32 they take
-a tenth of that. Results of both say their \`precision\`, and their \`errorEstimate\` contains its rounding.`;
+A book that names no precision is priced in f32 on WebGPU. In f32x2 its first kernels wait for a test of the adapter,
+2 s, and compile for seconds each; in f32 they take a tenth of that. Results of both say their \`precision\`, and their
+\`errorEstimate\` contains its rounding.`;
 
 const named = (entry: Entry, kind: Kind): Export[] =>
   entry.exports.filter((one) => one.kind === kind).toSorted((a, b) => a.name.localeCompare(b.name, "en"));

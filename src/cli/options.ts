@@ -14,7 +14,10 @@ export const KEEP = "columns of CSV or Parquet that are no terms of a trade: des
 export const GROUP_BY = "totals by underlying, currency or tags as well: underlying, tag.desk, desk,ticker";
 
 /** Adds the options that select a device to a command. `precision` is the help text about the default precision. */
-export const withDevice = (command: Command, precision = "f64 by default, which webgpu emulates by f32x2"): Command =>
+export const withDevice = (
+  command: Command,
+  precision = "f32 by default on webgpu, which emulates f64 by f32x2, else f64",
+): Command =>
   command
     .addOption(
       new Option("--backend <name>", "where to compute").choices(["auto", "cpu", "webgpu", "cuda"]).default("auto"),
@@ -136,7 +139,7 @@ export function priceOptions(flags: Flags): PriceOptions {
   if (devices !== undefined && (one !== undefined || (flags.backend !== "auto" && flags.backend !== "cuda")))
     throw new CliError("--devices names GPUs of the backend cuda: give neither --device nor another --backend");
   const several = devices === undefined ? { device: one } : { backend: "cuda" as const, device: devices };
-  const { precision = "f64" } = flags;
+  const precision = flags.precision ?? (flags.backend === "webgpu" ? "f32" : "f64");
   const files = { market, inputFormat, format, output, rows, keep, groupBy };
   return { ...rest, ...files, ...several, precision, sensitivityErrors, threads };
 }

@@ -33,8 +33,8 @@ export interface PricingOptions {
    */
   readonly device?: Device | undefined;
   /**
-   * The precision, f64 by default. On WebGPU f64 means f32x2, an emulated double precision; f32 is faster there, and
-   * its kernels compile in a tenth of the time. Every result says its precision.
+   * The precision. It is f64 by default, and f32 on WebGPU, where kernels compile in a tenth of the time. There f64
+   * means f32x2, an emulated double precision. Every result says its precision.
    */
   readonly precision?: Precision;
   /** The sensitivities to compute, "all" by default. */

@@ -141,7 +141,7 @@ export async function* priceTrades(
   const opening = wanted === undefined ? {} : { precision: wanted };
   using own = options.device === undefined ? await openDevice(opening) : undefined;
   const device = options.device ?? own!;
-  const precision = await offeredPrecision(device, wanted ?? "f64");
+  const precision = await offeredPrecision(device, wanted ?? (device.precisions.includes("f64") ? "f64" : "f32"));
   const backend = new Backend(device, precision, options.openFallback);
   const closing = new AbortController();
   const signal = options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]);

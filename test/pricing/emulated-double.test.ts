@@ -89,7 +89,7 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
       ] as const;
       const book = readBook({ asOf: "2026-01-01", market, trades });
       const [expected, got] = await Promise.all(
-        [cpu, webgpu!].map(async (device) => (await priceBook(book, { device, greeks: "none" })).results),
+        [cpu, webgpu!].map(async (device) => (await priceBook(book, { device, precision: "f64", greeks: "none" })).results),
       );
       got.forEach((one, i) => {
         const other = expected[i];
@@ -115,7 +115,7 @@ describe.skipIf(webgpu === undefined)("f64 on WebGPU", () => {
         exercise,
       })),
     });
-    const { results } = await priceBook(book, { device: webgpu! });
+    const { results } = await priceBook(book, { device: webgpu!, precision: "f64" });
     expect(results.map((result) => [result.id, result.precision, result.backend])).toEqual([
       ["american", "f32x2", "webgpu"],
       ["european", "f32x2", "webgpu"],
