@@ -26,6 +26,16 @@ export function isList(path: string, value: unknown, expected: string): void {
   if (!Array.isArray(value)) throw new SpecError(`${path}: got ${shownType(value)}, expected a list of ${expected}`);
 }
 
+/**
+ * Checks that settings are an object without unknown fields. `who` is the name of the function that takes them and
+ * `known` are the fields, both for the error message. @throws SpecError for anything else
+ */
+export function knownFields(who: string, given: object, known: readonly string[]): void {
+  isObject(who, given, `an object with ${known.join(", ")}`);
+  const unknown = Object.keys(given).find((key) => !known.includes(key));
+  if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
+}
+
 /** Checks that an argument is one of the allowed values. `path` is its name in the error message. @throws SpecError */
 export function oneOf(path: string, value: unknown, allowed: readonly unknown[]): void {
   if (allowed.includes(value)) return;

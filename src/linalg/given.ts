@@ -16,16 +16,6 @@ export function givenObject(who: string, given: object, fields: readonly string[
   throw new SpecError(`${who}: got ${shownType(given)}, expected an object with ${fields.join(", ")}`);
 }
 
-/**
- * Checks options, so that unknown ones are not ignored silently. @throws SpecError for anything but an object, or an
- * unknown field
- */
-export function knownFields(who: string, given: object, known: readonly string[]): void {
-  givenObject(who, given, known);
-  const unknown = Object.keys(given).find((key) => !known.includes(key));
-  if (unknown !== undefined) throw new SpecError(`${who}: ${unknown}: unknown; expected one of ${known.join(", ")}`);
-}
-
 /** Checks that a value is a list of numbers. @throws SpecError */
 export function givenList(who: string, name: string, value: ArrayLike<number>): void {
   if (Array.isArray(value) || ArrayBuffer.isView(value)) return;
